@@ -1,0 +1,58 @@
+"""Everything turnsignal raises on purpose.
+
+    TurnsignalError
+    ├── ConfigError      a setting or a suite key is missing or wrong; the program refuses to start (exit code 2)
+    ├── Refused          one record cannot be taken in; it goes to the dead letters and the work goes on
+    └── SchemaError      state or a record was written by a newer turnsignal
+"""
+
+from enum import StrEnum
+
+
+class TurnsignalError(Exception):
+    """Catch every error that turnsignal raises on purpose."""
+
+
+class ConfigError(TurnsignalError):
+    """Name the setting or key, what was expected and what came."""
+
+
+class SchemaError(TurnsignalError):
+    """Say that older code met a newer record, and which version reads it."""
+
+
+class Reason(StrEnum):
+    """Say why a record went to the dead letters; metric label and header value."""
+
+    TOMBSTONE = "tombstone"  #: an input record without a value
+    EMPTY_KEY = "empty_key"  #: no Kafka key, so no conversation
+    KEY_MISMATCH = "key_mismatch"  #: the key is not the record's conversation_id
+    NOT_JSON = "not_json"  #: not JSON, or not UTF-8 (NaN and lone surrogates are not JSON)
+    TOO_DEEP = "too_deep"  #: nested beyond what the parser takes
+    MISSING_FIELD = "missing_field"
+    WRONG_TYPE = "wrong_type"  #: a field of another type, or out of its range
+    UNKNOWN_ROLE = "unknown_role"
+    BAD_ID = "bad_id"  #: an id with control characters, empty, or too long
+    BAD_TIMESTAMP = "bad_timestamp"  #: not ISO 8601
+    FUTURE_TIMESTAMP = "future_timestamp"  #: more than a day ahead of the broker's own time
+    TOO_LARGE = "too_large"  #: a text or a record over its limit
+    TOO_MANY_DOCUMENTS = "too_many_documents"
+    CONFLICT = "conflict"  #: a known turn_id with another content
+    OUTPUT_TOO_LARGE = "output_too_large"  #: what it produced exceeds the broker's limit even after cutting
+
+
+class Refused(TurnsignalError):
+    """Carry the reason why a record was not taken in.
+
+    reason: one of `Reason`; detail: one line that says what was expected and what came;
+    conversation_id, role: filled where they could be read all the same: then the conversation has a gap.
+    """
+
+    def __init__(
+        self, reason: Reason, detail: str, *, conversation_id: str | None = None, role: str | None = None
+    ) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+        self.conversation_id = conversation_id
+        self.role = role

@@ -1,0 +1,119 @@
+"""Scores: what one scorer said of one exchange, and the record that carries all of a stage."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+
+class Unscored(StrEnum):
+    """Say why there is no value. Counted, never 0."""
+
+    NO_RETRIEVAL = "no_retrieval"  #: the response came without documents
+    NO_CITATIONS = "no_citations"  #: documents, but none cited
+    ALL_DANGLING = "all_dangling"  #: it cites, but nothing that was retrieved
+    NO_JUDGMENTS = "no_judgments"  #: the known relevant documents are not given
+    NOT_APPLICABLE = "not_applicable"  #: the scorer has nothing to look at here
+    GAP = "gap"  #: an unreadable record stands between the response and this message
+    SAMPLED_OUT = "sampled_out"
+    PARSE = "parse"  #: the judge's reply was none of the offered labels
+    TIMEOUT = "timeout"
+    BUDGET = "budget"
+    PROVIDER = "provider"
+    ERROR = "error"  #: the scorer itself failed
+
+
+class Stage(StrEnum):
+    """When an exchange got a score record."""
+
+    RESPONSE = "response"
+    FOLLOW_UP = "follow_up"
+    VERDICT = "verdict"
+    CLOSE = "close"
+
+
+class Outcome(StrEnum):
+    """How an exchange closed."""
+
+    FOLLOWED_UP = "followed_up"
+    ENDED = "ended"
+    SUPERSEDED = "superseded"
+
+
+@dataclass(slots=True)
+class Score:
+    """What one scorer said.
+
+    scorer: its canonical name; value: 0–1, or None when unscored or when only the label means something;
+    label: a word from the scorer's own set; unscored: the reason when there is no score;
+    explanation: one plain sentence; decided_by: which step of a cascade decided.
+    """
+
+    scorer: str
+    value: Annotated[float, Field(ge=0, le=1)] | None = None
+    label: str | None = None
+    unscored: Unscored | None = None
+    explanation: str | None = None
+    decided_by: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Leave out what is empty; every byte is written once per turn."""
+        out: dict[str, Any] = {"scorer": self.scorer, "value": self.value}
+        if self.label is not None:
+            out["label"] = self.label
+        if self.unscored is not None:
+            out["unscored"] = self.unscored
+        if self.explanation is not None:
+            out["explanation"] = self.explanation
+        if self.decided_by is not None:
+            out["decided_by"] = self.decided_by
+        return out
+
+
+@dataclass(slots=True)
+class Source:
+    """Where the record came from that completed a score record."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(slots=True)
+class ScoreRecord:
+    """All scores of one exchange at one stage (topic `turnsignal.scores`, keyed by conversation).
+
+    id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn;
+    time: event time in seconds since 1970 of the turn that completed the row; outcome: how the exchange closed, if it did;
+    follow_up: the user turn that was judged; replaces: the row that this one corrects. Append-only: readers take
+    the newest per (conversation, turn, stage).
+    """
+
+    schema: Literal[1]
+    id: str
+    conversation_id: str
+    turn_id: str
+    stage: Stage
+    assistant: str
+    time: float
+    suite: str
+    scores: list[Score]
+    version: str | None = None
+    model: str | None = None
+    platform: str | None = None
+    source: Source | None = None
+    outcome: Outcome | None = None
+    follow_up: str | None = None
+    replaces: str | None = None
+    late: bool = False
+
+
+SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)
+
+
+def row_id(conversation_id: str, turn_id: str, stage: str, saw: str, suite: str, judge: str = "") -> str:
+    """Digest what a score record is about: 24 hex digits, the same wherever and whenever it is computed."""
+    text = "\x1f".join((conversation_id, turn_id, stage, saw, suite, judge))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -1,0 +1,158 @@
+"""Turns: one message by one speaker, as it comes in on `turnsignal.turns`.
+
+Validated once, by pydantic, into slotted dataclasses: attribute access is what the hot path does most.
+"""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal, cast
+
+import orjson
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+
+from stream.errors import Reason, Refused
+
+MAX_TEXT = 200_000  #: characters of one turn's text
+MAX_DOCUMENTS = 1_000  #: retrieved documents of one turn
+MAX_ID = 200  #: characters of a conversation or turn id
+MAX_AHEAD = 86_400.0  #: seconds that an event time may be ahead of the broker's own
+
+Id = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
+Short = Annotated[str, Field(max_length=200)]
+Role = Literal["user", "assistant", "system", "tool"]
+
+
+@with_config(ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False))
+@dataclass(slots=True)
+class Document:
+    """A retrieved document.
+
+    rank: 1-based place in the context, default its place in the list; retrieval_rank: the place before reranking.
+    """
+
+    doc_id: Annotated[str, Field(min_length=1, max_length=500)]
+    rank: Annotated[int, Field(ge=1)] | None = None
+    retrieval_rank: Annotated[int, Field(ge=1)] | None = None
+    score: float | None = None
+    title: str | None = None
+    url: str | None = None
+    text: str | None = None
+
+
+@with_config(ConfigDict(allow_inf_nan=False))
+@dataclass(slots=True)
+class Truth:
+    """Labels known for a turn; measured against, never read by a scorer that judges."""
+
+    agents: list[str] | None = None
+    doc_ids: list[str] | None = None
+    chunks: list[str] | None = None
+    reference: str | None = None
+    query_type: str | None = None
+    domain: str | None = None
+    difficulty: str | None = None
+
+
+@with_config(ConfigDict(allow_inf_nan=False))
+@dataclass(slots=True)
+class Turn:
+    """One message by one speaker.
+
+    conversation_id is the Kafka key; turn_id is unique in its conversation; timestamp is the event time (ISO 8601; without
+    a zone it counts as UTC); assistant, version, model, platform say who answered; routed_to: agents that were asked;
+    vote: −1 or 1 by the user; truth: labels known for this turn. Unknown fields are ignored.
+    """
+
+    conversation_id: Id
+    turn_id: Id
+    role: Role
+    text: Annotated[str, Field(max_length=MAX_TEXT)]
+    timestamp: datetime
+    retrieved: Annotated[list[Document], Field(max_length=MAX_DOCUMENTS)] = field(default_factory=list)
+    assistant: Annotated[Short, Field(min_length=1)] = "default"
+    version: Short | None = None
+    model: Short | None = None
+    platform: Short | None = None
+    routed_to: list[Short] | None = None
+    vote: Literal[-1, 1] | None = None
+    user_id: Short | None = None
+    truth: Truth | None = None
+    metadata: dict[str, Any] | None = None
+
+    @property
+    def time(self) -> float:
+        """Event time in seconds since 1970."""
+        stamp = self.timestamp
+        return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+
+
+TURNS: TypeAdapter[Turn] = TypeAdapter(Turn)
+_validate = TURNS.validator.validate_python
+
+
+def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: float | None = None) -> Turn:
+    """Read one record of `turnsignal.turns`.
+
+    key: the Kafka key, None when there is none to compare (files); broker_time: the record's Kafka timestamp in seconds.
+    Raises Refused with the reason; where conversation and role could be read all the same, it carries them.
+    """
+    if value is None:
+        raise Refused(Reason.TOMBSTONE, "expected a turn, got a record without a value")
+    if key is not None and not key:
+        raise Refused(Reason.EMPTY_KEY, "expected the conversation id as key, got an empty key")
+    try:
+        data = orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        reason = Reason.TOO_DEEP if "recursion" in str(error).lower() else Reason.NOT_JSON
+        detail = f"expected one JSON object in UTF-8, got {len(value)} bytes that do not parse: {error}"
+        raise Refused(reason, detail) from None
+    try:
+        turn = _validate(data)
+    except ValidationError as error:
+        raise _refusal(error, data, key) from None
+    if key is not None and turn.conversation_id.encode() != key:
+        detail = f"expected the key to be the conversation_id {turn.conversation_id!r}, got {_show(key)}"
+        raise Refused(Reason.KEY_MISMATCH, detail)
+    if not (turn.conversation_id.isprintable() and turn.turn_id.isprintable()):
+        detail = f"expected ids of printable characters, got {turn.conversation_id!r} / {turn.turn_id!r}"
+        raise Refused(Reason.BAD_ID, detail, conversation_id=turn.conversation_id, role=turn.role)
+    if broker_time is not None and turn.time > broker_time + MAX_AHEAD:
+        detail = f"expected a timestamp at most a day ahead of the broker's, got {turn.timestamp.isoformat()}"
+        raise Refused(Reason.FUTURE_TIMESTAMP, detail, conversation_id=turn.conversation_id, role=turn.role)
+    return cast(Turn, turn)
+
+
+def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused:
+    """Turn pydantic's first complaint into our reason, and say whose conversation now has a gap."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the record"
+    detail = f"{place}: {first['msg']}, got {_show(first['input'])}"
+    kind, top = first["type"], first["loc"][0] if first["loc"] else ""
+    if kind == "missing":
+        reason = Reason.MISSING_FIELD
+        detail = f"expected the field {place}, got none"
+    elif top == "role":
+        reason = Reason.UNKNOWN_ROLE
+    elif top == "timestamp":
+        reason = Reason.BAD_TIMESTAMP
+    elif top in ("conversation_id", "turn_id") and kind in ("string_too_long", "string_too_short"):
+        reason = Reason.BAD_ID
+    elif top == "retrieved" and kind == "too_long":
+        reason = Reason.TOO_MANY_DOCUMENTS
+    elif kind == "string_too_long":
+        reason = Reason.TOO_LARGE
+    else:
+        reason = Reason.WRONG_TYPE
+    conversation = role = None
+    if isinstance(data, dict):
+        named = data.get("conversation_id")
+        if isinstance(named, str) and 0 < len(named) <= MAX_ID and (key is None or named.encode() == key):
+            conversation = named
+        if data.get("role") in ("user", "assistant"):
+            role = str(data["role"])
+    return Refused(reason, detail, conversation_id=conversation if role else None, role=role)
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}… ({len(text)} characters)"
