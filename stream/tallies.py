@@ -1,0 +1,98 @@
+"""Tallies: what one batch adds to the metrics, as plain numbers.
+
+A batch may be thrown away (fenced, revoked, retried), and a Prometheus counter cannot be turned back. So the pipeline
+counts into a value of its own, and `agents.metrics` applies it once, after the commit. One dictionary entry per turn
+is also far cheaper than one labelled metric call per turn.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
+Series = tuple[str, str | None, str]  #: assistant, version, and a third word: scorer, role, kind, …
+Detail = tuple[str, str | None, str, str]  #: assistant, version, scorer or check, and what was found
+
+RANK_BANDS = ("1", "2", "3", "4-5", "6-10", "11-20", "21+")
+_BAND_OF_RANK = ("1", "1", "2", "3", "4-5", "4-5", *["6-10"] * 5, *["11-20"] * 10, "21+")
+
+
+class Worst(NamedTuple):
+    """The conversation of a series' lowest bad score in a batch, and that score (0–1)."""
+
+    conversation_id: str
+    value: float
+
+
+def rank_band(rank: int) -> str:
+    """Name the band of a 1-based rank: single places at the top, wider ones below.
+
+    >>> rank_band(4)
+    '4-5'
+    """
+    return _BAND_OF_RANK[min(rank, 21)]
+
+
+@dataclass(slots=True)
+class Tally:
+    """Everything that a batch counts; the counters start empty and take `tally.turns[key] += 1`.
+
+    turns: the third word is the role. scores: values 0–1 in the order they came; the third word is the scorer.
+    verdicts: good, bad or unscored. unscored: by `stream.scores.Unscored`. checks: by `stream.instructions.Result`.
+    diagnosis: rows like "high/low/unknown" (relevancy, follow-ups, instructions).
+    citations: valid, dangling, duplicate, malformed. retrieved, cited: by `rank_band`.
+    outcomes: how conversations closed (resolved, clarified, abandoned). pairing: paired, superseded, late, ….
+    records, dead_letters: by topic and result or reason. last_event: largest event time per topic, seconds since 1970.
+    exemplars: for a series with bad turns, the worst one, to be named beside the metric.
+    """
+
+    turns: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
+    scores: defaultdict[Series, list[float]] = field(default_factory=lambda: defaultdict(list))
+    verdicts: defaultdict[Detail, int] = field(default_factory=lambda: defaultdict(int))
+    unscored: defaultdict[Detail, int] = field(default_factory=lambda: defaultdict(int))
+    checks: defaultdict[Detail, int] = field(default_factory=lambda: defaultdict(int))
+    diagnosis: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
+    citations: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
+    retrieved: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
+    cited: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
+    outcomes: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
+    pairing: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    records: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    dead_letters: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    last_event: dict[str, float] = field(default_factory=dict)
+    exemplars: dict[Series, Worst] = field(default_factory=dict)
+
+    def on_score(self, series: Series, value: float, bad_in: str | None = None) -> None:
+        """Take one score in; bad_in: the conversation, when the score is a bad one."""
+        self.scores[series].append(value)
+        if bad_in is not None:
+            self._keep_worst(series, Worst(bad_in, value))
+
+    def on_event(self, topic: str, time: float) -> None:
+        """Move the topic's last event time forward, never back; seconds since 1970."""
+        if time > self.last_event.get(topic, 0.0):
+            self.last_event[topic] = time
+
+    def merge(self, other: "Tally") -> None:
+        """Add what another tally counted; the other one is left as it is."""
+        for name in _COUNTS:
+            counts: defaultdict[object, int] = getattr(self, name)
+            for key, count in getattr(other, name).items():
+                counts[key] += count
+        for series, worst in other.exemplars.items():
+            self._keep_worst(series, worst)
+        for series, values in other.scores.items():
+            self.scores[series].extend(values)
+        for topic, time in other.last_event.items():
+            self.on_event(topic, time)
+
+    def _keep_worst(self, series: Series, worst: Worst) -> None:
+        known = self.exemplars.get(series)
+        if known is None or worst.value < known.value:
+            self.exemplars[series] = worst
+
+
+_COUNTS = (
+    *("turns", "verdicts", "unscored", "checks", "diagnosis", "citations", "retrieved", "cited", "outcomes"),
+    *("pairing", "records", "dead_letters"),
+)
