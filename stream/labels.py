@@ -56,6 +56,10 @@ class Places(Generic[K]):
         self.last_use[key] = now
         return True
 
+    def drop(self, key: K) -> None:
+        """Take the place away now, without a report: whoever calls knows."""
+        self.last_use.pop(key, None)
+
     def take_evicted(self) -> list[K]:
         """Name those who lost their place since the last call, so that their series can be removed."""
         evicted, self._evicted = self._evicted, []

@@ -7,11 +7,13 @@ is also far cheaper than one labelled metric call per turn.
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
 Series = tuple[str, str | None, str]  #: assistant, version, and a third word: scorer, role, kind, …
 Detail = tuple[str, str | None, str, str]  #: assistant, version, scorer or check, and what was found
+
+K = TypeVar("K")
 
 RANK_BANDS = ("1", "2", "3", "4-5", "6-10", "11-20", "21+")
 _BAND_OF_RANK = ("1", "1", "2", "3", "4-5", "4-5", *["6-10"] * 5, *["11-20"] * 10, "21+")
@@ -42,7 +44,8 @@ class Tally:
     diagnosis: rows like "high/low/unknown" (relevancy, follow-ups, instructions).
     citations: valid, dangling, duplicate, malformed. retrieved, cited: by `rank_band`.
     outcomes: how conversations closed (resolved, clarified, abandoned). pairing: paired, superseded, late, ….
-    records, dead_letters: by topic and result or reason. last_event: largest event time per topic, seconds since 1970.
+    records: by topic and scored, duplicate, dead_letter, …. dead_letters: by topic and `stream.errors.Reason`.
+    last_event: largest event time per topic, seconds since 1970.
     exemplars: for a series with bad turns, the worst one, to be named beside the metric.
     """
 
@@ -62,34 +65,29 @@ class Tally:
     last_event: dict[str, float] = field(default_factory=dict)
     exemplars: dict[Series, Worst] = field(default_factory=dict)
 
-    def on_score(self, series: Series, value: float, bad_in: str | None = None) -> None:
-        """Take one score in; bad_in: the conversation, when the score is a bad one."""
-        self.scores[series].append(value)
-        if bad_in is not None:
-            self._keep_worst(series, Worst(bad_in, value))
+    @staticmethod
+    def count(counts: dict[K, int], key: K, by: int = 1) -> None:
+        """Count `by` more of a key in one of the fields."""
+        counts[key] = counts.get(key, 0) + by
 
-    def on_event(self, topic: str, time: float) -> None:
-        """Move the topic's last event time forward, never back; seconds since 1970."""
-        if time > self.last_event.get(topic, 0.0):
-            self.last_event[topic] = time
+    def on_bad(self, series: Series, conversation_id: str, value: float) -> None:
+        """Remember the conversation of a bad score (0–1) if it is the worst of its series so far."""
+        known = self.exemplars.get(series)
+        if known is None or value < known.value:
+            self.exemplars[series] = Worst(conversation_id, value)
 
     def merge(self, other: "Tally") -> None:
         """Add what another tally counted; the other one is left as it is."""
         for name in _COUNTS:
-            counts: defaultdict[object, int] = getattr(self, name)
-            for key, count in getattr(other, name).items():
-                counts[key] += count
+            counts: dict[object, int] = getattr(self, name)
+            for key, by in getattr(other, name).items():
+                self.count(counts, key, by)
         for series, worst in other.exemplars.items():
-            self._keep_worst(series, worst)
+            self.on_bad(series, *worst)
         for series, values in other.scores.items():
             self.scores[series].extend(values)
         for topic, time in other.last_event.items():
-            self.on_event(topic, time)
-
-    def _keep_worst(self, series: Series, worst: Worst) -> None:
-        known = self.exemplars.get(series)
-        if known is None or worst.value < known.value:
-            self.exemplars[series] = worst
+            self.last_event[topic] = max(time, self.last_event.get(topic, time))
 
 
 _COUNTS = (
