@@ -10,6 +10,8 @@ from collections.abc import Hashable, Iterable
 from hashlib import blake2b
 from typing import Generic, TypeVar
 
+from stream.errors import ConfigError
+
 OTHER = "other"  #: stands for every value that was not let in
 NONE = "none"  #: stands for a value that was not given
 MAX_LABEL = 120  #: bytes of a declared name as a label; our scrape configuration refuses values over 128
@@ -82,7 +84,8 @@ class LabelGuard:
     """Let at most `limit` clean values of one label through; the rest become "other", counted in `overflow`.
 
     Clean: after NFC (UAX 15), 1 to 64 of `A–Z a–z 0–9 . _ : @ + -`. declared: values from the configuration, always let
-    through. overflow: how often `admit` had to answer "other". A value that was not given is "none", no overflow.
+    through beside the limit; ConfigError when one is not clean. overflow: how often `admit` answered "other".
+    A value that was not given is "none", which is no overflow.
 
     >>> guard = LabelGuard(limit=1)
     >>> guard.admit("v1", 0.0), guard.admit("v2", 1.0), guard.overflow
@@ -90,6 +93,11 @@ class LabelGuard:
     """
 
     def __init__(self, limit: int = 20, *, rest: float = REST, declared: Iterable[str] = ()) -> None:
+        declared = list(declared)
+        for value in declared:
+            if not _CLEAN.fullmatch(value):
+                msg = f"a declared label value must be 1 to 64 of A–Z a–z 0–9 . _ : @ + -; got {value!r}"
+                raise ConfigError(msg)
         self._places = Places(limit, rest=rest, declared=(NONE, OTHER, *declared))
         self._last_use = self._places.last_use
         self.overflow = 0
