@@ -1,0 +1,18 @@
+"""Simulated traffic: support conversations with known truth, the same for the same seed.
+
+The demo, the tests' oracle, the benchmark and a user's own "does my alert path work?" drill all feed on it.
+
+    content     what is talked about          traffic    the knobs
+    corpus      the documents about it        dialogue   one conversation
+    users       what users say next           schedule   who speaks when
+    answers     how an answer is laid out     arrival    in which state and order it arrives
+    responses   what an answer says           malformed  records that cannot be read
+                                              steady     the benchmark's even traffic
+"""
+
+from stream.simulation.arrival import SimulatedRecord, simulate
+from stream.simulation.dialogue import SideTruth
+from stream.simulation.steady import steady
+from stream.simulation.traffic import Regression, Traffic
+
+__all__ = ["Regression", "SideTruth", "SimulatedRecord", "Traffic", "simulate", "steady"]
