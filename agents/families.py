@@ -1,0 +1,71 @@
+"""Families: the metrics of a worker, their labels and the words that a label may take.
+
+The table is the contract with rules and dashboards, whose tests read it; `agents.metrics` puts the numbers in.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+PREFIX = "turnsignal_"
+
+SCORE_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
+LATENCY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)  #: seconds
+
+VERDICTS = ("good", "bad", "unscored")
+CITATION_KINDS = ("valid", "dangling", "duplicate", "malformed")
+CONVERSATION_OUTCOMES = ("resolved", "clarified", "abandoned")
+PAIRING_OUTCOMES = (
+    "paired",
+    "superseded",
+    "expired",
+    "orphan",
+    "late",
+    "duplicate",
+    "gap",
+    "reopened",
+    "naive_timestamp",
+)
+ROLES = ("user", "assistant", "system", "tool")
+
+
+class Family(NamedTuple):
+    """One metric: the label names are part of the contract with rules and dashboards."""
+
+    kind: str
+    labels: tuple[str, ...]
+    help: str
+    bounds: tuple[float, ...] = ()
+
+
+RELEASE = ("assistant", "version")  #: what answered; the values come from traffic and pass the label guard
+
+FAMILIES: Mapping[str, Family] = {
+    "turns_total": Family("counter", (*RELEASE, "role"), "Turns taken in."),
+    "score_ratio": Family("histogram", (*RELEASE, "scorer"), "Scores, 0 to 1.", SCORE_BOUNDS),
+    "score_verdicts_total": Family("counter", (*RELEASE, "scorer", "verdict"), "Scores: good, bad or unscored."),
+    "unscored_total": Family("counter", (*RELEASE, "scorer", "reason"), "What could not be scored, by reason."),
+    "instruction_checks_total": Family("counter", (*RELEASE, "check", "result"), "Instruction checks, by result."),
+    "diagnosis_turns_total": Family(
+        "counter", (*RELEASE, "relevancy", "followups", "instructions"), "Exchanges, each quality high, low or unknown."
+    ),
+    "citations_total": Family("counter", (*RELEASE, "kind"), "Citation markers: valid, or what is wrong with them."),
+    "retrieved_documents_total": Family("counter", (*RELEASE, "rank"), "Retrieved documents, by rank in the context."),
+    "cited_documents_total": Family("counter", (*RELEASE, "rank"), "Cited documents, by rank in the context."),
+    "conversations_closed_total": Family("counter", (*RELEASE, "outcome"), "Closed conversations, by outcome."),
+    "pairing_total": Family("counter", ("outcome",), "What became of turns on their way into exchanges."),
+    "records_total": Family("counter", ("topic", "result"), "Records read, by what became of them."),
+    "dead_letters_total": Family("counter", ("topic", "reason"), "Records set aside, by reason."),
+    "last_event_timestamp_seconds": Family("gauge", ("topic",), "Newest event time of the last batch."),
+    "consumer_lag_messages": Family("gauge", ("topic", "partition"), "End of the log minus committed position."),
+    "pending_turns": Family("gauge", (), "Responses that wait for a follow-up."),
+    "end_to_end_latency_seconds": Family(
+        "histogram", ("stage",), "From the turn's record on the broker to its committed score.", LATENCY_BOUNDS
+    ),
+    "transactions_total": Family("counter", ("result",), "Transactions, by result."),
+    "transaction_duration_seconds": Family("histogram", (), "Begin to end of a transaction.", LATENCY_BOUNDS),
+    "table_entries": Family("gauge", ("table",), "Entries that this worker holds."),
+    "table_recovery_remaining_messages": Family("gauge", ("table",), "Changelog records still to be restored."),
+    "worker_recovering": Family("gauge", (), "1 while tables are being restored, else 0."),
+    "label_overflow_total": Family("counter", ("label",), "Values shown as other; release: no room in max_series."),
+    "build_info": Family("gauge", ("version", "revision"), "Always 1: the turnsignal that is running."),
+}  #: without the prefix `turnsignal_`
