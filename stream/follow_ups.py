@@ -1,0 +1,289 @@
+"""Follow-ups: the user's next message, read by rules as a judgement of the answer before it.
+
+Why rules: they cost microseconds, need no key, and say why. The patterns are data (`follow_ups.toml`) and sit in one
+RE2 set, so a message is scanned once, in time linear in its length, however many there are. Where a rule is unsure its
+confidence says so, and the next step of the cascade (a classifier, an LLM judge) need be asked about few messages.
+
+The labels are S0's: clarification needed (correction, adjustment, repeat, misunderstanding, frustration) against
+natural continuation (more_detail, related, reformat, building); beside them thanks, new_topic and other.
+"""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
+from typing import Any, Literal
+
+import re2
+
+from stream.errors import ConfigError
+from stream.exchanges import Exchange
+
+VERSION = 1  #: raised when a rule changes what it says; part of the suite's fingerprint
+HEAD = 600  #: characters of a text that are read: people react first and explain later
+TAIL = 160  #: characters at the end of a response where a question to the user stands
+CLOSING = 100  #: characters that a closing remark may have
+
+
+class FollowUp(StrEnum):
+    """Say what a follow-up does with the answer before it."""
+
+    CORRECTION = "correction"  #: "No, I meant X"
+    ADJUSTMENT = "adjustment"  #: "Can you search for Y instead?"
+    REPEAT = "repeat"  #: the prompt again, or a reminder that it was not answered
+    MISUNDERSTANDING = "misunderstanding"  #: one side did not understand the other
+    FRUSTRATION = "frustration"
+    MORE_DETAIL = "more_detail"
+    RELATED = "related"
+    REFORMAT = "reformat"
+    BUILDING = "building"
+    THANKS = "thanks"
+    NEW_TOPIC = "new_topic"
+    OTHER = "other"  #: empty, emoji only, or nothing that the rules can read
+
+
+CLARIFICATIONS = frozenset(
+    (FollowUp.CORRECTION, FollowUp.ADJUSTMENT, FollowUp.REPEAT, FollowUp.MISUNDERSTANDING, FollowUp.FRUSTRATION)
+)
+
+#: Values 0–1 under the strict policy; correction is S0's example, the others are a choice placed around it.
+DEFAULT_STRICT: Mapping[FollowUp, float] = {
+    FollowUp.CORRECTION: 0.2,
+    FollowUp.ADJUSTMENT: 0.35,
+    FollowUp.REPEAT: 0.2,
+    FollowUp.MISUNDERSTANDING: 0.2,
+    FollowUp.FRUSTRATION: 0.0,
+    FollowUp.MORE_DETAIL: 0.85,
+    FollowUp.RELATED: 0.9,
+    FollowUp.REFORMAT: 0.8,
+    FollowUp.BUILDING: 0.95,
+    FollowUp.THANKS: 1.0,
+    FollowUp.NEW_TOPIC: 0.8,
+    FollowUp.OTHER: 0.7,
+}
+
+#: Under the precision policy a new constraint alone is no complaint; with a hint of an error it counts as strict.
+DEFAULT_PRECISION: Mapping[FollowUp, float] = {**DEFAULT_STRICT, FollowUp.ADJUSTMENT: 0.75}
+
+
+@dataclass(slots=True, frozen=True)
+class Reading:
+    """What a follow-up says of the answer.
+
+    strict, precision: values 0–1 under the two policies; confidence: 0–1, how sure the deciding step is;
+    clarification: whether the label asks for clarification under the strict policy; explanation: one plain sentence;
+    decided_by: `rules` or `classifier`.
+    """
+
+    label: FollowUp
+    strict: float
+    precision: float
+    confidence: float
+    clarification: bool
+    explanation: str
+    decided_by: str
+
+
+@dataclass(slots=True, frozen=True)
+class _Rule:
+    """One row of the table, with the reading that it gives."""
+
+    when: str
+    clarifying: bool
+    reading: Reading
+
+
+class FollowUpRules:
+    """Read follow-ups by deterministic rules, surest first.
+
+    strict, precision: values 0–1 by label, as the suite has them; labels left out keep their default.
+    Raises ConfigError for an unknown label or a value outside 0–1.
+    """
+
+    def __init__(
+        self,
+        strict: Mapping[str, float] | None = None,
+        precision: Mapping[str, float] | None = None,
+    ) -> None:
+        self.strict = _values("strict", DEFAULT_STRICT, strict)
+        self.precision = _values("precision", DEFAULT_PRECISION, precision)
+        table = tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))
+        self._patterns = re2.Set.SearchSet(_options())
+        self._rules: list[_Rule] = [self._add(row, True, table["words"]) for row in table["clarifying"]]
+        self._rules += [self._add(row, False, table["words"]) for row in table["continuing"]]
+        self._patterns.Compile()
+        self._response = {name: re2.compile(text, _options()) for name, text in table["response"].items()}
+        self._empty_words = frozenset(table["vocabulary"]["empty"].split())
+        self._question_words = frozenset(table["vocabulary"]["questions"].split())
+        self._pointers = frozenset(table["vocabulary"]["pointers"].split())
+        label = FollowUp
+        self._empty = self.reading(label.OTHER, 0.9, "The follow-up is empty.")
+        self._wordless = self.reading(label.OTHER, 0.6, "The follow-up has no words to judge by.")
+        self._foreign = self.reading(label.OTHER, 0.2, "The follow-up is in a language that the rules do not read.")
+        self._shouted = self.reading(label.FRUSTRATION, 0.6, "The user shouts.")
+        self._same = self.reading(label.REPEAT, 0.95, "The user asks the same question again.")
+        self._nearly_same = self.reading(label.REPEAT, 0.8, "The user asks nearly the same question again.")
+        self._changed = self.reading(label.REPEAT, 0.55, "The user asks the question again with a detail added.")
+        self._related = self.reading(label.RELATED, 0.6, "The user goes on with what the conversation is about.")
+        self._pointing = self.reading(label.RELATED, 0.5, "The user goes on, without a sign of a problem.")
+        self._elsewhere = self.reading(label.NEW_TOPIC, 0.5, "The follow-up shares no words with the exchange.")
+
+    def read(self, exchange: Exchange) -> Reading:
+        """Read one follow-up; never raises, and looks at a bounded part of each text.
+
+        Clarifying rules go first, then repetition of the prompt, then continuing rules, then shared vocabulary.
+        Readings are shared between calls.
+        """
+        follow_up = _plain(exchange.follow_up)
+        if not follow_up:
+            return self._empty
+        fired: list[_Rule] = [self._rules[place] for place in sorted(self._patterns.Match(_encode(follow_up)) or ())]
+        context = _Context(follow_up, exchange.response, self._response)
+        for rule in fired:
+            if rule.clarifying and context.holds(rule.when):
+                return rule.reading
+        if _shouts(exchange.follow_up[:HEAD]) and not exchange.prompt[:HEAD].isupper():
+            return self._shouted
+        words = self._words(follow_up)
+        repetition = self._repetition(follow_up, words, exchange)
+        if repetition is not None:
+            return repetition
+        for rule in fired:
+            if not rule.clarifying and context.holds(rule.when):
+                return rule.reading
+        return self._by_vocabulary(follow_up, words, exchange)
+
+    def reading(
+        self, label: FollowUp, confidence: float, explanation: str, *, hint: bool = True, decided_by: str = "rules"
+    ) -> Reading:
+        """Attach the suite's values to a label; hint: whether an adjustment comes with a hint of an error."""
+        strict, precision = self.strict[label], self.precision[label]
+        if label is FollowUp.ADJUSTMENT and hint:
+            precision = min(strict, precision)
+        return Reading(label, strict, precision, confidence, label in CLARIFICATIONS, explanation, decided_by)
+
+    def _repetition(self, follow_up: str, words: frozenset[str], exchange: Exchange) -> Reading | None:
+        """Tell whether the follow-up asks the prompt again, unchanged or with a detail added.
+
+        A detail exchanged for another ("define X", "define Y") is a new question of the same kind, no repetition.
+        """
+        prompt = _plain(exchange.prompt)
+        if follow_up == prompt or (len(words) > 1 and follow_up == _plain(exchange.before)):
+            return self._same
+        if sum([word in prompt for word in words]) < 2:
+            return None  # cheaper than splitting the prompt, and true of most follow-ups
+        asked = self._words(prompt)
+        shared = len(words & asked)
+        if shared < 2 or self._question_word(follow_up) != self._question_word(prompt):
+            return None
+        if shared >= 0.8 * len(asked) and shared >= 0.8 * len(words):
+            return self._nearly_same
+        return self._changed if len(asked) - shared <= len(asked) // 4 and len(words) - shared <= 4 else None
+
+    def _by_vocabulary(self, follow_up: str, words: frozenset[str], exchange: Exchange) -> Reading:
+        """Fall back on what the follow-up shares with the exchange; words are looked up, so nothing long is split."""
+        if not words:
+            return self._pointing if any(letter.isalpha() for letter in follow_up) else self._wordless
+        for text in (exchange.prompt[:HEAD].casefold(), exchange.response[: 4 * HEAD].casefold()):
+            for word in words:
+                if word in text:
+                    return self._related
+        if not follow_up.isascii() and sum(letter > "\u024f" for letter in follow_up) > len(follow_up) / 2:
+            letters = any(letter.isalpha() for letter in follow_up)
+            return self._foreign if letters else self._wordless
+        if len(words) < 3 or not self._pointers.isdisjoint(follow_up.split()):
+            return self._pointing
+        return self._elsewhere
+
+    def _words(self, text: str) -> frozenset[str]:
+        return frozenset(_WORD.findall(text)) - self._empty_words
+
+    def _question_word(self, text: str) -> str:
+        """Find the word that makes a question of its kind; "" for a text that asks nothing."""
+        return next((word for word in _WORD.findall(text[:CLOSING]) if word in self._question_words), "")
+
+    def _add(self, row: Mapping[str, Any], clarifying: bool, words: Mapping[str, str]) -> _Rule:
+        """Put one row of the table into the set; its index there is its place in the table."""
+        pattern = "|".join(f"(?:{part})" for part in row["patterns"])
+        for name, text in words.items():
+            pattern = pattern.replace("{" + name + "}", text)
+        self._patterns.Add(pattern)
+        label = FollowUp(row["label"])
+        hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
+        reading = self.reading(label, row["confidence"], row["says"], hint=hint)
+        return _Rule(row.get("when", "always"), clarifying, reading)
+
+
+class _Context:
+    """What stands around a follow-up; each part is looked at only when a rule asks."""
+
+    __slots__ = ("_follow_up", "_patterns", "_response")
+
+    def __init__(self, follow_up: str, response: str, patterns: Mapping[str, Any]) -> None:
+        self._follow_up, self._response, self._patterns = follow_up, response, patterns
+
+    def holds(self, when: str) -> bool:
+        """Say whether a rule's condition holds; the words are explained in `follow_ups.toml`."""
+        if when == "always":
+            return True
+        if when == "closing":
+            return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
+        if when == "failed":
+            return self._says("failed", self._response[:HEAD])
+        tail = self._response[-TAIL:]
+        if when == "uninvited":
+            return not self._says("invited", tail)
+        asked = self._says("asked", tail) and not self._says("confirm", tail)
+        return asked is (when == "asked")
+
+    def _says(self, name: str, text: str) -> bool:
+        return self._patterns[name].search(_encode(text.casefold())) is not None
+
+
+def conversation_outcome(
+    clarifications: int, last_was_clarification: bool
+) -> Literal["resolved", "clarified", "abandoned"]:
+    """Say how a conversation ended.
+
+    clarifications: how many follow-ups asked for clarification; last_was_clarification: whether the last one did.
+    Nobody ever had to clarify: `resolved`, a success and no missing data (S0).
+    """
+    if last_was_clarification:
+        return "abandoned"
+    return "clarified" if clarifications else "resolved"
+
+
+_WORD = re.compile(r"\w+")
+
+
+def _plain(text: str) -> str:
+    return text[:HEAD].casefold().replace("\u2019", "'").replace("`", "'").strip()
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "replace")  # a lone surrogate becomes "?", which RE2 can read
+
+
+def _shouts(text: str) -> bool:
+    return text.isupper() and "!" in text and len(text) > 12
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.max_mem = 64 << 20
+    options.dot_nl = True
+    options.log_errors = False
+    return options
+
+
+def _values(name: str, defaults: Mapping[FollowUp, float], given: Mapping[str, float] | None) -> dict[FollowUp, float]:
+    values = dict(defaults)
+    for key, value in (given or {}).items():
+        if key not in set(FollowUp) or not 0 <= value <= 1:
+            labels = ", ".join(FollowUp)
+            msg = f"{name} values of follow-ups must be label = 0 to 1, label one of {labels}; got {key} = {value!r}"
+            raise ConfigError(msg)
+        values[FollowUp(key)] = float(value)
+    return values

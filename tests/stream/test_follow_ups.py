@@ -1,0 +1,249 @@
+import pytest
+
+from stream.errors import ConfigError
+from stream.exchanges import Exchange
+from stream.follow_ups import FollowUp, FollowUpRules, Reading, conversation_outcome
+
+RULES = FollowUpRules()
+PROMPT = "Which plan includes phone support?"
+ANSWER = "Phone support comes with the Gold plan, weekdays from nine to five. The Silver plan has e-mail only."
+OFFER = "I found a table at Luigi's at seven. Would you like me to book it?"
+REFUSAL = "I am sorry, I could not find any plan with phone support on Sundays."
+
+
+def read(follow_up: str, response: str = ANSWER, prompt: str = PROMPT, before: str = "") -> Reading:
+    return RULES.read(Exchange(prompt, response, follow_up, before))
+
+
+def test_saying_what_was_meant_is_a_correction_worth_a_fifth() -> None:
+    reading = read(
+        "No, I meant resetting the password, not changing account settings",
+        "Open the account settings to change your details.",
+        "How do I reset my password?",
+    )
+    assert reading.label is FollowUp.CORRECTION
+    assert reading.strict == reading.precision == 0.2
+    assert reading.clarification
+    assert reading.confidence >= 0.9
+    assert reading.decided_by == "rules"
+
+
+def test_asking_for_a_neighbouring_case_is_related_and_high() -> None:
+    reading = read(
+        "What about partial refunds?", "Refunds are paid within 30 days of purchase.", "What is the refund policy?"
+    )
+    assert reading.label is FollowUp.RELATED
+    assert reading.strict >= 0.8
+    assert not reading.clarification
+
+
+EXAMPLES = {
+    FollowUp.CORRECTION: [
+        "No, I meant the plan for families",
+        "That's wrong, Gold ended last year",
+        "I was talking about the European plans",
+        "Sorry, I should have said the 2023 price list",
+        "Not the price, the phone number",
+        "I wanted the opening hours, not the plan",
+        "Actually, I meant support by chat",
+        "I disagree, Silver has a phone line too",
+        "Are you sure?",
+        "But what happens on holidays?",
+        "Nein, ich meinte den Tarif für Firmen",
+    ],
+    FollowUp.ADJUSTMENT: [
+        "Can you search for chat support instead?",
+        "Show me only plans under ten euros",
+        "Do you have any other options?",
+        "Is there something cheaper?",
+        "I'm looking for a plan without a contract",
+        "I would prefer a yearly plan",
+        "I don't like that one",
+        "Could you look up the student plans",
+    ],
+    FollowUp.REPEAT: [
+        "Which plan includes phone support?",
+        "which plan includes phone support",
+        "As I said, which one has a phone line?",
+        "You didn't answer my question",
+        "Please check again",
+        "I already told you that I need a phone line",
+        "Which of the plans includes the phone support?",
+        "My question was which plan has a phone line",
+    ],
+    FollowUp.MISUNDERSTANDING: [
+        "That is not what I asked",
+        "You misunderstood me",
+        "That doesn't make sense",
+        "What do you mean?",
+        "I'm confused, is Gold the cheap one?",
+        "I don't understand your answer",
+        "I never asked about e-mail",
+        "So you mean Silver has none?",
+        "huh?",
+    ],
+    FollowUp.FRUSTRATION: [
+        "This is useless",
+        "You are not helpful at all",
+        "Stop wasting my time",
+        "Let me talk to a human",
+        "For the third time, phone support!",
+        "This is so frustrating",
+        "I give up",
+        "WHY IS THIS SO HARD!!!",
+    ],
+    FollowUp.MORE_DETAIL: [
+        "Can you give me more details?",
+        "Tell me more about the Gold plan",
+        "Why is that?",
+        "How does that work?",
+        "Could you explain the part on weekdays",
+        "Please elaborate",
+        "Can you give an example?",
+    ],
+    FollowUp.RELATED: [
+        "What about e-mail support?",
+        "How about the weekend?",
+        "Does Gold cost a lot?",
+        "And for companies?",
+        "Is it available in Norway?",
+        "When do they open on Monday?",
+        "Is the Silver plan popular?",
+    ],
+    FollowUp.REFORMAT: [
+        "Can you put that in a table?",
+        "Summarize it please",
+        "As a bullet list",
+        "Make it shorter",
+        "Translate it to Spanish",
+        "Rewrite this as an e-mail to my boss",
+        "Could you draw a chart of the plans as a diagram",
+    ],
+    FollowUp.BUILDING: [
+        "Great, now book the Gold plan for me",
+        "Now compute the yearly cost",
+        "Based on that, which one would fit ten people",
+        "What if we are twenty people",
+        "Can you also send me the contract",
+        "Yes, please go ahead",
+        "Then let us upgrade",
+    ],
+    FollowUp.THANKS: [
+        "Thanks!",
+        "Thank you so much, that helped",
+        "Perfect",
+        "Got it",
+        "ok great",
+        "That makes sense",
+        "Merci beaucoup",
+        "👍",
+    ],
+    FollowUp.NEW_TOPIC: [
+        "By the way, my invoice is late",
+        "Different question: who owns your company",
+        "On another note, do you sell routers",
+        "Let's move on to billing",
+        "Recommend good bakeries near Lisbon harbour",
+        "Compose limericks concerning walruses",
+        "Forget that, start over",
+    ],
+    FollowUp.OTHER: ["", "   \n\t", "🤔🤔", "...", "?!", "電話のサポートはありますか", "전화 지원이 있나요"],
+}
+
+
+@pytest.mark.parametrize(("label", "text"), [(label, text) for label, texts in EXAMPLES.items() for text in texts])
+def test_follow_up_is_read_as(label: FollowUp, text: str) -> None:
+    assert read(text).label is label
+
+
+def test_a_new_constraint_without_a_hint_of_an_error_counts_only_under_the_strict_policy() -> None:
+    reading = read("Can you search for chat support instead?")
+    assert reading.strict == 0.35
+    assert reading.precision == 0.75
+    assert reading.clarification
+
+
+def test_trying_another_way_after_a_refusal_hints_at_an_error() -> None:
+    reading = read("How about Saturdays?", REFUSAL)
+    assert reading.label is FollowUp.ADJUSTMENT
+    assert reading.precision == reading.strict == 0.35
+    assert read("How about Saturdays?").label is FollowUp.RELATED
+
+
+def test_no_answers_an_offer_and_rejects_an_answer() -> None:
+    assert not read("No, what is the phone number?", OFFER, "Find me a table").clarification
+    assert read("No, it is the Bronze plan").label is FollowUp.CORRECTION
+
+
+def test_no_to_a_request_for_confirmation_is_a_correction() -> None:
+    confirm = "Please confirm: two seats on Friday. Is that correct?"
+    assert read("No, three seats", confirm, "Book seats").label is FollowUp.CORRECTION
+
+
+def test_declining_politely_is_no_complaint() -> None:
+    for text in ("No thanks", "No, that's all", "Not right now", "No, not yet"):
+        assert not read(text, OFFER, "Find me a table").clarification, text
+
+
+def test_polite_preface_does_not_hide_a_correction() -> None:
+    assert read("Thanks, but I meant the family plan").label is FollowUp.CORRECTION
+
+
+def test_the_same_question_about_another_thing_is_no_repeat() -> None:
+    assert (
+        read("What is the trace of a matrix?", "It is …", "What is the rank of a matrix?").label is not FollowUp.REPEAT
+    )
+
+
+def test_a_question_asked_again_with_a_detail_is_a_repeat() -> None:
+    reading = read(
+        "When did the first Moon Pirates film come out?", "In 1987.", "When did the first Moon Pirates come out?"
+    )
+    assert reading.label is FollowUp.REPEAT
+
+
+def test_the_prompt_before_the_last_counts_as_repeated_too() -> None:
+    assert read("Where are the old invoices?", before="Where are the old invoices?").label is FollowUp.REPEAT
+
+
+def test_a_typographic_or_lost_apostrophe_is_read_like_a_plain_one() -> None:
+    for text in (
+        "That doesn't make sense",
+        "That doesn’t make sense",
+        "That doesn`t make sense",
+        "that doesnt make sense",
+    ):
+        assert read(text).label is FollowUp.MISUNDERSTANDING, text
+
+
+def test_someone_who_always_writes_in_capitals_does_not_shout() -> None:
+    assert read("GIVE ME MORE DETAILS PLEASE!", prompt="WHICH PLAN HAS PHONE SUPPORT").label is FollowUp.MORE_DETAIL
+
+
+def test_the_suite_sets_the_values() -> None:
+    rules = FollowUpRules(strict={"adjustment": 0.5}, precision={"adjustment": 1})
+    reading = rules.read(Exchange(PROMPT, ANSWER, "Can you search for chat support instead?"))
+    assert (reading.strict, reading.precision) == (0.5, 1.0)
+
+
+@pytest.mark.parametrize("values", [{"correction": 1.5}, {"correction": -0.1}, {"complaint": 0.2}])
+def test_a_wrong_label_or_value_in_the_suite_is_named(values: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match=next(iter(values))):
+        FollowUpRules(strict=values)
+
+
+def test_what_is_unsure_says_so() -> None:
+    assert read("No, I meant chat").confidence > read("Are you sure?").confidence
+    assert read("Recommend good bakeries near Lisbon harbour").confidence <= 0.5
+
+
+def test_a_conversation_without_clarification_is_resolved() -> None:
+    assert conversation_outcome(0, False) == "resolved"
+
+
+def test_a_conversation_that_went_on_after_clarifications_is_clarified() -> None:
+    assert conversation_outcome(2, False) == "clarified"
+
+
+def test_a_conversation_that_ended_on_a_clarification_is_abandoned() -> None:
+    assert conversation_outcome(1, True) == "abandoned"
