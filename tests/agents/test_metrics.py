@@ -132,7 +132,7 @@ def test_a_batch_is_seen_wholly_or_not_at_all():
 
     reader = threading.Thread(target=scrape)
     reader.start()
-    for _ in range(2_000):
+    for _ in range(500):
         metrics.apply(tally, NOON)
     done.set()
     reader.join()
