@@ -1,0 +1,375 @@
+"""Citations: markers in a response → which retrieved documents it cites, where, and what is wrong with the rest.
+
+nDCG, placement and format checks all read the same answer, so a response is read once.
+
+How a marker is read where two readings are possible:
+- A retrieved id comes first, then a rank. Of duplicate ids in the retrieved list, the best rank counts.
+- `[ID: 17]` names an id; it falls back to a rank only where the retrieved ids are not numbers themselves.
+- A number glued to a word is a citation (`tests[1]`) unless that looks like code: `a[1]`, `my_list[0]`, `word[2].name`.
+- `[2019]`, `[2019-2021]`, `[3.7]`, `[0, 1)` are years, dates, decimals and intervals, unless retrieved ids.
+- Code, link text, link definitions (`[1]: https://…`), images, `[x]` boxes and words in brackets are never citations.
+- Dangling: well-formed, but nothing retrieved has that id or rank. Without `id_pattern`, an unknown id is known by its
+  shape: `[doc_99]` beside a retrieved `doc_1`.
+- Malformed: a marker of a style that is not declared (`[1]` under `doc_id`), `[doc_1`, `(doc_1)`, `[doc 1]`. A list
+  with a stray or missing comma (`[1, 2 3,]`) is malformed and cites all the same: what a reader understands counts.
+- Duplicate: a document again within one run of markers, `[1][1]` or `[1, 1]`. It stays among the citations.
+"""
+
+import re
+import sys
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, islice
+from operator import attrgetter
+from typing import Any, TypeGuard
+
+from stream.markers import STYLES, Grammar, Names, Reading
+from stream.markup import Spans, code_spans, is_definition, is_index, link_destination
+from stream.turns import Document
+
+DEFAULT_STYLES = STYLES
+MAX_BRACKETS = 20_000  #: brackets of one kind that are looked at in one text
+
+_FULL_WIDTH = re.compile(r"【([^【】\n]*+)】")
+_FULL_WIDTH_UNCLOSED = re.compile(r"【(\d{1,4}†[^\s【】]{0,40}+)(?!】)")
+_ROUND = re.compile(r"\((?=[^()\[\]\s\d]*+\d)([^()\[\]\n]{2,200}+)\)")
+_INTERVAL = re.compile(r"\[[-\d.,\s]{1,40}+\)")
+_START = attrgetter("start")
+_LINKING = frozenset("(:]")  #: what follows a bracket that may be a link's text
+_DOCUMENT_KEYS = ("doc_id", "document_id", "file_id", "id", "source", "filename")
+_URL_KEYS = ("url", "uri", "source")
+_TITLE_KEYS = ("title", "document_title", "filename")
+
+
+@dataclass(slots=True)
+class Citation:
+    """One document cited by one marker.
+
+    rank: its 1-based place in the context; start, end: the marker's span in the response (characters, end exclusive; −1
+    for a structured citation without a place in the text); style: one of `STYLES`, or `structured`.
+    """
+
+    doc_id: str
+    rank: int
+    start: int
+    end: int
+    style: str
+
+
+@dataclass(slots=True)
+class Fault:
+    """What is wrong with one marker.
+
+    kind: dangling, malformed or duplicate; text: the marker, or the item of a list that is meant; start, end: the
+    marker's span; style: the style that it is written in, declared or not.
+    """
+
+    kind: str
+    text: str
+    start: int
+    end: int
+    style: str
+
+
+@dataclass(slots=True)
+class Citations:
+    """What a response cites, in order of appearance.
+
+    markers: the spans of all markers, dangling and malformed ones too, one for each bracket.
+    """
+
+    found: list[Citation]
+    faults: list[Fault]
+    markers: list[tuple[int, int]]
+
+    @property
+    def cited_ids(self) -> list[str]:
+        """Return the cited document ids, each once, in order of appearance."""
+        return list(self.judgments)
+
+    @property
+    def cited_ranks(self) -> list[int]:
+        """Return the context ranks of the cited documents, each once, ascending."""
+        return sorted({citation.rank for citation in self.found})
+
+    @property
+    def judgments(self) -> dict[str, float]:
+        """Return binary judgments for the measures: 1 for each cited document, in order of appearance."""
+        return dict.fromkeys([citation.doc_id for citation in self.found], 1.0)
+
+
+def citation_reader(
+    styles: Sequence[str] = DEFAULT_STYLES, id_pattern: str | None = None, zero_based: bool = False
+) -> Callable[[str, Sequence[Document]], Citations]:
+    """Compile how a suite reads citations; the result turns (response, retrieved documents) into Citations.
+
+    styles: some of `STYLES`; id_pattern: RE2 expression for well-formed ids (`doc_\\d+`), whole id; zero_based: numbers
+    in markers count from 0. Linear in the text. Raises ConfigError for an unknown style or a pattern that RE2 refuses.
+
+    >>> read = citation_reader()
+    >>> read("Open Settings [2].", [Document("doc_7"), Document("doc_9")]).cited_ids
+    ['doc_9']
+    """
+    return _Reader(Grammar(styles, id_pattern, zero_based)).read
+
+
+class _Reader:
+    """Walks a text from bracket to bracket and says where each marker stands."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+        self.shift = 1 - grammar.first
+        self.numeric = "numeric" in grammar.styles
+        self.linked = "link" in grammar.styles
+        self.plain = "doc_id" in grammar.styles
+        self.stepped = "step_item" in grammar.styles
+
+    def read(self, text: str, documents: Sequence[Document]) -> Citations:
+        """Read all markers of a text."""
+        out = Citations([], [], [])
+        square, wide = "[" in text, "【" in text
+        rounded = "(" in text and (self.plain or self.stepped)
+        if not (square or wide or rounded):
+            return out
+        names = Names(documents)
+        hidden = code_spans(text) if "`" in text or "~~~" in text else []
+        if square:
+            self._square(text, names, out, hidden)
+        ordered = len(out.markers)
+        if wide:
+            self._full_width(text, names, out, hidden)
+        if rounded:
+            self._round(text, names, out, hidden)
+        if len(out.markers) > ordered:
+            out.found.sort(key=_START)
+            out.faults.sort(key=_START)
+            out.markers.sort()
+        return out
+
+    def _square(self, text: str, names: Names, out: Citations, hidden: Spans) -> None:
+        """Read `[…]`: the two commonest forms here, the others by the grammar."""
+        ids, found, markers = names.ids, out.found, out.markers
+        at, plain, stepped, shift = names.at, self.plain, self.stepped, self.shift if self.numeric else -1
+        past = last = index_end = 0
+        run: set[str] = set()  # documents cited by the markers that stand together
+        parts = text.split("[", MAX_BRACKETS)
+        place = len(parts[0])
+        for part in parts[1:]:
+            start = place
+            place += len(part) + 1
+            if start < past or (hidden and _covers(hidden, start)):
+                continue
+            close = part.find("]")
+            inside = part[:close] if close > 0 else ""
+            if not inside:
+                if close < 0:
+                    self._unclosed(text, start, names, out)
+                continue
+            end = start + close + 2
+            if part[close + 1 : close + 2] in _LINKING and (past := self._link(text, start, end, names, out)):
+                continue
+            digits = inside[0].isdecimal()
+            if digits and start and text[start - 1] != " " and self._is_index(text, start, end, index_end):
+                index_end = end
+                continue
+            if start - last > 2 or text[last:start].strip(" ,;"):
+                run.clear()
+            doc_id: str | None = None
+            style = "doc_id"
+            if inside in ids:
+                if plain and not (stepped and "-" in inside):
+                    doc_id = inside
+            elif digits and shift >= 0 and len(inside) < 4 and inside.isdecimal():
+                doc_id, style = at(int(inside) + shift), "numeric"
+            if doc_id is not None and doc_id not in run:
+                found.append(Citation(doc_id, ids[doc_id], start, end, style))
+                run.add(doc_id)
+            elif "\n" in inside:
+                self._unclosed(text, start, names, out)
+                continue
+            elif readings := self.grammar.read(inside, names):
+                _note(readings, text, (start, end), names, out, run)
+                if len(found) > MAX_BRACKETS:  # ranges multiply: `[1-50]` all over
+                    break
+            else:
+                continue
+            markers.append((start, end))
+            last = end
+
+    def _link(self, text: str, start: int, end: int, names: Names, out: Citations) -> int:
+        """Return where a link or a link's definition ends that has `text[start:end]` as its text, else 0."""
+        if text[end] == ":":
+            return end if is_definition(text, start) else 0
+        if text[end] == "]":
+            if text[start - 1 : start] != "[" or text[end + 1 : end + 2] != "(":
+                return 0
+            start, end = start - 1, end + 1
+        destination = link_destination(text, end)
+        if destination is None:
+            return 0
+        url, past = destination
+        if self.linked and text[start - 1 : start] != "!" and (doc_id := names.linked(url)) is not None:
+            out.found.append(Citation(doc_id, names.ids[doc_id], start, past, "link"))
+            out.markers.append((start, past))
+        return past
+
+    def _is_index(self, text: str, start: int, end: int, index_end: int) -> bool:
+        before = text[start - 1]
+        if before == "]":
+            return start == index_end
+        return (before.isalnum() or before == "_") and is_index(text, start, end)
+
+    def _unclosed(self, text: str, start: int, names: Names, out: Citations) -> None:
+        """Note `[doc_1` and `[3.`: a bracket that begins as a marker and does not close on its line."""
+        head = self.grammar.leading_id(text, start + 1, names)
+        if head is None or text[start - 1 : start] == "\\" or _INTERVAL.match(text, start):
+            return
+        style, end = head
+        out.faults.append(Fault("malformed", text[start:end], start, end, style))
+        out.markers.append((start, end))
+
+    def _full_width(self, text: str, names: Names, out: Citations, hidden: Spans) -> None:
+        run: set[str] = set()
+        last = 0
+        for match in islice(_FULL_WIDTH.finditer(text), MAX_BRACKETS):
+            start, end = match.span()
+            if _covers(hidden, start) or not (readings := self.grammar.read_full_width(match[1], names)):
+                continue
+            if start - last > 2 or text[last:start].strip(" ,;"):
+                run.clear()
+            _note(readings, text, (start, end), names, out, run)
+            out.markers.append((start, end))
+            last = end
+        for match in islice(_FULL_WIDTH_UNCLOSED.finditer(text), MAX_BRACKETS):
+            start, end = match.span()
+            if not _covers(hidden, start):
+                out.faults.append(Fault("malformed", match[0], start, end, "full_width"))
+                out.markers.append((start, end))
+
+    def _round(self, text: str, names: Names, out: Citations, hidden: Spans) -> None:
+        """Find ids in round brackets: `(doc_1)`."""
+        for match in islice(_ROUND.finditer(text), MAX_BRACKETS):
+            start, end = match.span()
+            if text[start - 1 : start] == "]" or _covers(hidden, start):
+                continue
+            if all(self.grammar.is_id(item.strip(), names) for item in match[1].split(",")):
+                out.faults.append(Fault("malformed", match[0], start, end, "doc_id"))
+                out.markers.append((start, end))
+
+
+def _note(
+    readings: list[Reading], text: str, span: tuple[int, int], names: Names, out: Citations, run: set[str]
+) -> None:
+    """Write down what one marker names and what is wrong with it."""
+    start, end = span
+    for verdict, style, item in readings:
+        if verdict != "cites":
+            shown = text[start:end] if len(readings) == 1 else item
+            out.faults.append(Fault(verdict, shown, start, end, style))
+            continue
+        out.found.append(Citation(item, names.ids[item], start, end, style))
+        if item in run:
+            out.faults.append(Fault("duplicate", text[start:end] if len(readings) == 1 else item, start, end, style))
+        run.add(item)
+
+
+def _covers(hidden: Spans, place: int) -> bool:
+    before = bisect_right(hidden, (place, sys.maxsize))
+    return before > 0 and place < hidden[before - 1][1]
+
+
+def structured_citations(metadata: Mapping[str, Any], text: str, documents: Sequence[Document]) -> list[Citation]:
+    """Read citations delivered beside the text, under `citations` or `annotations` of a turn's metadata.
+
+    Read are OpenAI annotations, Anthropic citations, LangChain's, Google's `inlineCitations` over `citedChunks`, and
+    plain {doc_id, start, end}. A document is found by id, then URL, then title, then the 0-based `document_index`.
+    `start_index`, `start` count characters, `startIndex` bytes of UTF-8 (Google). Without a place in the text, start
+    and end are −1. Never raises: what cannot be read or names nothing retrieved is left out.
+    """
+    names = Names(documents)
+    titles: dict[str, str] = {}
+    for document in documents:
+        if document.title:
+            titles.setdefault(document.title, document.doc_id)
+    places = _Places(text)
+    out = []
+    for item in islice(_delivered(metadata), MAX_BRACKETS):
+        doc_id = _document_of(item, names, titles)
+        if doc_id is not None:
+            start, end = places.of(item)
+            out.append(Citation(doc_id, names.ids[doc_id], start, end, "structured"))
+    return out
+
+
+def _delivered(metadata: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield one flat mapping for each citation, whatever its format."""
+    for key in ("citations", "annotations"):
+        given = metadata.get(key)
+        if isinstance(given, Mapping):
+            yield from _google(given)
+        for item in given if isinstance(given, list) else ():
+            if isinstance(item, Mapping):
+                # OpenAI's chat completions put the fields under the type's own name
+                inner = item.get(item["type"]) if isinstance(item.get("type"), str) else None
+                yield inner if isinstance(inner, Mapping) else item
+
+
+def _google(given: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    chunks, inline = given.get("citedChunks"), given.get("inlineCitations")
+    if not isinstance(chunks, list) or not isinstance(inline, list):
+        return
+    for item in inline:
+        places = item.get("citedChunkIndices") if isinstance(item, Mapping) else None
+        for place in places if isinstance(places, list) else ():
+            if _is_count(place) and place < len(chunks) and isinstance(chunks[place], Mapping):
+                yield {**chunks[place], "startIndex": item.get("startIndex"), "endIndex": item.get("endIndex")}
+
+
+def _document_of(item: Mapping[str, Any], names: Names, titles: Mapping[str, str]) -> str | None:
+    for key in _DOCUMENT_KEYS:
+        value = item.get(key)
+        if isinstance(value, str | int) and str(value) in names.ids:
+            return str(value)
+    for key in _URL_KEYS:
+        url = item.get(key)
+        if isinstance(url, str) and (doc_id := names.linked(url)) is not None:
+            return doc_id
+    for key in _TITLE_KEYS:
+        title = item.get(key)
+        if isinstance(title, str) and title in titles:
+            return titles[title]
+    # Anthropic's search_result_index counts over the whole conversation: it says nothing about this turn's list.
+    index = item.get("document_index")
+    return names.at(index + 1) if _is_count(index) else None
+
+
+class _Places:
+    """Turns a delivered span into characters of the text; counts bytes once, when the first byte offset comes."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends: list[int] = []
+
+    def of(self, item: Mapping[str, Any]) -> tuple[int, int]:
+        """Return the span in characters, (-1, -1) when there is none or it lies outside the text."""
+        for first, last in (("start_index", "end_index"), ("start", "end"), ("startIndex", "endIndex")):
+            start, end = item.get(first), item.get(last)
+            if first == "startIndex" and start is None and _is_count(end):
+                start = 0  # protobuf leaves zeros out
+            if _is_count(start) and _is_count(end):
+                if first == "startIndex" and not self._text.isascii():
+                    start, end = self._characters(start), self._characters(end)
+                return (start, end) if start <= end <= len(self._text) else (-1, -1)
+        return -1, -1
+
+    def _characters(self, byte: int) -> int:
+        if not self._ends:
+            self._ends = list(accumulate(len(char.encode("utf-8", "surrogatepass")) for char in self._text))
+        if byte > self._ends[-1]:
+            return len(self._text) + 1
+        return bisect_right(self._ends, byte)
+
+
+def _is_count(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1_000_000_000

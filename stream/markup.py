@@ -1,0 +1,103 @@
+"""Markup: what in a response only looks like a marker: code, links, definitions, array indexes.
+
+Small linear scanners, because this runs on every response with a bracket; a full Markdown parse costs far more.
+"""
+
+import re
+
+Spans = list[tuple[int, int]]
+MAX_URL = 2_048  #: characters of a link's destination
+_WORD_BEFORE = re.compile(r"[A-Za-z_$][\w$]*$")
+_CODE_AFTER = re.compile(r"\.[a-z_]|\s?[-+*/]?=")
+_TICKS = re.compile(r"`+")
+_TICKS_OR_TILDES = re.compile(r"`+|~~~+")
+_BLANK_LINE = re.compile(r"\n[ \t]*+\n")
+
+
+def is_index(text: str, start: int, end: int) -> bool:
+    """Say whether the bracketed number `text[start:end]` indexes an array: `a[1]`, `my_list[0]`, `word[2].name`.
+
+    A number glued to an ordinary word is a citation, as in `blood tests[1]`: assistants write that far more often.
+    """
+    word = _WORD_BEFORE.search(text, max(0, start - 40), start)
+    if word is None:
+        return False
+    first = word.start()
+    lone_letter = word.end() - first == 1 and word[0].islower() and not (first and text[first - 1] in "'’")
+    return lone_letter or "_" in word[0] or _CODE_AFTER.match(text, end) is not None
+
+
+def is_definition(text: str, start: int) -> bool:
+    """Say whether the bracket at `start`, which a colon follows, opens its line: `[1]: https://…` defines a link."""
+    line = text[max(0, start - 4) : start].rstrip(" ")
+    return line.endswith("\n") or (not line and start < 4)
+
+
+def link_destination(text: str, start: int) -> tuple[str, int] | None:
+    """Read `(url)` or `(url "title")` from its opening bracket: the URL and where the bracket ends, or None."""
+    stop = min(len(text), start + MAX_URL)
+    close = text.find(")", start, stop)
+    if close != -1 and text.count("(", start + 1, close):
+        close = max(close, text.find(")", close + 1, stop))
+    inside = text[start + 1 : close].split(None, 1) if close != -1 else []
+    if not inside or (len(inside) == 2 and inside[1][0] not in "\"'("):
+        return None
+    return inside[0].strip("<>"), close + 1
+
+
+def code_spans(text: str) -> Spans:
+    """Find fenced blocks and inline code: spans in order, end exclusive, linear in the text.
+
+    As in CommonMark: a fence runs to its like or to the end of the text; a run of backticks closes with an equal run in
+    its paragraph. Fences may be indented further than CommonMark allows, as assistants do in lists.
+    """
+    spans: Spans = []
+    runs: Spans = []
+    opened = ""
+    opened_at = after = 0
+    for match in (_TICKS_OR_TILDES if "~~~" in text else _TICKS).finditer(text):
+        start, end = match.span()
+        run = match[0]
+        rest = _rest_of_fence_line(text, start, end, after) if len(run) > 2 else None
+        if opened:
+            if rest is not None and run.startswith(opened) and not rest.strip():
+                spans.append((opened_at, end))
+                opened = ""
+        elif rest is not None and (run[0] == "~" or "`" not in rest):
+            spans += _inline(runs)
+            runs = []
+            opened, opened_at = run, start
+        elif run[0] == "`":
+            if runs and _BLANK_LINE.search(text, runs[-1][1], start):
+                spans += _inline(runs)
+                runs = []
+            runs.append((start, end))
+        after = end
+    return [*spans, (opened_at, len(text))] if opened else spans + _inline(runs)
+
+
+def _rest_of_fence_line(text: str, start: int, end: int, after: int) -> str | None:
+    """Return what follows a run on its line when only blanks stand before it; `after` is where the last run ended."""
+    before = text[after:start].rstrip(" \t")
+    if (before or after) and not before.endswith("\n"):
+        return None
+    stop = text.find("\n", end)
+    return text[end:] if stop == -1 else text[end:stop]
+
+
+def _inline(runs: Spans) -> Spans:
+    """Pair each run of backticks with the next one of its length in the paragraph."""
+    partner: dict[int, int] = {}
+    following = [-1] * len(runs)
+    for place in range(len(runs) - 1, -1, -1):
+        length = runs[place][1] - runs[place][0]
+        following[place] = partner.get(length, -1)
+        partner[length] = place
+    spans = []
+    place = 0
+    while place < len(runs):
+        if following[place] != -1:
+            spans.append((runs[place][0], runs[following[place]][1]))
+            place = following[place]
+        place += 1
+    return spans

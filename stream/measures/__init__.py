@@ -1,0 +1,92 @@
+"""Ranking measures: (ranking, judgments) → a number from 0 to 1, spelled as in the literature.
+
+One file per measure and one line in `MEASURES`. Gains come from citations (1 if cited) or from known relevant
+documents; the measures do not care which, so the same code compares with trec_eval.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol, cast
+
+from stream.errors import ConfigError
+from stream.measures.f1 import F1
+from stream.measures.ndcg import NDCG
+from stream.measures.precision import Precision
+from stream.measures.recall import Recall
+from stream.measures.rr import ReciprocalRank
+from stream.measures.setting import On, Order
+from stream.measures.success import Success
+from stream.names import parse_name, write_name
+
+MEASURES: dict[str, type[NDCG | ReciprocalRank | Precision | Recall | F1 | Success]] = {
+    "nDCG": NDCG,
+    "RR": ReciprocalRank,
+    "P": Precision,
+    "R": Recall,
+    "F1": F1,
+    "success": Success,
+}
+_WITHOUT_CUTOFF = ("nDCG", "RR")  #: those that may look at the whole ranking
+_PARAMS = {"order": ("context", "retrieval"), "on": ("citations", "truth")}  #: values, the default first
+
+
+class Measure(Protocol):
+    """A scorer over a ranking.
+
+    Implemented by frozen values, so that a suite can be compared and hashed.
+    """
+
+    @property
+    def name(self) -> str:
+        """Canonical, as `stream.names` spells it, defaults left out."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Raised when the meaning changes; part of the suite's fingerprint."""
+        ...
+
+    @property
+    def order(self) -> Order:
+        """Which ranking to hand in: the one in the context, or the one before reranking."""
+        ...
+
+    @property
+    def on(self) -> On:
+        """Whose judgments to hand in: the response's citations, or the turn's known relevant documents."""
+        ...
+
+    def __call__(self, ranking: Sequence[str], judgments: Mapping[str, float]) -> float:
+        """Measure a ranking.
+
+        ranking: document ids, best first, each once; judgments: gain by document id, also of documents that are not in
+        the ranking; a missing or non-positive gain is not relevant. Returns 0 to 1; 0 when nothing is relevant.
+        """
+        ...
+
+
+def parse_measure(text: str) -> Measure:
+    """Read a measure's name: `nDCG@5`, `nDCG(order=retrieval)@10`, `R(on=truth)@20`, `RR`.
+
+    Raises ConfigError that says what came and which measures and parameters exist.
+
+    >>> parse_measure("nDCG(order=context)@5").name
+    'nDCG@5'
+    """
+    family, params, cutoff = parse_name(text)
+    kind = MEASURES.get(family)
+    if kind is None:
+        msg = f"expected one of the measures {', '.join(MEASURES)}; got {text!r}"
+        raise ConfigError(msg)
+    for key, value in params.items():
+        if value not in _PARAMS.get(key, ()):
+            known = "; ".join(f"{name}={'|'.join(values)}" for name, values in _PARAMS.items())
+            msg = f"expected the parameters {known}; got {key}={value} in {text!r}"
+            raise ConfigError(msg)
+    if cutoff is None and family not in _WITHOUT_CUTOFF:
+        msg = f"expected a cutoff, as in {family}@5; got {text!r}"
+        raise ConfigError(msg)
+    if cutoff is not None and not 1 <= cutoff <= 1_000:
+        msg = f"expected a cutoff from 1 to 1000; got {text!r}"
+        raise ConfigError(msg)
+    name = write_name(family, {key: value for key, value in params.items() if value != _PARAMS[key][0]}, cutoff)
+    return kind(name, cutoff, cast("Order", params.get("order", "context")), cast("On", params.get("on", "citations")))

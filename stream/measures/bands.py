@@ -1,0 +1,44 @@
+"""Bands: words for a value and for ranks, so that a product manager can read what nDCG says."""
+
+from collections.abc import Sequence
+
+GOOD, MODERATE, POOR = "good", "moderate", "poor"
+RANK_BANDS = {"1-3": (1, 3), "4-5": (4, 5), "6-10": (6, 10), "11+": (11, 1_000_000)}
+
+
+def band(value: float, good: float = 0.8, moderate: float = 0.5) -> str:
+    """Name a value from 0 to 1: good from `good` up, moderate from `moderate` up, else poor."""
+    if value >= good:
+        return GOOD
+    return MODERATE if value >= moderate else POOR
+
+
+def explain(label: str, cited_ranks: Sequence[int]) -> str:
+    """Say in one sentence where the model found its sources.
+
+    label: as `band` names it; cited_ranks: 1-based context ranks of the cited documents, ascending.
+    """
+    if not cited_ranks:
+        return "no retrieved document is cited"
+    first, last = cited_ranks[0], cited_ranks[-1]
+    if label == GOOD:
+        return "all cited documents are in the top three" if last <= 3 else "most cited documents are at the top"
+    if label == MODERATE:
+        return "some cited documents are lower in ranking"
+    where = f"rank {first}" if first == last else f"ranks {first} to {last}"
+    return f"the model finds its sources at {where}"
+
+
+def rank_shares(cited_ranks: Sequence[int]) -> dict[str, float]:
+    """Return the share of cited documents in each rank band (`RANK_BANDS`); empty when nothing is cited."""
+    count = len(cited_ranks)
+    if not count:
+        return {}
+    return {
+        name: sum(first <= rank <= last for rank in cited_ranks) / count for name, (first, last) in RANK_BANDS.items()
+    }
+
+
+def wasted_context(cited_ranks: Sequence[int], passed: int) -> float:
+    """Return the share of the `passed` documents that are never cited, 0 to 1; 0 when none was passed."""
+    return max(0.0, 1 - len(cited_ranks) / passed) if passed else 0.0
