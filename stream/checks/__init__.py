@@ -1,0 +1,138 @@
+"""Instruction checks: a file per family, one line each in `CHECKS`, read back from their names by `parse_check`.
+
+S0: specific instructions, each pass or fail, are what a prompt engineer can act on; vague quality scores are not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import MISSING, Field, fields
+from difflib import get_close_matches
+from typing import Any, cast, get_type_hints
+
+from stream.checks import (
+    case,
+    citations,
+    combination,
+    content,
+    format,  # noqa: A004 - the family's name
+    keywords,
+    language,
+    length,
+    pattern,
+    platform,
+    punctuation,
+    startend,
+    tables,
+)
+from stream.checks.loose import PREFIX, Loose
+from stream.checks.named import Named
+from stream.errors import ConfigError
+from stream.instructions import Check, Finding, Result
+from stream.names import Value, parse_name
+
+_CLASSES: tuple[type[Named], ...] = (
+    citations.Format,
+    citations.Placement,
+    citations.MaxConsecutive,
+    citations.NoSourceUrls,
+    citations.Required,
+    tables.Cells,
+    platform.Slack,
+    platform.Web,
+    length.NumberWords,
+    length.NumberSentences,
+    length.NumberParagraphs,
+    length.NthParagraphFirstWord,
+    keywords.Existence,
+    keywords.ForbiddenWords,
+    keywords.Frequency,
+    keywords.LetterFrequency,
+    format.Json,
+    format.Title,
+    format.NumberBulletLists,
+    format.NumberHighlightedSections,
+    format.MultipleSections,
+    format.ConstrainedResponse,
+    content.NumberPlaceholders,
+    content.Postscript,
+    case.Upper,
+    case.Lower,
+    case.CapitalWordFrequency,
+    punctuation.NoComma,
+    startend.Quotation,
+    startend.EndChecker,
+    combination.TwoResponses,
+    combination.RepeatPrompt,
+    language.Is,
+    pattern.Require,
+    pattern.Forbid,
+)
+
+CHECKS: dict[str, type[Named]] = {one.family: one for one in _CLASSES}  #: family → class
+
+
+def parse_check(name: str) -> Check:
+    """Make the check that a name spells; `loose.` before the name makes its loose form (IFEval).
+
+    Raises ConfigError naming the unknown family or parameter, what was expected and what came.
+
+    >>> parse_check("citation.max_consecutive(at_most=3)").name
+    'citation.max_consecutive'
+    """
+    strict = _parse(name.strip().removeprefix(PREFIX))
+    # The protocol declares plain attributes; frozen ones are read-only, which no reader of a check can tell.
+    return cast("Check", Loose(inner=strict) if name.strip().startswith(PREFIX) else strict)
+
+
+def compliance(findings: Sequence[tuple[Finding, float]]) -> float | None:
+    """Return weighted passes ÷ applicable, 0 to 1; None when no check applies.
+
+    findings: each with its weight (> 0); a check in error says nothing about the response and counts as not applicable.
+    Source: S0, "then aggregate into an overall compliance score".
+    """
+    passed = applicable = 0.0
+    for finding, weight in findings:
+        if finding.result is Result.PASS:
+            passed += weight
+            applicable += weight
+        elif finding.result is Result.FAIL:
+            applicable += weight
+    return passed / applicable if applicable > 0 else None
+
+
+def _parse(name: str) -> Named:
+    family, params, cutoff = parse_name(name)
+    chosen = CHECKS.get(family)
+    if chosen is None:
+        near = get_close_matches(family, CHECKS, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        msg = f"expected one of the checks {', '.join(CHECKS)}; got {family!r}{hint}"
+        raise ConfigError(msg)
+    if cutoff is not None:
+        msg = f"{family}: a check has no cutoff; got @{cutoff} in {name!r}"
+        raise ConfigError(msg)
+    known = {one.name: one for one in fields(chosen) if one.init}
+    for key in params:
+        if key not in known:
+            msg = f"{family}: expected {_list(known)}; got the parameter {key!r}"
+            raise ConfigError(msg)
+    missing = [key for key, one in known.items() if one.default is MISSING and key not in params]
+    if missing:
+        msg = f"{family}: expected {', '.join(missing)} to be given; got {name!r}"
+        raise ConfigError(msg)
+    types = get_type_hints(chosen)
+    return chosen(**{key: _typed(family, key, types[key], value) for key, value in params.items()})
+
+
+def _typed(family: str, key: str, wanted: Any, value: Value) -> Value:
+    """Check one parameter's type; a bool is no number here."""
+    kinds = {int: "a whole number", str: "a text", bool: "true or false"}
+    kind = next(kind for kind in kinds if wanted == kind or wanted == kind | None)
+    if type(value) is kind:
+        return value
+    hint = f"; write {key}='{value}'" if kind is str else ""
+    msg = f"{family}: expected {key} to be {kinds[kind]}; got {value!r}{hint}"
+    raise ConfigError(msg)
+
+
+def _list(known: dict[str, Field[Any]]) -> str:
+    return f"the parameters {', '.join(known)}" if known else "no parameters"

@@ -1,0 +1,64 @@
+"""Case checks: all capitals, no capitals, or so many words in capitals.
+
+IFEval asks for English as well; that is another instruction here: `language.is(code=en)`.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stream.checks.counted import Counted
+from stream.checks.named import Named, failed, shown
+from stream.exchanges import Response
+from stream.instructions import NOT_APPLICABLE, PASSED, Finding
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-./&_][^\W_]+)*")
+_CAPITAL = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upper(Named):
+    """Every letter is a capital. Source: IFEval, change_case:english_capital. Not applicable without such letters."""
+
+    family: ClassVar[str] = "case.upper"
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first word with a small letter."""
+        text = response.text
+        return PASSED if text.isupper() else _first(text, str.isupper, "is not in capital letters")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lower(Named):
+    """No letter is a capital. Source: IFEval, change_case:english_lowercase. Not applicable without such letters."""
+
+    family: ClassVar[str] = "case.lower"
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first word with a capital."""
+        text = response.text
+        return PASSED if text.islower() else _first(text, str.islower, "is not in lower case")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapitalWordFrequency(Counted):
+    """So many words are all in capitals. Source: IFEval, change_case:capital_word_frequency.
+
+    A hyphenated word is one; "I" and "A" count, as in the reference.
+    """
+
+    family: ClassVar[str] = "case.capital_word_frequency"
+    unit: ClassVar[str] = "words in capitals"
+
+    def check(self, response: Response) -> Finding:
+        """Count words in capitals."""
+        return self.judge(sum(1 for word in _TOKEN.findall(response.text) if word.isupper()))
+
+
+def _first(text: str, fits: Callable[[str], bool], complaint: str) -> Finding:
+    """Point at the first word that breaks the case."""
+    for word in _CAPITAL.finditer(text):
+        if not fits(word[0]) and word[0].lower() != word[0].upper():
+            return failed(f"{shown(word[0])} {complaint}", *word.span())
+    return NOT_APPLICABLE

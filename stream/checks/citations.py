@@ -1,0 +1,221 @@
+"""Citation checks: are markers well formed, placed after what they support, few in a row, and there at all.
+
+S0 makes one instruction of this ("must follow [dataset_step_id-item_id], placed after supporting text. Max three
+consecutive. No source URLs."); each part fails for another reason, so each is a check.
+"""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stream.checks.named import Named, failed, shown
+from stream.citations import DEFAULT_STYLES, Citations
+from stream.exchanges import Response
+from stream.instructions import NOT_APPLICABLE, PASSED, Finding
+
+_BETWEEN = " \t,;"  #: what may stand between two citations in a row
+_MARKUP = "*_~`"  #: closing decoration between a word and its citation
+_OPENING = frozenset(" \t\n\r([{<|“‘«„")  #: nothing that a citation could support
+_LEANING = frozenset(
+    "-–—+•>#=\"'"
+)  #: text after a word ("C++", a closing quote), otherwise a bullet or an opening quote
+_STOPS = frozenset(".,;:!?…。！？")
+_ORDINAL = re.compile(r"[ \t>]*\d{1,9}\Z")
+_URL = re.compile(r"(?:https?://|www\.)[^\s<>|\"'`]+", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format(Named):
+    """Every marker is well formed. Source: S0, "Citation format: citations must follow [doc_id] format".
+
+    style: the one style that markers must have (`doc_id`, `numeric`, …); default `any`: every style that the suite
+    declares. A well-formed marker that names nothing retrieved is no format fault. Not applicable without markers.
+    """
+
+    family: ClassVar[str] = "citation.format"
+    style: str = "any"
+
+    def complaint(self) -> str | None:
+        """Expect a style that the reader knows."""
+        if self.style == "any" or self.style in DEFAULT_STYLES:
+            return None
+        return f"expected style to be any, {', '.join(DEFAULT_STYLES)}; got {self.style!r}"
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first marker that is malformed or of another style."""
+        citations = response.citations
+        if not citations.markers:
+            return NOT_APPLICABLE
+        anything = self.style == "any"
+        wrong = [
+            (f.start, f.end) for f in citations.faults if f.kind == "malformed" or not (anything or self._is(f.style))
+        ]
+        if not anything:
+            wrong += [(c.start, c.end) for c in citations.found if not self._is(c.style)]
+        if not wrong:
+            return PASSED
+        start, end = min(wrong)
+        form = "a well-formed citation" if anything else f"a citation in the style {self.style}"
+        return failed(f"{shown(response.text[start:end])} is not {form}", start, end)
+
+    def _is(self, style: str) -> bool:
+        return style == self.style
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Placement(Named):
+    """Each marker stands directly after the text it supports. Source: S0, "immediately after supporting text".
+
+    That is: after a word, closing quote or bracket, at most one space between; not opening a line, cell or list item,
+    not alone on a line; a marker after a marker stands as the first does.
+    after_stop: also allow a marker after the sentence's full stop ("… Security. [1]"). Not applicable without markers.
+    """
+
+    family: ClassVar[str] = "citation.placement"
+    after_stop: bool = False
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first marker that supports nothing."""
+        markers = response.citations.markers
+        if not markers:
+            return NOT_APPLICABLE
+        text = response.text
+        previous = 0
+        for start, end in markers:
+            chained = previous > 0 and not text[previous:start].strip(_BETWEEN)
+            if not chained and not self._supports(text, start, end, previous):
+                return failed(f"{shown(text[start:end])} does not directly follow the text it supports", start, end)
+            previous = end
+        return PASSED
+
+    def _supports(self, text: str, start: int, end: int, floor: int) -> bool:
+        """Look at what stands before a marker; never further back than `floor`, so that all markers cost one pass."""
+        at = start - 1
+        if at >= floor and text[at] == " ":
+            at -= 1
+        while at >= floor and text[at] in _MARKUP:
+            at -= 1
+        if at < floor:
+            return floor > 0  # decoration only, between two markers
+        char = text[at]
+        if char in _STOPS:
+            # "in the U.S. [4]." has its sentence end after the marker
+            return (self.after_stop or text[end : end + 1] in _STOPS) and not self._is_ordinal(text, at)
+        if char in _LEANING:
+            return at > floor and text[at - 1] not in _OPENING
+        return char not in _OPENING
+
+    def _is_ordinal(self, text: str, at: int) -> bool:
+        """Tell `1.` at the start of a line from the end of a sentence."""
+        line = text.rfind("\n", max(0, at - 40), at) + 1
+        return (line > 0 or at < 40) and _ORDINAL.match(text, line, at) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaxConsecutive(Named):
+    """No more than `at_most` citations in a row. Source: S0, "Max three consecutive".
+
+    In a row: only spaces, commas or semicolons between; a list `[1, 2]` counts its items. Not applicable without
+    markers.
+    """
+
+    family: ClassVar[str] = "citation.max_consecutive"
+    at_most: int = 3
+
+    def complaint(self) -> str | None:
+        """Expect a bound that one citation can meet."""
+        return None if self.at_most >= 1 else f"expected at_most of 1 or more; got {self.at_most}"
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first row that is too long."""
+        citations = response.citations
+        if not citations.markers:
+            return NOT_APPLICABLE
+        if len(citations.found) + len(citations.faults) <= self.at_most:
+            return PASSED
+        for start, end, count in _rows(response.text, citations):
+            if count > self.at_most:
+                return failed(f"{count} citations in a row, at most {self.at_most} are allowed", start, end)
+        return PASSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSourceUrls(Named):
+    """The response shows no URL where a citation belongs. Source: S0, "No source URLs".
+
+    Any web address outside code counts, Markdown links included; in a response without markers, only addresses of
+    retrieved documents do. retrieved_only: never count others, for assistants that send people to pages. Not applicable
+    without markers and without such an address.
+    """
+
+    family: ClassVar[str] = "citation.no_source_urls"
+    retrieved_only: bool = False
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first address."""
+        text = response.text
+        cites = bool(response.citations.markers)
+        if "://" in text or "www." in text:
+            any_counts = cites and not self.retrieved_only
+            for url in _visible_urls(response):
+                if any_counts or _is_retrieved(url, response):
+                    start = text.find(url)
+                    end = start + len(url) if start >= 0 else -1
+                    return failed(f"the response shows the address {shown(url)}", start, end)
+        return PASSED if cites else NOT_APPLICABLE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Required(Named):
+    """A response that was given documents cites at least one. Source: S0, the prompt asks to cite the sources used.
+
+    A marker that names nothing retrieved does not count. Not applicable without documents.
+    """
+
+    family: ClassVar[str] = "citation.required"
+
+    def check(self, response: Response) -> Finding:
+        """Fail when nothing retrieved is cited."""
+        if not response.documents:
+            return NOT_APPLICABLE
+        if response.citations.found:
+            return PASSED
+        return failed(f"none of the {len(response.documents)} retrieved documents is cited")
+
+
+def _rows(text: str, citations: Citations) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and number of citations of each unbroken row of markers."""
+    starts = [c.start for c in citations.found] + [f.start for f in citations.faults if f.kind != "duplicate"]
+    starts.sort()
+    first = last = -1
+    count = 0
+    for start, end in citations.markers:
+        if last < 0 or text[last:start].strip(_BETWEEN):
+            if count:
+                yield first, last, count
+            first, count = start, 0
+        count += max(1, bisect_left(starts, end) - bisect_left(starts, start))
+        last = end
+    if count:
+        yield first, last, count
+
+
+def _visible_urls(response: Response) -> Iterator[str]:
+    """Yield addresses in the order of the text; Markdown is parsed because code is not shown as an address."""
+    for token in response.markdown:
+        if token.type == "html_block":
+            yield from _URL.findall(token.content)
+        for child in token.children or ():
+            if child.type in ("text", "html_inline"):
+                yield from _URL.findall(child.content)
+            elif child.type in ("link_open", "image"):
+                yield from _URL.findall(str(child.attrGet("href") or child.attrGet("src") or ""))
+
+
+def _is_retrieved(url: str, response: Response) -> bool:
+    bare = url.rstrip("/.,;:!?)]").casefold()
+    return any(
+        document.url is not None and document.url.rstrip("/").casefold() == bare for document in response.documents
+    )

@@ -1,0 +1,45 @@
+"""Combination checks: instructions about the response as a whole."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stream.checks.named import Named, failed, shown
+from stream.exchanges import Response
+from stream.instructions import PASSED, Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoResponses(Named):
+    """Two different responses, separated by six asterisks. Source: IFEval, combination:two_responses."""
+
+    family: ClassVar[str] = "combination.two_responses"
+
+    def check(self, response: Response) -> Finding:
+        """Split and compare."""
+        parts = [part.strip() for part in response.text.split("******")]
+        given = [part for part in parts if part]
+        if len(given) != 2 or not all(parts[1:-1]):
+            return failed(f"{len(given)} responses separated by ******, two were asked for")
+        return PASSED if given[0] != given[1] else failed("both responses are the same")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatPrompt(Named):
+    """The response first repeats a text word for word. Source: IFEval, combination:repeat_prompt.
+
+    prompt: the text; upper and lower case are the same.
+    """
+
+    family: ClassVar[str] = "combination.repeat_prompt"
+    prompt: str
+
+    def complaint(self) -> str | None:
+        """Expect a text."""
+        return None if self.prompt.strip() else f"expected prompt to be a text; got {self.prompt!r}"
+
+    def check(self, response: Response) -> Finding:
+        """Compare the beginning."""
+        text, prompt = response.text.strip(), self.prompt.strip()
+        if text.lower().startswith(prompt.lower()):
+            return PASSED
+        return failed(f"the response begins with {shown(text)}, not with {shown(prompt)}")

@@ -1,0 +1,60 @@
+"""Content checks: parts that a response must contain, whatever it says."""
+
+import re
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from stream.checks.counted import Counted
+from stream.checks.named import Named, failed, shown
+from stream.exchanges import Response
+from stream.instructions import PASSED, Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberPlaceholders(Counted):
+    """The response has so many placeholders in square brackets, such as [address]. Source: IFEval,
+    detectable_content:number_placeholders.
+    """
+
+    family: ClassVar[str] = "content.number_placeholders"
+    unit: ClassVar[str] = "placeholders"
+
+    def check(self, response: Response) -> Finding:
+        """Count brackets that close on their line; a search per bracket would be quadratic on "[[[[…"."""
+        count = 0
+        for line in response.text.split("\n"):
+            opened = line.find("[")
+            while opened >= 0:
+                closed = line.find("]", opened + 1)
+                if closed < 0:
+                    break
+                count += 1
+                opened = line.find("[", closed + 1)
+        return self.judge(count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Postscript(Named):
+    """The response has a postscript. Source: IFEval, detectable_content:postscript.
+
+    marker: what begins it; a space after its full stops and upper or lower case make no difference.
+    """
+
+    family: ClassVar[str] = "content.postscript"
+    marker: str = "P.S."
+    pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Named.__post_init__(self)
+        loose = re.escape(self.marker.strip()).replace(r"\.", r"\.\s?").removesuffix(r"\s?")
+        object.__setattr__(self, "pattern", re.compile(loose, re.IGNORECASE))
+
+    def complaint(self) -> str | None:
+        """Expect a marker."""
+        return None if self.marker.strip() else f"expected marker to be a text; got {self.marker!r}"
+
+    def check(self, response: Response) -> Finding:
+        """Look for the marker."""
+        if self.pattern.search(response.text) is not None:
+            return PASSED
+        return failed(f"no postscript that begins with {shown(self.marker)}")

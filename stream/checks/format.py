@@ -1,0 +1,141 @@
+"""Format checks: JSON, a title, bullets, highlights, sections, fixed answers.
+
+Shapes that another program or a template expects; all are read line by line, in one pass.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+import orjson
+
+from stream.checks.counted import Counted
+from stream.checks.named import Named, failed
+from stream.exchanges import Response
+from stream.instructions import PASSED, Finding
+
+_FENCES = ("```json", "```Json", "```JSON", "```")
+_SINGLE = re.compile(r"\*[^\n*]*\*")
+_DOUBLE = re.compile(r"\*\*[^\n*]*\*\*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Json(Named):
+    """The whole response is JSON, in a code fence or bare. Source: IFEval, detectable_format:json_format."""
+
+    family: ClassVar[str] = "format.json"
+
+    def check(self, response: Response) -> Finding:
+        """Parse."""
+        text = response.text.strip()
+        for fence in _FENCES:
+            if text.startswith(fence):
+                text = text[len(fence) :]
+                break
+        try:
+            orjson.loads(text.removesuffix("```").strip())
+        except (orjson.JSONDecodeError, UnicodeEncodeError) as error:
+            return failed(f"the response is not JSON: {error}")
+        return PASSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Title(Named):
+    """The response has a title in double angular brackets, such as <<poem of joy>>. Source: IFEval,
+    detectable_format:title.
+    """
+
+    family: ClassVar[str] = "format.title"
+
+    def check(self, response: Response) -> Finding:
+        """Look for a title on one line."""
+        if "<<" in response.text:
+            for line in response.text.split("\n"):
+                start, end = line.find("<<"), line.rfind(">>")
+                if 0 <= start < end and line[start:end].lstrip("<").rstrip(">").strip():
+                    return PASSED
+        return failed("no title in double angular brackets, such as <<title>>")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberBulletLists(Counted):
+    """The response has so many bullet points, lines that begin with `* ` or `-`. Source: IFEval,
+    detectable_format:number_bullet_lists (exactly n: at_least and at_most).
+    """
+
+    family: ClassVar[str] = "format.number_bullet_lists"
+    unit: ClassVar[str] = "bullet points"
+
+    def check(self, response: Response) -> Finding:
+        """Count lines."""
+        count = 0
+        for line in response.text.split("\n"):
+            bare = line.lstrip()
+            if bare.startswith("-") or (bare.startswith("*") and len(bare) > 1 and bare[1] != "*"):
+                count += 1
+        return self.judge(count)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberHighlightedSections(Counted):
+    """The response has so many highlighted sections, *one* or **one**. Source: IFEval,
+    detectable_format:number_highlighted_sections.
+    """
+
+    family: ClassVar[str] = "format.number_highlighted_sections"
+    unit: ClassVar[str] = "highlighted sections"
+
+    def check(self, response: Response) -> Finding:
+        """Count highlights with something inside."""
+        text = response.text
+        if "*" not in text:
+            return self.judge(0)
+        found = [*_SINGLE.findall(text), *_DOUBLE.findall(text)]
+        return self.judge(sum(1 for highlight in found if highlight.strip("* \t")))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MultipleSections(Counted):
+    """The response has so many sections, each begun with a splitter and a number ("Section 1"). Source: IFEval,
+    detectable_format:multiple_sections.
+
+    splitter: the word before the number, upper and lower case differ.
+    """
+
+    family: ClassVar[str] = "format.multiple_sections"
+    unit: ClassVar[str] = "sections"
+    splitter: str = "Section"
+
+    def complaint(self) -> str | None:
+        """Expect a word and bounds."""
+        if not self.splitter.strip():
+            return f"expected splitter to be a word; got {self.splitter!r}"
+        return Counted.complaint(self)
+
+    def check(self, response: Response) -> Finding:
+        """Count splitters that a number follows."""
+        pieces = response.text.split(self.splitter.strip())[1:]
+        return self.judge(
+            sum(1 for piece in pieces if piece[:1].isdigit() or (piece[:1].isspace() and piece[1:2].isdigit()))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstrainedResponse(Named):
+    """The response holds one of the fixed answers. Source: IFEval, detectable_format:constrained_response.
+
+    options: separated by `|`.
+    """
+
+    family: ClassVar[str] = "format.constrained_response"
+    options: str = "My answer is yes.|My answer is no.|My answer is maybe."
+
+    def complaint(self) -> str | None:
+        """Expect at least one option."""
+        return None if self.options.strip("| ") else f"expected options separated by |; got {self.options!r}"
+
+    def check(self, response: Response) -> Finding:
+        """Look for each option."""
+        if any(option in response.text for option in self.options.split("|") if option):
+            return PASSED
+        return failed(f"none of the fixed answers: {self.options.replace('|', ' / ')}")

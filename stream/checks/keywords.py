@@ -1,0 +1,115 @@
+"""Keyword checks: words and letters that must or must not appear.
+
+Parameters are plain words, never patterns: user-written patterns belong to `pattern.require`, on an engine that cannot
+stall.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from stream.checks.counted import Counted
+from stream.checks.named import Named, failed, shown
+from stream.exchanges import Response
+from stream.instructions import PASSED, Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Existence(Named):
+    """Every word of the list appears. Source: IFEval, keywords:existence.
+
+    words: separated by `|`; found inside longer words too, upper and lower case are the same, as in the reference.
+    """
+
+    family: ClassVar[str] = "keywords.existence"
+    words: str
+
+    def complaint(self) -> str | None:
+        """Expect at least one word."""
+        return _complain(self.words)
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first word that is missing."""
+        text = response.text.lower()
+        for word in _split(self.words):
+            if word.lower() not in text:
+                return failed(f"the word {shown(word)} does not appear")
+        return PASSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForbiddenWords(Named):
+    """No word of the list appears. Source: IFEval, keywords:forbidden_words.
+
+    words: separated by `|`; whole words only, upper and lower case are the same.
+    """
+
+    family: ClassVar[str] = "keywords.forbidden_words"
+    words: str
+    pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Named.__post_init__(self)
+        words = "|".join(re.escape(word) for word in _split(self.words))
+        object.__setattr__(self, "pattern", re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
+
+    def complaint(self) -> str | None:
+        """Expect at least one word."""
+        return _complain(self.words)
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first forbidden word."""
+        match = self.pattern.search(response.text)
+        if match is None:
+            return PASSED
+        return failed(f"the forbidden word {shown(match[0])} appears", *match.span())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frequency(Counted):
+    """A word appears at least or at most so often. Source: IFEval, keywords:frequency.
+
+    word: found inside longer words too, upper and lower case are the same, as in the reference.
+    """
+
+    family: ClassVar[str] = "keywords.frequency"
+    unit: ClassVar[str] = "occurrences of the word"
+    word: str
+
+    def complaint(self) -> str | None:
+        """Expect a word and bounds."""
+        return _complain(self.word) or Counted.complaint(self)
+
+    def check(self, response: Response) -> Finding:
+        """Count the word."""
+        return self.judge(response.text.lower().count(self.word.strip().lower()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LetterFrequency(Counted):
+    """A letter or sign appears at least or at most so often. Source: IFEval, keywords:letter_frequency.
+
+    letter: one character; upper and lower case are the same.
+    """
+
+    family: ClassVar[str] = "keywords.letter_frequency"
+    unit: ClassVar[str] = "occurrences of the letter"
+    letter: str
+
+    def complaint(self) -> str | None:
+        """Expect one character and bounds."""
+        if len(self.letter) != 1:
+            return f"expected letter to be one character; got {self.letter!r}"
+        return Counted.complaint(self)
+
+    def check(self, response: Response) -> Finding:
+        """Count the letter."""
+        return self.judge(response.text.lower().count(self.letter.lower()))
+
+
+def _split(words: str) -> list[str]:
+    return [word.strip() for word in words.split("|") if word.strip()]
+
+
+def _complain(words: str) -> str | None:
+    return None if _split(words) else f"expected at least one word; got {words!r}"

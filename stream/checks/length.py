@@ -1,0 +1,130 @@
+"""Length checks: how many words, sentences and paragraphs a response has.
+
+Counted as IFEval's reference program does, so that published figures can be compared.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from stream.checks.counted import Counted
+from stream.checks.named import Named, failed, shown
+from stream.exchanges import Response
+from stream.instructions import PASSED, Finding
+
+_WORD = re.compile(r"\w+")
+#: a run of stops that ends a word; possessive and anchored at the run's begin, so that "......" costs one pass
+_STOP = re.compile(r"(?<![.!?])[.!?]++(?=[\"'”’)\]*_}]*+\s++[\"'“‘(\[*_]*+(\S))")
+#: never the end of a sentence
+_BEFORE_NAMES = "mr mrs ms dr prof rev gen sen rep st mt ft lt col capt sgt no fig vol vs approx e.g i.e"
+#: the end only before a capital
+_BEFORE_ANYTHING = "jr sr inc ltd co corp etc al a.m p.m u.s u.k jan feb mar apr jun jul aug sep sept oct nov dec"
+_TITLES, _SHORTENED = frozenset(_BEFORE_NAMES.split()), frozenset(_BEFORE_ANYTHING.split())
+_LONGEST = 12  #: characters; longer words are no short forms
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberWords(Counted):
+    """The response has at least or at most so many words. Source: IFEval, length_constraints:number_words.
+
+    A word is a run of letters, digits and underscores (`\\w+`); at_least, at_most: words.
+    """
+
+    family: ClassVar[str] = "length.number_words"
+    unit: ClassVar[str] = "words"
+
+    def check(self, response: Response) -> Finding:
+        """Count words."""
+        return self.judge(len(_WORD.findall(response.text)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberSentences(Counted):
+    """The response has at least or at most so many sentences. Source: IFEval, length_constraints:number_sentences.
+
+    A sentence ends with `.`, `!` or `?` before a space, unless the full stop belongs to a short form or an initial
+    ("Dr.", "J.") or an ellipsis goes on in lower case; a list's "1." counts. A plain form of nltk's punkt, which the
+    reference program uses.
+    """
+
+    family: ClassVar[str] = "length.number_sentences"
+    unit: ClassVar[str] = "sentences"
+
+    def check(self, response: Response) -> Finding:
+        """Count sentences."""
+        return self.judge(count_sentences(response.text))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberParagraphs(Counted):
+    """The response has so many paragraphs, separated by the divider `***`. Source: IFEval, number_paragraphs.
+
+    An empty paragraph between two dividers fails; before the first or after the last divider it does not count.
+    """
+
+    family: ClassVar[str] = "length.number_paragraphs"
+    unit: ClassVar[str] = "paragraphs"
+
+    def check(self, response: Response) -> Finding:
+        """Count paragraphs."""
+        paragraphs = [part.strip() for part in response.text.split("***")]
+        if not all(paragraphs[1:-1]):
+            return failed("a paragraph between two dividers is empty")
+        return self.judge(sum(1 for paragraph in paragraphs if paragraph))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NthParagraphFirstWord(Named):
+    """The response has `paragraphs` paragraphs, and number `nth` begins with `word`. Source: IFEval,
+    length_constraints:nth_paragraph_first_word.
+
+    Paragraphs are separated by an empty line; nth: 1-based; upper and lower case are the same.
+    """
+
+    family: ClassVar[str] = "length.nth_paragraph_first_word"
+    paragraphs: int
+    nth: int
+    word: str
+
+    def complaint(self) -> str | None:
+        """Expect a paragraph that there can be."""
+        if 1 <= self.nth <= self.paragraphs:
+            return None
+        return f"expected nth between 1 and paragraphs={self.paragraphs}; got {self.nth}"
+
+    def check(self, response: Response) -> Finding:
+        """Count paragraphs, then read one word."""
+        found = [part.strip() for part in response.text.split("\n\n") if part.strip()]
+        if len(found) != self.paragraphs:
+            return failed(f"{len(found)} paragraphs, {self.paragraphs} were asked for")
+        first = found[self.nth - 1].split(maxsplit=1)[0].lstrip("'\"")
+        first = re.split(r"[.,?!'\"]", first, maxsplit=1)[0].lower()
+        if first == self.word.lower():
+            return PASSED
+        return failed(f"paragraph {self.nth} begins with {shown(first)}, not with {shown(self.word)}")
+
+
+def count_sentences(text: str) -> int:
+    """Count sentences; text after the last full stop is one.
+
+    Source: Kiss and Strunk 2006 (punkt), with a fixed list of short forms instead of a trained one.
+    """
+    text = text.strip()
+    if not text:
+        return 0
+    count = 1
+    for stop in _STOP.finditer(text):
+        if stop[0].startswith("..") and stop[1].islower():
+            continue
+        if stop[0] != "." or not _continues(text, stop.start(), stop[1]):
+            count += 1
+    return count
+
+
+def _continues(text: str, at: int, follower: str) -> bool:
+    """Say whether the sentence goes on after the full stop at `at`, before a word that begins with `follower`."""
+    word = text[max(0, at - _LONGEST) : at].split()
+    last = word[-1].lstrip("([\"'“‘*_").lower() if word and not text[at - 1].isspace() else ""
+    if last in _TITLES or (len(last) == 1 and last.isalpha() and last != "i"):
+        return True
+    return last in _SHORTENED and not follower.isupper()

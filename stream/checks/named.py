@@ -1,0 +1,58 @@
+"""Named: a check's parameters are its fields, and its name is spelled from them.
+
+The name is the config entry, the metric label and the legend, so no check writes it by hand.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, dataclass, field, fields
+from typing import ClassVar
+
+from stream.errors import ConfigError
+from stream.exchanges import Response
+from stream.instructions import Finding, Result
+from stream.names import write_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named(ABC):
+    """One instruction with typed parameters; subclass it as a frozen, slotted dataclass and write `check`.
+
+    family: the name without parameters; version: raised when the meaning changes; name: spelled once, defaults left
+    out.
+    Raises ConfigError when `complaint` has something to say about the parameters.
+    """
+
+    family: ClassVar[str]
+    version: ClassVar[int] = 1
+
+    name: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        wrong = self.complaint()
+        if wrong is not None:
+            msg = f"{self.family}: {wrong}"
+            raise ConfigError(msg)
+        chosen = {
+            one.name: getattr(self, one.name)
+            for one in fields(self)
+            if one.init and (one.default is MISSING or getattr(self, one.name) != one.default)
+        }
+        object.__setattr__(self, "name", write_name(self.family, chosen))
+
+    def complaint(self) -> str | None:
+        """Say what is wrong with the parameters: what was expected and what came; None when nothing is."""
+        return None
+
+    @abstractmethod
+    def check(self, response: Response) -> Finding:
+        """Say whether the response keeps the instruction."""
+
+
+def failed(explanation: str, start: int = -1, end: int = -1) -> Finding:
+    """Return a failing finding; start, end: the span in the response's text, -1 when there is none."""
+    return Finding(Result.FAIL, explanation, start, end)
+
+
+def shown(text: str, limit: int = 40) -> str:
+    """Quote a piece of a response in an explanation, cut to `limit` characters, control characters escaped."""
+    return repr(text if len(text) <= limit else text[: limit - 1] + "…")

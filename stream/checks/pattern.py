@@ -1,0 +1,85 @@
+"""Pattern checks: a user's own regular expression, required or forbidden.
+
+Patterns come from users and texts from strangers, so they run on RE2, whose time is linear in the text.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import re2
+
+from stream.checks.named import Named, failed, shown
+from stream.exchanges import Response
+from stream.instructions import PASSED, Finding
+
+_OPTIONS = re2.Options()
+_OPTIONS.log_errors = False
+_OPTIONS.max_mem = 8 << 20  # a pattern that needs more than 8 MiB is a mistake or an attack
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern(Named):
+    """A check with a compiled pattern.
+
+    regex: RE2 syntax (no look-around, no back-references); `(?i)` for either case, `(?m)` for lines, `(?s)` for `.`
+    over lines.
+    """
+
+    regex: str
+    compiled: Any = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Named.__post_init__(self)
+        object.__setattr__(self, "compiled", re2.compile(self.regex, _OPTIONS))
+
+    def complaint(self) -> str | None:
+        """Expect a pattern that RE2 takes."""
+        if not self.regex:
+            return "expected regex to be a pattern; got an empty text"
+        try:
+            re2.compile(self.regex, _OPTIONS)
+        except (re2.error, UnicodeEncodeError) as error:
+            said = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
+            return f"expected regex in RE2 syntax (no look-around, no back-references); got {self.regex!r}: {said}"
+        return None
+
+    def find(self, text: str) -> tuple[int, int] | None:
+        """Return the span of the first match."""
+        try:
+            match = self.compiled.search(text)
+        except UnicodeEncodeError:  # lone surrogates; one character each, so that spans stay right
+            match = self.compiled.search(text.encode("utf-8", "replace").decode())
+        return None if match is None else match.span()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Require(Pattern):
+    """The pattern matches somewhere. Source: turnsignal's own, for instructions that no other check knows.
+
+    regex: RE2 syntax, as in `pattern.require(regex='(?i)ticket #[0-9]+')`.
+    """
+
+    family: ClassVar[str] = "pattern.require"
+
+    def check(self, response: Response) -> Finding:
+        """Fail when nothing matches."""
+        if self.find(response.text) is not None:
+            return PASSED
+        return failed(f"nothing matches {shown(self.regex)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forbid(Pattern):
+    """The pattern matches nowhere. Source: turnsignal's own, for instructions that no other check knows.
+
+    regex: RE2 syntax, as in `pattern.forbid(regex='(?i)as an ai (language )?model')`.
+    """
+
+    family: ClassVar[str] = "pattern.forbid"
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first match."""
+        span = self.find(response.text)
+        if span is None:
+            return PASSED
+        return failed(f"{shown(response.text[slice(*span)])} matches {shown(self.regex)}", *span)

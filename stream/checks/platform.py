@@ -1,0 +1,118 @@
+"""Platform checks: formatting that the place where the answer is read can show.
+
+S0: "Slack responses skip markdown headers and complex formatting. Web responses use full markdown."
+"""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from markdown_it.token import Token
+
+from stream.checks.named import Named, failed, shown
+from stream.exchanges import Response
+from stream.instructions import NOT_APPLICABLE, PASSED, Finding
+
+_INDENTED = frozenset(" \t>=")  #: a line that begins so may be nested, quoted or underline a heading
+_RULES = frozenset("-*_")
+_TAG = re.compile(r"<!--|</?([A-Za-z][A-Za-z0-9]{0,15})\b")
+#: HTML's own elements; `<repo>` or `<your-name>` is a placeholder, not HTML
+_HTML = """
+a abbr b blockquote body br button center cite code col dd del details div dl dt em font footer form h1 h2 h3 h4 h5 h6
+head header hr html i iframe img input ins kbd label li link main mark meta nav ol option p pre q s samp script section
+select small span strong style sub summary sup svg table tbody td textarea tfoot th thead title tr u ul var video
+"""
+_ELEMENTS = frozenset(_HTML.split())
+_SIMPLE = {"heading_open": "a heading", "table_open": "a table", "hr": "a rule"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slack(Named):
+    """On Slack: no headings, tables, images, raw HTML, rules or nested lists.
+
+    Source: S0, and Slack's formatting reference (mrkdwn), whose own markup passes: *bold*, _italic_, ~strike~, `code`,
+    > quotes, bullets, <url|text>, <@user>, <!here>, :emoji:. Not applicable to responses of another or unknown
+    platform.
+    """
+
+    family: ClassVar[str] = "platform.slack"
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first block that Slack cannot show."""
+        platform = response.platform
+        if platform is None or (platform != "slack" and platform.casefold() != "slack"):
+            return NOT_APPLICABLE
+        return PASSED if _is_plain(response.text) else _inspect(response.text, response.markdown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Web(Named):
+    """On the web, full Markdown is allowed: every response passes, and counts as kept.
+
+    Source: S0, "Web responses use full markdown". Not applicable to responses of another or unknown platform.
+    """
+
+    family: ClassVar[str] = "platform.web"
+
+    def check(self, response: Response) -> Finding:
+        """Pass."""
+        platform = response.platform
+        if platform is None or (platform != "web" and platform.casefold() != "web"):
+            return NOT_APPLICABLE
+        return PASSED
+
+
+def _is_plain(text: str) -> bool:
+    """Tell at a glance that there is no heading, table, image, HTML, rule or nested list, so that parsing is saved."""
+    if "#" in text or "|" in text or "<" in text or "![" in text or "\r" in text:
+        return False
+    for line in text.split("\n"):
+        if line and (line[0] in _INDENTED or (line[0] in _RULES and not line.strip("-*_ \t"))):
+            return False
+    return True
+
+
+def _inspect(text: str, tokens: list[Token]) -> Finding:
+    """Walk the blocks in order; each list item remembers its line, so that a list that begins lower is nested."""
+    items: list[int] = []
+    line = 0
+    for token in tokens:
+        line = token.map[0] if token.map else line
+        what = _SIMPLE.get(token.type)
+        if token.type == "list_item_open":
+            items.append(line)
+        elif token.type == "list_item_close":
+            items.pop()
+        elif token.type in ("bullet_list_open", "ordered_list_open") and items and line > items[-1]:
+            what = "a nested list"
+        elif token.type == "html_block" and _is_html(token.content):
+            what = "raw HTML"
+        elif token.type == "inline":
+            what = _inline(token)
+        if what is not None:
+            return _found(text, what, line)
+    return PASSED
+
+
+def _inline(token: Token) -> str | None:
+    for child in token.children or ():
+        if child.type == "image":
+            return "an image"
+        if child.type == "html_inline" and _is_html(child.content):
+            return "raw HTML"
+    return None
+
+
+def _is_html(content: str) -> bool:
+    return any(tag[1] is None or tag[1].lower() in _ELEMENTS for tag in _TAG.finditer(content))
+
+
+def _found(text: str, what: str, line: int) -> Finding:
+    start = 0
+    for _ in range(line):
+        start = text.find("\n", start) + 1
+        if start == 0:  # lines that end in a bare carriage return
+            return failed(f"{what}, which Slack does not show")
+    end = text.find("\n", start)
+    end = len(text) if end < 0 else end
+    return failed(f"{what}, which Slack does not show: {shown(text[start:end].strip())}", start, end)

@@ -1,0 +1,96 @@
+"""Table checks: a cell of a Markdown table holds one line of text.
+
+Renderers differ in what they make of a line break or a list inside a cell; most show broken rows.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from markdown_it.token import Token
+
+from stream.checks.named import Named, failed, shown
+from stream.exchanges import Response
+from stream.instructions import NOT_APPLICABLE, PASSED, Finding
+
+#: every delimiter row has one of these; pipes alone are common in Slack links and code
+_DELIMITERS = ("|-", "|:", "| -", "| :", "-|", ":|", "- |", ": |")
+_BREAK = re.compile(r"<\s*/?\s*(br|p|div|hr)\b", re.IGNORECASE)
+_LIST = re.compile(r"<\s*/?\s*(ul|ol|li)\b", re.IGNORECASE)
+_BULLET = re.compile(r"\s*[-*+•◦▪‣]\s+\S")
+_NUMBERED = re.compile(r"(?:^|\s)\d{1,3}[.)]\s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells(Named):
+    """Table cells hold no line break (`<br>` too) and no list; decoration and citations are allowed.
+
+    Source: S0, "Table constraints: text decorators and citations allowed, but no newlines or lists within cells". A
+    line break typed into a cell shows as a row that is not closed like the header. Not applicable without a table.
+    """
+
+    family: ClassVar[str] = "table.cells"
+
+    def check(self, response: Response) -> Finding:
+        """Fail at the first row with such a cell."""
+        text = response.text
+        if "|" not in text or not any(delimiter in text for delimiter in _DELIMITERS):
+            return NOT_APPLICABLE
+        found = False
+        lines: list[str] = []
+        for line, cells in _rows(response.markdown):
+            if not found:
+                lines = re.split(r"\r\n?|\n", text)
+            if cells is None:
+                found, header = True, _edges(lines[line])
+                continue
+            wrong = next((w for w in map(_wrong, cells) if w is not None), None)
+            if wrong is None and _edges(lines[line]) != header:
+                wrong = f"the row {shown(lines[line].strip())} is broken by a line break"
+            if wrong is not None:
+                return failed(wrong, *_span(text, lines[line]))
+        return PASSED if found else NOT_APPLICABLE
+
+
+def _rows(tokens: list[Token]) -> Iterator[tuple[int, list[Token] | None]]:
+    """Yield, per table, its first line with None, then line and cells of every row."""
+    cells: list[Token] = []
+    line = 0
+    for index, token in enumerate(tokens):
+        if token.type == "table_open" and token.map:
+            line = token.map[0]
+            yield line, None
+        elif token.type == "tr_open":
+            line = token.map[0] if token.map else line + 1
+            cells = []
+        elif token.type in ("td_open", "th_open"):
+            cells.append(tokens[index + 1])
+        elif token.type == "tr_close":
+            yield line, cells
+
+
+def _wrong(cell: Token) -> str | None:
+    """Say what is wrong with one cell."""
+    for child in cell.children or ():
+        if child.type == "html_inline" and _LIST.match(child.content):
+            return f"a list inside the cell {shown(cell.content)}"
+        if (child.type == "html_inline" and _BREAK.match(child.content)) or (
+            child.type == "text" and "\n" in child.content
+        ):
+            return f"a line break inside the cell {shown(cell.content)}"
+    plain = " ".join(child.content for child in cell.children or () if child.type == "text")
+    if _BULLET.match(plain) or "•" in plain or len(_NUMBERED.findall(plain)) > 1:
+        return f"a list inside the cell {shown(cell.content)}"
+    return None
+
+
+def _edges(line: str) -> tuple[bool, bool]:
+    """Say whether a row opens and closes with a pipe, whatever quote or list it stands in."""
+    bare = line.strip().lstrip("> ")
+    return "|" in bare and bare.lstrip("-*+0123456789.) \t").startswith("|"), bare.endswith("|")
+
+
+def _span(text: str, line: str) -> tuple[int, int]:
+    start = text.find(line)
+    return (start, start + len(line)) if start >= 0 else (-1, -1)

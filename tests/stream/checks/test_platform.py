@@ -1,0 +1,78 @@
+import pytest
+
+from stream.checks import parse_check
+from stream.citations import Citations
+from stream.exchanges import Response
+from stream.instructions import Finding, Result
+
+
+def find(name: str, text: str, platform: str | None) -> Finding:
+    return parse_check(name).check(Response(text, [], lambda _text, _documents: Citations(), platform))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "*bold* _it_ ~s~ `code` :wave: <https://a.example/x|the page> and <https://a.example>",
+        "<!here> <@U123> <#C123|general> <!subteam^S1|@team> look",
+        "> quoted\n> more\n\n>>> all of this",
+        "• one\n• two\n    ◦ three",
+        "- one\n- two\n- *three*",
+        "* one\n* two",
+        "1. one\n2. two\n3. three",
+        "```\n# not a heading\n| a | b |\n|---|---|\n<b>x</b>\n```",
+        "Clone it with `git clone <repo>` into <your-folder>",
+        "#general has 3 > 2 and a -- b | c",
+        "*Steps*\n- one\n\nA line [1] with a citation.",
+        "",
+    ],
+)
+def test_slack_markup_passes_on_slack(text: str) -> None:
+    assert find("platform.slack", text, "slack") == Finding(Result.PASS)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("# Title\ntext", "a heading"),
+        ("Text\n\n### Title", "a heading"),
+        ("Title\n=====\ntext", "a heading"),
+        ("Title\n-----\ntext", "a heading"),
+        ("> # quoted heading", "a heading"),
+        ("| a | b |\n|---|---|\n| c | d |", "a table"),
+        ("See ![a picture](https://a.example/x.png)", "an image"),
+        ("a <b>bold</b> word", "raw HTML"),
+        ("<div>\ntext\n</div>", "raw HTML"),
+        ("a<br>b", "raw HTML"),
+        ("<!-- hidden -->", "raw HTML"),
+        ("<!here> <b>look</b>", "raw HTML"),
+        ("one\n\n---\n\ntwo", "a rule"),
+        ("***\ntwo", "a rule"),
+        ("one\n\n_ _ _\ntwo", "a rule"),
+        ("- one\n  - two", "a nested list"),
+        ("1. one\n   - two\n2. three", "a nested list"),
+        ("> - one\n>   - two", "a nested list"),
+        ("- one\n\n  text\n\n  1. two", "a nested list"),
+    ],
+)
+def test_what_slack_cannot_show_fails_on_slack(text: str, what: str) -> None:
+    finding = find("platform.slack", text, "slack")
+    assert finding.result is Result.FAIL
+    assert str(finding.explanation).startswith(f"{what}, which Slack does not show")
+
+
+def test_the_failing_line_is_pointed_at() -> None:
+    text = "Do this:\n\n## Steps\ntext"
+    finding = find("platform.slack", text, "Slack")
+    assert text[finding.start : finding.end] == "## Steps"
+
+
+def test_full_markdown_is_allowed_on_the_web() -> None:
+    assert find("platform.web", "# Title\n\n| a |\n|---|\n| b |\n\n- a\n  - b", "web").result is Result.PASS
+
+
+@pytest.mark.parametrize(
+    ("name", "platform"), [("platform.slack", "web"), ("platform.web", "slack"), ("platform.slack", None)]
+)
+def test_another_or_unknown_platform_is_not_bound(name: str, platform: str | None) -> None:
+    assert find(name, "# Title", platform).result is Result.NOT_APPLICABLE

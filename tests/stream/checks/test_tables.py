@@ -1,0 +1,75 @@
+import pytest
+
+from stream.checks import parse_check
+from stream.citations import Citations
+from stream.exchanges import Response
+from stream.instructions import Finding, Result
+
+HEAD = "| Step | Where |\n|------|-------|\n"
+
+
+def find(text: str) -> Finding:
+    response = Response(text, [], lambda _text, _documents: Citations())
+    return parse_check("table.cells").check(response)
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["| **Open** | *Settings* [1][2] |", "| `a` | 1. first |", "| - | -5 |", "| a | [link](https://a.example) |"],
+)
+def test_decoration_and_citations_may_stand_in_a_cell(row: str) -> None:
+    assert find(f"Do this:\n\n{HEAD}{row}\n").result is Result.PASS
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["| a<br>b | c |", "| a<BR/>b | c |", "| a<br />b | c |", "| a&#10;b | c |", "| <p>a</p> | c |", "| a | b\nc |"],
+)
+def test_a_line_break_in_a_cell_fails(row: str) -> None:
+    finding = find(HEAD + row + "\n")
+    assert finding.result is Result.FAIL
+    assert "line break" in str(finding.explanation)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "| - a | c |",
+        "| * a - b | c |",
+        "| c | • a • b |",
+        "| <ul><li>a</li></ul> | c |",
+        "| 1. a 2. b | c |",
+        "| a | b\n- c |",
+    ],
+)
+def test_a_list_in_a_cell_fails(row: str) -> None:
+    assert find(HEAD + row + "\n").result is Result.FAIL
+
+
+def test_the_failing_row_is_pointed_at() -> None:
+    text = HEAD + "| a | b |\n| c<br>d | e |\n"
+    finding = find(text)
+    assert text[finding.start : finding.end] == "| c<br>d | e |"
+
+
+def test_the_second_table_and_one_in_a_quote_are_read_too() -> None:
+    assert find(f"{HEAD}| a | b |\n\nand\n\n{HEAD}| a<br>b | c |\n").result is Result.FAIL
+    assert find("> | a | b |\n> |---|---|\n> | c<br>d | e |\n").result is Result.FAIL
+    assert find("> | a | b |\n> |---|---|\n> | c | e |\n").result is Result.PASS
+
+
+def test_a_table_without_outer_pipes_is_a_table() -> None:
+    assert find("a | b\n--- | ---\nc | d\n").result is Result.PASS
+    assert find("a | b\n--- | ---\nc<br>d | e\n").result is Result.FAIL
+
+
+@pytest.mark.parametrize(
+    "text", ["", "No table.", "a | b", "Run `a | b` --- or not", "```\n| a |\n|---|\n| b<br>c |\n```"]
+)
+def test_the_check_does_not_apply_without_a_table(text: str) -> None:
+    assert find(text).result is Result.NOT_APPLICABLE
+
+
+def test_carriage_returns_do_not_move_the_rows() -> None:
+    assert find("| a | b |\r\n|---|---|\r\n| c | d |\r\n").result is Result.PASS
+    assert find("| a | b |\r|---|---|\r| c<br>d | e |\r").result is Result.FAIL
