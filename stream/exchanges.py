@@ -3,10 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from pydantic import TypeAdapter
 
 from stream.citations import Citations
 from stream.turns import Document
@@ -50,3 +51,33 @@ class Response:
     def markdown(self) -> list[Token]:
         """The text as CommonMark block tokens with tables; parse only after a cheap look says that there is some."""
         return _MARKDOWN.parse(self.text)
+
+
+@dataclass(slots=True)
+class ExchangeRecord:
+    """One exchange as a judge gets it (topic `turnsignal.exchanges`, keyed by conversation).
+
+    stage: `response` with documents when the response arrives, `follow_up` with texts only when the user's next message does;
+    prompt, response, follow_up: cut to what the conversation keeps; outcome: how it closed, if it did; inclusion: the probability
+    with which this conversation was chosen for judging.
+    """
+
+    schema: Literal[1]
+    conversation_id: str
+    turn_id: str
+    stage: Literal["response", "follow_up"]
+    assistant: str
+    time: float
+    inclusion: float
+    prompt: str
+    response: str
+    version: str | None = None
+    model: str | None = None
+    platform: str | None = None
+    follow_up: str | None = None
+    follow_up_id: str | None = None
+    outcome: str | None = None
+    documents: list[Document] | None = None
+
+
+EXCHANGE_RECORDS: TypeAdapter[ExchangeRecord] = TypeAdapter(ExchangeRecord)

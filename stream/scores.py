@@ -48,7 +48,8 @@ class Score:
 
     scorer: its canonical name; value: 0–1, or None when unscored or when only the label means something;
     label: a word from the scorer's own set; unscored: the reason when there is no score;
-    explanation: one plain sentence; decided_by: which step of a cascade decided.
+    explanation: one plain sentence; decided_by: which step of a cascade decided; span: the characters of the response that
+    it is about, [start, end).
     """
 
     scorer: str
@@ -57,6 +58,7 @@ class Score:
     unscored: Unscored | None = None
     explanation: str | None = None
     decided_by: str | None = None
+    span: tuple[int, int] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Leave out what is empty; every byte is written once per turn."""
@@ -69,6 +71,8 @@ class Score:
             out["explanation"] = self.explanation
         if self.decided_by is not None:
             out["decided_by"] = self.decided_by
+        if self.span is not None:
+            out["span"] = self.span
         return out
 
 

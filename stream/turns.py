@@ -103,7 +103,9 @@ def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: floa
     try:
         data = orjson.loads(value)
     except orjson.JSONDecodeError as error:
-        reason = Reason.TOO_DEEP if "recursion" in str(error).lower() else Reason.NOT_JSON
+        reason = (
+            Reason.TOO_DEEP if "depth" in str(error).lower() or "recursion" in str(error).lower() else Reason.NOT_JSON
+        )
         detail = f"expected one JSON object in UTF-8, got {len(value)} bytes that do not parse: {error}"
         raise Refused(reason, detail) from None
     try:
@@ -119,7 +121,7 @@ def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: floa
     if broker_time is not None and turn.time > broker_time + MAX_AHEAD:
         detail = f"expected a timestamp at most a day ahead of the broker's, got {turn.timestamp.isoformat()}"
         raise Refused(Reason.FUTURE_TIMESTAMP, detail, conversation_id=turn.conversation_id, role=turn.role)
-    return cast(Turn, turn)
+    return cast("Turn", turn)
 
 
 def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused:

@@ -1,0 +1,156 @@
+"""Apps: how a Faust app is put together around an owner of partitions, and run.
+
+One Faust consumer feeds all agents of an app and one full buffer stops them all, so each app has one agent and a process
+of its own.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from typing import Any
+
+import faust
+from aiohttp import web
+from mode import Service
+
+from agents.batches import BatchStream
+from agents.consumer import PartitionApp
+from agents.ownership import Ownership
+from agents.settings import Settings
+from agents.views import make_views
+from stream.conversations import restore
+
+logger = logging.getLogger("turnsignal.apps")
+
+TICK = 1.0  #: seconds between looks at silent partitions, and between signs of life
+
+
+def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
+    """Put an app together: one agent over the owner's inputs, the views, and the ticks."""
+    plan = owner.plan
+    app = PartitionApp(
+        settings.app_id(plan.name),
+        **settings.faust(),
+        Stream=BatchStream,
+        datadir=os.environ.get("TMPDIR", "/tmp")
+        + f"/{settings.app_id(plan.name)}",  # Faust insists; nothing is kept there
+    )
+    app.owner = owner
+    app.consumer_options = consumer_options(settings, settings.app_id(plan.name))
+    source = app.topic(*plan.inputs, key_serializer="raw", value_serializer="raw")
+
+    @app.agent(source, name=f"turnsignal.{plan.name}")
+    async def work(stream: BatchStream) -> None:
+        await owner.run(stream)
+
+    app.service(_make_views_service(settings, owner))
+    app.service(_make_ticks_service(owner))
+    return app
+
+
+def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
+    """Return aiokafka's consumer options: committed records only, positions committed by nobody but us."""
+    return {
+        **settings.aiokafka(),
+        "client_id": settings.prefix,
+        "group_id": group,
+        "enable_auto_commit": False,
+        "auto_offset_reset": "none",  # positions are explicit; an offset out of range must not be skipped in silence
+        "isolation_level": "read_committed",
+        "max_poll_records": settings.max_poll_records,
+        "max_poll_interval_ms": int(settings.poll_interval * 1000),
+        "session_timeout_ms": int(settings.session_timeout * 1000),
+        "heartbeat_interval_ms": int(settings.heartbeat_interval * 1000),
+        "rebalance_timeout_ms": int(settings.rebalance_timeout * 1000),
+        "request_timeout_ms": int(max(40.0, settings.session_timeout + 10) * 1000),
+        "fetch_max_wait_ms": 500,
+        "max_partition_fetch_bytes": 8_388_608,
+        "check_crcs": False,  # TCP and the broker have checked them; in Python it costs more than scoring
+    }
+
+
+def _make_views_service(settings: Settings, owner: Ownership) -> type[Service]:
+    class Views(Service):  # type: ignore[misc]
+        """Serve /metrics, /healthz, /readyz and conversations."""
+
+        runner: web.AppRunner | None = None
+
+        async def on_start(self) -> None:
+            self.runner = web.AppRunner(make_views(owner.metrics, owner.health, lambda name: _show(owner, name)))
+            await self.runner.setup()
+            site = web.TCPSite(self.runner, settings.metrics_host, settings.metrics_port)
+            await site.start()
+            host, port = self.runner.addresses[0][:2]
+            logger.info("metrics on http://%s:%s/metrics", host, port)
+
+        async def on_stop(self) -> None:
+            if self.runner is not None:
+                await self.runner.cleanup()
+
+    return Views
+
+
+def _make_ticks_service(owner: Ownership) -> type[Service]:
+    class Ticks(Service):  # type: ignore[misc]
+        """Let time pass on silent partitions, and tell the supervisor that the work goes on."""
+
+        @Service.task  # type: ignore[untyped-decorator]
+        async def tick(self) -> None:
+            while not self.should_stop:
+                owner.inbox.poke()
+                if owner.health().alive:
+                    sign_of_life()
+                await self.sleep(TICK)
+
+    return Ticks
+
+
+def sign_of_life() -> None:
+    """Write a byte to the supervisor, if there is one; an orphan ends itself."""
+    pipe = os.environ.get("TURNSIGNAL_SUPERVISOR_PIPE")
+    if pipe is None:
+        return
+    try:
+        os.write(int(pipe), b".")
+    except OSError:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _show(owner: Ownership, conversation_id: str) -> dict[str, Any] | None:
+    key = conversation_id.encode()
+    for holding in owner.holdings.values():
+        value = holding.keeper.store.get(key)
+        if value is not None:
+            state = restore(value)
+            return {"means": state.means, "windows": [w._asdict() for w in state.windows], "closed": state.closed}
+    return None
+
+
+def log_to_stderr() -> None:
+    """Log one line per event; quiet about what Faust and aiokafka do every second."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    for noisy in ("aiokafka", "faust", "mode", "aiohttp.access"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def run_app(app: PartitionApp) -> int:
+    """Run an app until it is told to stop; return the exit code."""
+    log_to_stderr()
+    with contextlib.suppress(ImportError):
+        import uvloop
+
+        asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
+    # Never quieter than info: below it Faust sets the root logger to DEBUG, and every send becomes a log record.
+    worker = faust.Worker(
+        app, loglevel="INFO", quiet=False, redirect_stdouts=False, override_logging=False, console_port=0
+    )
+    try:
+        worker.execute_from_commandline()
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    finally:
+        sys.stdout.flush()
+    return 0

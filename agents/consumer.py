@@ -1,0 +1,169 @@
+"""The consumer: Faust's own, with whole fetched partitions handed on, and seeks that no fetch can overtake.
+
+What is replaced of faust-streaming 0.15.3, and why (each has a test that fails without it):
+
+- `_drain_messages`: a Message, an Event and an ack per record cost ten times the work itself. Here the list of records
+  that aiokafka fetched goes to the `Inbox` as it is.
+- `perform_seek`: stock Faust seeks while a fetch of the old position is still under way and skips the turns between. Here the
+  flow stops, the fetch in flight ends and is thrown away, then every partition is set to an explicit position.
+- commits: input positions are committed by the transaction that carries the outputs, never by Faust.
+- the assignor: without tables Faust falls back to round robin, which would tear turns-3 and forget-3 apart.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import aiokafka
+from faust import App
+from faust.transport.drivers import aiokafka as driver
+from faust.types import TP
+
+from agents.batches import Inbox
+
+logger = logging.getLogger("turnsignal.consumer")
+
+
+class Owner(Protocol):
+    """Who works on the partitions: told what is assigned, asked where to start, waited for when something is revoked."""
+
+    inbox: Inbox
+
+    async def take_over(self, assigned: set[TP]) -> Mapping[TP, int]:
+        """Fence former owners, restore state, and return the position to read each input from."""
+        ...
+
+    async def let_go(self) -> None:
+        """Wait until no batch is in flight."""
+        ...
+
+
+class PartitionThread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]
+    """The thread that aiokafka runs in, with the connection of our Settings."""
+
+    def _create_worker_consumer(self, transport: Any) -> aiokafka.AIOKafkaConsumer:
+        self._assignor = self.app.assignor
+        return aiokafka.AIOKafkaConsumer(**self.app.consumer_options, partition_assignment_strategy=[self._assignor])
+
+
+class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
+    """Hand fetched partitions to the app's owner of partitions."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        #: Counts revocations and assignments. Faust's generation id changes only at assignment, so between revocation and
+        #: assignment a batch of before would still look valid.
+        self.epoch = 0
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+
+    @property
+    def owner(self) -> Owner:
+        """Who works on the partitions."""
+        owner: Owner = self.app.owner
+        return owner
+
+    def _new_consumer_thread(self) -> PartitionThread:
+        return PartitionThread(self, loop=self.loop, beacon=self.beacon)
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """Stop handing on, wait for the batch in flight, and only then let the group have the partitions."""
+        self.epoch += 1
+        self.owner.inbox.close()
+        await super().on_partitions_revoked(revoked)
+
+    async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
+        """Note the new epoch; state is taken over in `perform_seek`, outside the callback, so that heartbeats go on."""
+        self.epoch += 1
+        await super().on_partitions_assigned(assigned, generation_id)
+
+    async def perform_seek(self) -> None:
+        """Take over what is assigned and set every partition to where its state says it is."""
+        self.stop_flow()  # Faust's recovery resumes it right after
+        self.owner.inbox.close()
+        await self._quiet.wait()
+        epoch = self.epoch
+        assigned = set(self.assignment())
+        positions = await self.owner.take_over(assigned)
+        if epoch != self.epoch:  # the next assignment does it again
+            return
+        if positions:
+            await self._thread.seek_wait(dict(positions))
+        self._read_offset.update(positions)
+        self.owner.inbox.open({tp.partition for tp in positions})
+        logger.info(
+            "working on %s", ", ".join(sorted(f"{tp.topic}-{tp.partition}@{at}" for tp, at in positions.items()))
+        )
+
+    async def commit_positions(self, positions: Mapping[TP, int]) -> None:
+        """Commit input positions apart from the outputs; for brokers without transactions."""
+        await self._thread.commit(positions)
+
+    async def wait_empty(self) -> None:
+        """Wait for batches in flight; called by Faust before it gives partitions away and before it stops."""
+        self.owner.inbox.close()
+        await self.owner.let_go()
+
+    async def _drain_messages(self, fetcher: Any) -> None:
+        inbox = self.owner.inbox
+        while not (self._stopped.is_set() or fetcher._stopped.is_set()):
+            if not self.flow_active:
+                await self.wait_first(self.can_resume_flow.wait(), timeout=1.0)
+                continue
+            ready = {tp for tp in self._get_active_partitions() if inbox.has_room(tp.partition)}
+            if not ready:
+                await inbox.wait_for_room(1.0)
+                continue
+            # A partition that gets room while this waits is asked for only in the next round: keep the wait short.
+            patience = 1.0 if len(ready) == len(self._get_active_partitions()) else 0.02
+            # After the wait for the flow and before the fetch: earlier, a good batch after a rebalance would look old; later, an
+            # old one would look good.
+            epoch = self.epoch
+            self._quiet.clear()
+            try:
+                fetched = await self._getmany(active_partitions=ready, timeout=patience)
+            except self.consumer_stopped_errors:
+                if self.transport.app.should_stop:
+                    return
+                raise
+            finally:
+                self._quiet.set()
+            if epoch != self.epoch or not self.flow_active:
+                continue  # the seek that follows reads it again
+            for tp, records in (fetched or {}).items():
+                self._hand_on(tp, records)
+            await asyncio.sleep(0)
+
+    def _hand_on(self, tp: TP, records: list[Any]) -> None:
+        read = self._read_offset[tp]
+        if read is not None and records and records[0].offset < read:
+            records = [record for record in records if record.offset >= read]
+        if records:
+            self._read_offset[tp] = records[-1].offset + 1
+            self.owner.inbox.put(tp, records)
+
+    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
+        return iter(())  # positions are committed with the outputs
+
+    def verify_event_path(self, now: float, tp: TP) -> None:
+        """Stay silent: Faust's livelock detector looks at events, which there are none of; ours looks at batches."""
+
+
+class PartitionTransport(driver.Transport):  # type: ignore[misc]
+    """Faust's Kafka transport with our consumer."""
+
+    Consumer = PartitionConsumer
+
+
+class PartitionApp(App):  # type: ignore[misc]
+    """A Faust app whose consumer hands whole partitions to an owner.
+
+    owner, consumer_options: set by who builds the app, before it starts.
+    """
+
+    owner: Owner
+    consumer_options: dict[str, Any]
+
+    def _new_transport(self) -> PartitionTransport:
+        return PartitionTransport(self.conf.broker_consumer, self)

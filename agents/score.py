@@ -1,0 +1,45 @@
+"""The score app, owner of conversations: turns in; scores, summaries, exchanges, series and dead letters out.
+
+It only wires: `stream.pipeline.Shard` decides everything about conversations, `agents.ownership` everything about
+partitions.
+"""
+
+from collections.abc import Mapping, MutableMapping
+from typing import Any
+
+from agents.apps import build_app
+from agents.consumer import PartitionApp
+from agents.metrics import WorkerMetrics
+from agents.ownership import Ownership, Plan
+from agents.settings import Settings
+from agents.topics import topic_names
+from stream.pipeline import Batch, Shard
+from stream.scoring import scorer_names
+from stream.suite import Suite
+
+NAME = "score"
+
+
+def make_plan(settings: Settings, suite: Suite) -> Plan:
+    """Say what the score app reads, keeps and writes."""
+    names = topic_names(settings.prefix)
+    turns, forget = names["turns"], names["forget"]
+    skip_applied = settings.delivery != "exactly_once"
+
+    def make(partition: int, store: MutableMapping[bytes, bytes]) -> Shard:
+        return Shard(suite, store, turns, partition, skip_applied=skip_applied)
+
+    def work(shard: Shard, records: Mapping[str, list[Any]], now: float) -> Batch:
+        return shard.work(records.get(turns, ()), now, records.get(forget, ()))
+
+    return Plan(NAME, (turns, forget), names["conversations_changelog"], names, make, work)
+
+
+def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
+    """Build the score app: not started, connected to nothing yet."""
+    metrics = WorkerMetrics(
+        scorers=scorer_names(suite),
+        checks=[check.name for _, check in suite.parsed_checks],
+        topics=[topic_names(settings.prefix)["turns"]],
+    )
+    return build_app(settings, Ownership(settings, make_plan(settings, suite), metrics))

@@ -1,0 +1,130 @@
+"""The supervisor: keeps worker processes at work, one per app, started again whenever they end or stand still.
+
+A worker shows signs of life only while its work goes on, so one that hangs in an await and one that hangs on the CPU look
+alike from here: silent. Both are killed and started again; what they had not committed does not exist.
+"""
+
+import logging
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+logger = logging.getLogger("turnsignal.supervisor")
+
+EXIT_CONFIG = 2  #: a wrong setting: starting again would not help
+START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
+BACK_OFF = (0.5, 1.0, 2.0, 5.0, 10.0)  #: seconds before starting again, the longer the oftener it ended young
+YOUNG = 30.0  #: seconds; who lives longer has recovered, and the next start is quick again
+STOP_SECONDS = 30.0  #: time to finish after SIGTERM
+
+
+@dataclass(slots=True)
+class Worker:
+    """One worker process. failures: how often in a row it ended young; due: when it is to be started again."""
+
+    app: str
+    process: subprocess.Popen[bytes] | None = None
+    pipe: int = -1
+    started: float = 0.0
+    heard: float = 0.0
+    alive: bool = False
+    failures: int = 0
+    due: float = 0.0
+
+
+class Supervisor:
+    """Run `turnsignal worker APP` processes until told to stop.
+
+    commands: app → command; stall: seconds of silence after which a process is killed.
+    """
+
+    def __init__(
+        self, commands: Mapping[str, Sequence[str]], stall: float, env: Mapping[str, str] | None = None
+    ) -> None:
+        self._commands = commands
+        self._stall = stall
+        self._env = dict(os.environ if env is None else env)
+        self._workers = [Worker(app) for app in commands]
+        self._stopping = 0.0
+        self._exit = 0
+
+    def run(self) -> int:
+        """Supervise until SIGTERM or SIGINT, or until a setting is wrong; return the exit code."""
+        for sign in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(sign, lambda *_: self.stop())
+        while True:
+            now = time.monotonic()
+            for worker in self._workers:
+                self._look_after(worker, now)
+            if self._stopping and all(worker.process is None for worker in self._workers):
+                return self._exit
+            self._listen(0.2)
+
+    def stop(self) -> None:
+        """Ask every process to finish."""
+        if not self._stopping:
+            self._stopping = time.monotonic()
+            for worker in self._workers:
+                if worker.process is not None:
+                    worker.process.terminate()
+
+    def _look_after(self, worker: Worker, now: float) -> None:
+        process = worker.process
+        if process is None:
+            if not self._stopping and now >= worker.due:
+                self._start(worker, now)
+            return
+        code = process.poll()
+        if code is not None:
+            self._ended(worker, code, now)
+        elif now - worker.heard > (self._stall if worker.alive else max(self._stall, START_SECONDS)):
+            logger.error("worker %s (pid %d) is silent for %.0f s: killed", worker.app, process.pid, now - worker.heard)
+            process.kill()
+        elif self._stopping and now - self._stopping > STOP_SECONDS:
+            process.kill()
+
+    def _start(self, worker: Worker, now: float) -> None:
+        reading, writing = os.pipe()
+        os.set_blocking(reading, False)
+        env = {**self._env, "TURNSIGNAL_SUPERVISOR_PIPE": str(writing)}
+        worker.process = subprocess.Popen(self._commands[worker.app], env=env, pass_fds=(writing,))
+        os.close(writing)
+        worker.pipe, worker.started, worker.heard, worker.alive = reading, now, now, False
+        logger.info("worker %s started, pid %d", worker.app, worker.process.pid)
+
+    def _ended(self, worker: Worker, code: int, now: float) -> None:
+        os.close(worker.pipe)
+        worker.process = None
+        if self._stopping:
+            self._exit = self._exit or (0 if code in (0, -signal.SIGTERM, -signal.SIGKILL) else code)
+            return
+        if code == EXIT_CONFIG:
+            self._exit = EXIT_CONFIG
+            self.stop()
+            return
+        worker.failures = worker.failures + 1 if now - worker.started < YOUNG else 0
+        pause = BACK_OFF[min(worker.failures, len(BACK_OFF) - 1)]
+        worker.due = now + pause
+        logger.warning("worker %s ended with %d, to be started again in %.1f s", worker.app, code, pause)
+
+    def _listen(self, seconds: float) -> None:
+        """Take in signs of life."""
+        pipes = {worker.pipe: worker for worker in self._workers if worker.process is not None}
+        readable, _, _ = select.select(list(pipes), [], [], seconds) if pipes else ([], [], [])
+        if not pipes:
+            time.sleep(seconds)
+        for pipe in readable:
+            if os.read(pipe, 4096):
+                pipes[pipe].heard, pipes[pipe].alive = time.monotonic(), True
+            else:
+                time.sleep(0.05)  # its end is closed: it is about to end
+
+
+def worker_command(app: str) -> list[str]:
+    """Return the command of one worker process."""
+    return [sys.executable, "-m", "agents.cli", "worker", app, "--no-supervisor"]

@@ -1,0 +1,203 @@
+"""Conversations: what is remembered of each one, bounded, from its first turn to its tombstone.
+
+A conversation is open until it has been idle for long enough, closed until retention has passed, then forgotten. A turn
+that comes back re-opens it with everything it had. No text is kept beyond the last few turns, no document at all.
+"""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from hashlib import blake2b
+from typing import Any
+from zlib import crc32
+
+import orjson
+
+from stream.errors import SchemaError
+from stream.pairing import Answer, Slot, place
+from stream.stats import Means
+from stream.windows import Window
+
+VERSION = 1  #: of the state's layout; raised when older code could misread it
+
+_ID_CHARS = 12  # 9 bytes of the id's digest; with 3 bytes of the content's checksum 16 characters a turn
+_TURN_CHARS = 16
+
+
+class Known(Enum):
+    """What a turn id is to a conversation."""
+
+    NEW = "new"
+    DUPLICATE = "duplicate"
+    CONFLICT = "conflict"
+
+
+@dataclass(slots=True, frozen=True)
+class Limits:
+    """How much and how long a conversation is remembered.
+
+    idle, retention, grace: seconds of event time until it closes, until a closed one is forgotten, and until a turn counts
+    as late; recent_turns: ids among which duplicates are recognised; kept_turns: turns that can still be paired;
+    kept_characters: of each kept turn's text.
+    """
+
+    idle: float = 1800.0
+    retention: float = 86400.0
+    grace: float = 300.0
+    recent_turns: int = 256
+    kept_turns: int = 6
+    kept_characters: int = 2000
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One conversation's state.
+
+    due: when it is to be looked at next (to close it, or to forget it), seconds of event time; clock: stream time of the
+    partition when it was last touched; offset: input position it has taken in; first, last: smallest and largest event time;
+    slots: the kept turns in event-time order; horizon: event time of the newest turn that is no longer kept; recent: digests of
+    the last turn ids; means: scorer → [count, sum]; windows: the same by window.
+    """
+
+    due: float = 0.0
+    clock: float = float("-inf")
+    offset: int = -1
+    first: float = 0.0
+    last: float = float("-inf")
+    closed: bool = False
+    closes: int = 0
+    close_row: str = ""
+    turns: int = 0
+    responses: int = 0
+    clarifications: int = 0
+    superseded: int = 0
+    late: int = 0
+    duplicates: int = 0
+    gaps: int = 0
+    horizon: float = float("-inf")
+    recent: str = ""
+    slots: list[Slot] = field(default_factory=list)
+    means: Means = field(default_factory=dict)
+    windows: list[Window] = field(default_factory=list)
+
+    def knows(self, turn_id: str, content: str) -> tuple[Known, str]:
+        """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
+        named = b64encode(blake2b(turn_id.encode(), digest_size=9).digest()).decode()
+        mark = named + b64encode(crc32(content.encode()).to_bytes(4, "big")[1:]).decode()
+        recent = self.recent
+        at = recent.find(named)
+        while at >= 0:
+            if at % _TURN_CHARS == 0:
+                same = recent.startswith(mark, at)
+                return (Known.DUPLICATE if same else Known.CONFLICT), mark
+            at = recent.find(named, at + 1)
+        return Known.NEW, mark
+
+    def remember(self, mark: str, limits: Limits) -> None:
+        """Add a turn's digest; the oldest leaves when there are too many."""
+        self.recent = (self.recent + mark)[-limits.recent_turns * _TURN_CHARS :]
+
+    def meet(self, time: float, limits: Limits) -> bool:
+        """Take in an event time and return whether it is late for this conversation."""
+        late = time < self.last - limits.grace
+        if self.turns == 0 or time < self.first:
+            self.first = time
+        self.turns += 1
+        self.late += late
+        self.last = max(self.last, time)
+        return late
+
+    def put(self, slot: Slot, limits: Limits) -> int | None:
+        """Keep a turn in its place; return its index, or None when it is older than everything that can still be paired."""
+        if slot.time < self.horizon:
+            return None
+        index = place(self.slots, slot)
+        if len(self.slots) > limits.kept_turns:
+            gone = self.slots.pop(0)
+            self.horizon = gone.time
+            index -= 1
+            if index < 0:
+                return None
+        return index
+
+    def idle_at(self, now: float, limits: Limits) -> bool:
+        """Say whether an open conversation is to be closed at `now`."""
+        return not self.closed and now > self.last + limits.idle
+
+    def forgotten_at(self, now: float, limits: Limits) -> bool:
+        """Say whether nothing of the conversation is to be remembered at `now`."""
+        return now > self.last + limits.idle + limits.retention
+
+    def snapshot(self) -> bytes:
+        """Encode as one JSON array: version, due and clock first, so that a restore can read them without the rest."""
+        slots = [[s.turn_id, s.role, s.time, s.text, _answer_fields(s.answer)] for s in self.slots]
+        return orjson.dumps(
+            [VERSION, self.due, _finite(self.clock), self.offset, self.first, self.last, self.closed, self.closes]
+            + [self.close_row, self.turns, self.responses, self.clarifications, self.superseded, self.late]
+            + [self.duplicates, self.gaps, _finite(self.horizon), self.recent, slots, self.means]
+            + [[tuple(window) for window in self.windows]]
+        )
+
+
+def restore(value: bytes) -> Conversation:
+    """Read a snapshot back.
+
+    Raises SchemaError for a newer version than this code knows.
+    """
+    data = orjson.loads(value)
+    if data[0] != VERSION:
+        raise SchemaError(_newer(data[0]))
+    _, due, clock, offset, first, last, closed, closes, close_row, turns, responses, clarifications, *rest = data
+    superseded, late, duplicates, gaps, horizon, recent, slots, means, windows = rest
+    return Conversation(
+        due,
+        float("-inf") if clock is None else clock,
+        offset,
+        first,
+        last,
+        closed,
+        closes,
+        close_row,
+        turns,
+        responses,
+        clarifications,
+        superseded,
+        late,
+        duplicates,
+        gaps,
+        float("-inf") if horizon is None else horizon,
+        recent,
+        [Slot(i, r, t, text, None if a is None else Answer(*a)) for i, r, t, text, a in slots],
+        means,
+        [Window(*window) for window in windows],
+    )
+
+
+def peek(value: bytes) -> tuple[float, float]:
+    """Read (due, clock) of a snapshot without the rest; what a restore of a million conversations needs.
+
+    Raises SchemaError for a newer version than this code knows.
+    """
+    version, due, clock, _ = value[1:80].split(b",", 3)
+    if version != b"1":
+        raise SchemaError(_newer(version.decode("ascii", "replace")))
+    return float(due), float("-inf") if clock == b"null" else float(clock)
+
+
+def _newer(version: object) -> str:
+    return f"expected conversation state of version {VERSION}, got {version}: start a turnsignal that knows it"
+
+
+def _finite(value: float) -> float | None:
+    return None if value == float("-inf") else value
+
+
+def _answer_fields(answer: Answer | None) -> Sequence[Any] | None:
+    if answer is None:
+        return None
+    a = answer
+    return (
+        [a.assistant, a.version, a.model, a.platform, a.relevancy, a.compliance, a.link, a.row, a.row_time]
+        + [a.strict, a.precision, a.clarification]
+    )  # fmt: skip

@@ -1,0 +1,129 @@
+"""Pairing: which message follows which response, by event time, whatever the order of arrival.
+
+The last few turns of a conversation are kept in event-time order. A new turn is put in its place, and only the responses
+whose neighbourhood changed are looked at again: what they were paired with before and what they are paired with now is the
+difference that the caller turns into score rows. So a late turn and a turn in order take the same path.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from stream.exchanges import Exchange
+from stream.scores import Outcome
+
+#: roles of a slot; a gap stands for a record of that role that could not be read
+USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap_assistant"
+
+
+@dataclass(slots=True)
+class Answer:
+    """What is remembered of a response until it is paired, and of its pairing afterwards.
+
+    relevancy, compliance: its scores, None when unscored; link: what it was paired with last (outcome and turn id);
+    row, row_time, strict, precision, clarification: the follow-up row written for that link, "" and None before.
+    """
+
+    assistant: str
+    version: str | None
+    model: str | None
+    platform: str | None
+    relevancy: float | None = None
+    compliance: float | None = None
+    link: str = ""
+    row: str = ""
+    row_time: float = 0.0
+    strict: float | None = None
+    precision: float | None = None
+    clarification: bool = False
+
+
+@dataclass(slots=True)
+class Slot:
+    """One kept turn: id, role, event time, text (cut), and the answer if it is a response."""
+
+    turn_id: str
+    role: str
+    time: float
+    text: str
+    answer: Answer | None = None
+
+
+class Link(NamedTuple):
+    """How a response's exchange closed: with which turn, and whether an unreadable record stands between."""
+
+    outcome: Outcome
+    turn: Slot
+    gap: bool
+
+    @property
+    def key(self) -> str:
+        """Identify the link among those that this response may have had."""
+        return link_key(self.outcome, self.turn.turn_id, gap=self.gap)
+
+
+def link_key(outcome: Outcome, turn_id: str, *, gap: bool = False) -> str:
+    """Spell a link: what happened, whether it can be judged, and the turn."""
+    return f"{outcome}:{'gap' if gap else 'clear'}:{turn_id}"
+
+
+def place(slots: list[Slot], slot: Slot) -> int:
+    """Insert by event time, after equal times, and return the index."""
+    index = len(slots)
+    time = slot.time
+    while index and slots[index - 1].time > time:
+        index -= 1
+    slots.insert(index, slot)
+    return index
+
+
+def touched(slots: Sequence[Slot], index: int) -> list[int]:
+    """Return the indexes of responses whose link may have changed by what was placed at `index`."""
+    changed = []
+    for before in range(index - 1, -1, -1):
+        if slots[before].role == ASSISTANT:
+            changed.append(before)
+            break
+        if slots[before].role in (USER, GAP_USER):
+            break  # the response before it is paired with that one, and stays so
+    if slots[index].role == ASSISTANT:
+        changed.append(index)
+    return changed
+
+
+def link(slots: Sequence[Slot], index: int) -> Link | None:
+    """Say how the exchange of the response at `index` closed; None while nothing followed.
+
+    The first later user turn is the follow-up; a later response before it supersedes this one. An unreadable user record
+    is a follow-up that nobody can judge; behind an unreadable response the next user turn judges nothing.
+    """
+    gap = False
+    for slot in slots[index + 1 :]:
+        if slot.role == USER:
+            return Link(Outcome.FOLLOWED_UP, slot, gap)
+        if slot.role == ASSISTANT:
+            return Link(Outcome.SUPERSEDED, slot, False)
+        if slot.role == GAP_USER:
+            return Link(Outcome.FOLLOWED_UP, slot, True)
+        gap = True
+    return None
+
+
+def exchange(slots: Sequence[Slot], index: int, follow_up: str) -> Exchange:
+    """Collect the texts around the response at `index`: its prompt, joined, and the prompt before that."""
+    prompt, position = _prompt_before(slots, index)
+    before, _ = _prompt_before(slots, position) if position > 0 else ("", 0)
+    return Exchange(prompt, slots[index].text, follow_up, before)
+
+
+def _prompt_before(slots: Sequence[Slot], index: int) -> tuple[str, int]:
+    """Return the joined user turns right before `index` (skipping what is no user turn), and where they begin."""
+    end = index
+    while end > 0 and slots[end - 1].role != USER:
+        end -= 1
+    start = end
+    while start > 0 and slots[start - 1].role == USER:
+        start -= 1
+    if end - start == 1:
+        return slots[start].text, start
+    return "\n".join(slot.text for slot in slots[start:end]), start

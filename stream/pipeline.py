@@ -1,0 +1,241 @@
+"""The pipeline: turns in, scores, summaries and series out, for the conversations of one partition.
+
+`Shard.work` takes a list of records just as they came, and returns everything they produced and changed as one `Batch`.
+Nothing is remembered until `Shard.accept`, which the caller calls after the batch is safe: on Kafka after the
+transaction's commit, in a replay at once. Whatever happens in between, a batch counts wholly or not at all.
+"""
+
+from collections.abc import Iterable, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from stream.clocks import StreamClock
+from stream.conversations import Conversation, Known, peek, restore
+from stream.errors import Reason, Refused
+from stream.outbox import Outbox, Output, Record
+from stream.scorekeeping import Scorekeeper
+from stream.scoring import thresholds
+from stream.suite import Suite
+from stream.tallies import Tally
+from stream.turns import decode_turn
+
+_SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
+
+
+@dataclass(slots=True)
+class Batch:
+    """What a list of records produced and changed.
+
+    outputs: in order; changes: conversation key → new snapshot, None is a tombstone; tally: what to count after the commit;
+    records: how many were taken in.
+    """
+
+    outputs: list[Output] = field(default_factory=list)
+    changes: dict[bytes, bytes | None] = field(default_factory=dict)
+    tally: Tally = field(default_factory=Tally)
+    records: int = 0
+
+
+class Shard:
+    """The conversations of one partition.
+
+    store: conversation key → snapshot, any mutable mapping; topic, partition: where records come from, for score records
+    and dead letters; skip_applied: skip records that a conversation has taken in already (needed when outputs and position do
+    not commit together).
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        store: MutableMapping[bytes, bytes] | None = None,
+        topic: str = "turnsignal.turns",
+        partition: int = 0,
+        *,
+        skip_applied: bool = False,
+    ) -> None:
+        self.store: MutableMapping[bytes, bytes] = {} if store is None else store
+        self.topic = topic
+        self.partition = partition
+        self.clock = StreamClock(suite.conversations.silence)
+        self._skip_applied = skip_applied
+        self._limits = suite.limits
+        self._keeper = Scorekeeper(suite)
+        self._suite = suite.fingerprint
+        self._share = suite.exchanges.share
+        self._good_from = thresholds(suite)
+        self._due: dict[int, dict[bytes, None]] = {}  # minute → conversations to look at then, in order
+        self._minutes: list[int] = []
+        self._live: dict[bytes, Conversation | None] = {}
+        self._outbox = self._new_outbox()
+
+    def restored(self) -> None:
+        """Take up what the store holds: stream time, and when each conversation is due. Call once after filling the store."""
+        for key, value in self.store.items():
+            due, clock = peek(value)
+            self.clock.advance(clock)
+            self._schedule(key, due)
+
+    def work(self, records: Sequence[Record], now: float, forget: Iterable[Record] = ()) -> Batch:
+        """Work through records in their order.
+
+        now: the wall clock in seconds, which only carries on a silent partition; forget: records whose keys are
+        conversations to erase.
+        """
+        self._begin()
+        if records:
+            self.clock.saw(now)
+        for record in records:
+            self._take(record)
+        for record in forget:
+            self._forget(record)
+        self._sweep(self.clock.read(now))
+        return self._finish(len(records))
+
+    def flush(self) -> Batch:
+        """Close every open conversation as if it had been idle for long enough: the end of a replay."""
+        self._begin()
+        for key in list(self.store):
+            state = self._load(key)
+            if state is not None and not state.closed:
+                self._keeper.on_close(key, state, self._outbox)
+        return self._finish(0)
+
+    def accept(self, batch: Batch) -> None:
+        """Remember what a batch changed; call when it is safe."""
+        store = self.store
+        for key, value in batch.changes.items():
+            if value is None:
+                store.pop(key, None)
+            else:
+                store[key] = value
+
+    def conversation(self, key: bytes) -> Conversation | None:
+        """Return what is remembered of a conversation."""
+        value = self.store.get(key)
+        return None if value is None else restore(value)
+
+    def _new_outbox(self) -> Outbox:
+        return Outbox(self.topic, self.partition, self._suite, self._good_from, self._share)
+
+    def _begin(self) -> None:
+        self._outbox = self._new_outbox()
+        self._live = {}
+
+    def _finish(self, records: int) -> Batch:
+        changes = {key: None if state is None else state.snapshot() for key, state in self._live.items()}
+        batch = Batch(self._outbox.finish(), changes, self._outbox.tally, records)
+        self._begin()  # nothing of this batch stays behind
+        return batch
+
+    def _load(self, key: bytes) -> Conversation | None:
+        if key in self._live:
+            return self._live[key]
+        value = self.store.get(key)
+        if value is None:
+            return None
+        state = self._live[key] = restore(value)
+        return state
+
+    def _take(self, record: Record) -> None:
+        """Take in one record: a turn, a duplicate, or a dead letter."""
+        outbox, key, broker_time = self._outbox, record.key or b"", record.timestamp / 1000
+        try:
+            turn = decode_turn(record.value, key, broker_time)
+        except Refused as refused:
+            outbox.dead_letter(record, refused.reason, refused.detail)
+            if refused.conversation_id is not None and refused.role is not None:
+                self._leave_gap(key, refused.role, record.offset)
+            return
+        time = turn.time
+        state = self._current(key, time)
+        if self._skip_applied and record.offset <= state.offset:
+            outbox.tally.records[self.topic, "applied_before"] += 1
+            return
+        state.offset = record.offset
+        known, mark = state.knows(turn.turn_id, turn.role + turn.text)
+        if known is Known.CONFLICT:
+            detail = f"expected turn {turn.turn_id!r} as it came before, got another text under the same id"
+            outbox.dead_letter(record, Reason.CONFLICT, detail)
+            return
+        state.clock = self.clock.advance(time, broker_time)
+        if known is Known.DUPLICATE:
+            state.duplicates += 1
+            outbox.tally.records[self.topic, "duplicate"] += 1
+            return
+        state.remember(mark, self._limits)
+        if state.closed:
+            state.closed = False
+            outbox.tally.pairing["reopened"] += 1
+            self._schedule(key, max(state.last, time) + self._limits.idle)
+        late = state.meet(time, self._limits)
+        state.due = state.last + self._limits.idle
+        outbox.turn(turn, time, late=late)
+        if turn.role == "assistant":
+            self._keeper.on_response(key, state, turn, time, outbox, record.offset, late=late)
+        elif turn.role == "user":
+            self._keeper.on_user(key, state, turn, time, outbox, record.offset, late=late)
+
+    def _current(self, key: bytes, time: float) -> Conversation:
+        """Return a conversation as it stands when a turn of that event time arrives: closed or forgotten first, if due."""
+        state = self._load(key)
+        if state is not None:
+            now = max(self.clock.time, time)
+            if state.idle_at(now, self._limits):
+                self._keeper.on_close(key, state, self._outbox)
+            if not state.forgotten_at(now, self._limits):
+                return state
+        state = self._live[key] = Conversation()
+        self._schedule(key, time + self._limits.idle)
+        return state
+
+    def _leave_gap(self, key: bytes, role: str, offset: int) -> None:
+        """Mark an unreadable record in its conversation; where nothing was said before there is nothing to misjudge."""
+        state = self._load(key)
+        if state is None:
+            return
+        state = self._current(key, state.last)
+        if state.turns == 0 or (self._skip_applied and offset <= state.offset):
+            return
+        state.offset = offset
+        self._keeper.on_gap(key, state, role, self._outbox, offset)
+
+    def _forget(self, record: Record) -> None:
+        """Erase a conversation on request: its state, and its summary on the compacted topic."""
+        if record.key:
+            if self._load(record.key) is not None:
+                self._live[record.key] = None
+                self._outbox.tally.pairing["forgotten"] += 1
+            self._outbox.summary(record.key, None)
+
+    def _schedule(self, key: bytes, due: float) -> None:
+        minute = int(due // 60) + 1
+        bucket = self._due.get(minute)
+        if bucket is None:
+            bucket = self._due[minute] = {}
+            heappush(self._minutes, minute)
+        bucket[key] = None
+
+    def _sweep(self, now: float) -> None:
+        """Close what has been idle, forget what has been closed for long enough; a bounded number at a time."""
+        left = _SWEEP
+        while self._minutes and self._minutes[0] * 60 <= now and left > 0:
+            minute = self._minutes[0]
+            bucket = self._due[minute]
+            for key in list(bucket)[:left]:
+                left -= 1
+                del bucket[key]
+                self._look(key, now)
+            if not bucket:
+                del self._due[minute]
+                heappop(self._minutes)
+
+    def _look(self, key: bytes, now: float) -> None:
+        state = self._load(key)
+        if state is None:
+            return
+        if state.idle_at(now, self._limits):
+            self._keeper.on_close(key, state, self._outbox)
+        if state.forgotten_at(now, self._limits):
+            self._live[key] = None
+        else:
+            self._schedule(key, state.due)

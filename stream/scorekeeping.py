@@ -1,0 +1,231 @@
+"""Scorekeeping: what one turn means for its conversation, from the row it writes to the means it moves.
+
+Turns, gaps and the end of a conversation come in through `on_…` methods; what happened goes to the outbox.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from stream.conversations import Conversation
+from stream.follow_ups import conversation_outcome
+from stream.outbox import Outbox
+from stream.pairing import (
+    ASSISTANT,
+    GAP_ASSISTANT,
+    GAP_USER,
+    USER,
+    Answer,
+    Link,
+    Slot,
+    exchange,
+    link,
+    link_key,
+    touched,
+)
+from stream.scores import Outcome, Stage, Unscored, row_id
+from stream.scoring import (
+    COMPLIANCE,
+    CONVERSATION,
+    FOLLOW_UP,
+    FOLLOW_UP_PRECISION,
+    FollowUpScorer,
+    ResponseScorer,
+    Scored,
+    relevancy_name,
+)
+from stream.stats import add, mean
+from stream.suite import Suite
+from stream.turns import Turn
+from stream.windows import WindowSpec, expire, observe
+
+_OUTCOME_VALUES = {"resolved": 1.0, "clarified": 0.5, "abandoned": 0.0}
+
+
+class Scorekeeper:
+    """Apply turns to conversations under one suite."""
+
+    def __init__(self, suite: Suite) -> None:
+        self._limits = suite.limits
+        self._windows = suite.window_specs
+        self._responses = ResponseScorer(suite)
+        self._follow_ups = FollowUpScorer(suite)
+        self._relevancy = relevancy_name(suite)
+        self._suite = suite.fingerprint
+
+    def on_user(
+        self, key: bytes, state: Conversation, turn: Turn, time: float, outbox: Outbox, offset: int, *, late: bool
+    ) -> None:
+        """Take in a user turn: it judges the response before it."""
+        slot = Slot(turn.turn_id, USER, time, turn.text[: self._limits.kept_characters])
+        self._put(key, state, slot, outbox, offset, late=late)
+
+    def on_response(
+        self, key: bytes, state: Conversation, turn: Turn, time: float, outbox: Outbox, offset: int, *, late: bool
+    ) -> None:
+        """Take in an assistant turn: score its citations and instructions now, its follow-up when that comes."""
+        state.responses += 1
+        scored = self._responses.score(turn)
+        answer = Answer(turn.assistant, turn.version, turn.model, turn.platform, scored.relevancy, scored.compliance)
+        slot = Slot(turn.turn_id, ASSISTANT, time, turn.text[: self._limits.kept_characters], answer)
+        row = row_id(turn.conversation_id, turn.turn_id, Stage.RESPONSE, turn.turn_id, self._suite)
+        extra: dict[str, Any] = {"source": outbox.source(offset)}
+        if late:
+            extra["late"] = True
+        outbox.row(key, row, Stage.RESPONSE, slot, answer, time, scored, extra)
+        outbox.response(answer, scored)
+        self._observe(key, state, answer, time, scored, outbox)
+        index = self._put(key, state, slot, outbox, offset, late=late)
+        if index is not None:
+            around = exchange(state.slots, index, "")
+            if not around.prompt:
+                outbox.tally.pairing["orphan"] += 1
+            outbox.queue(key, Stage.RESPONSE, slot, answer, around, documents=turn.retrieved)
+
+    def on_gap(self, key: bytes, state: Conversation, role: str, outbox: Outbox, offset: int) -> None:
+        """Note that a record of this conversation could not be read: what follows it judges nothing."""
+        state.gaps += 1
+        gap = Slot(f"gap:{offset}", GAP_USER if role == "user" else GAP_ASSISTANT, state.last, "")
+        self._put(key, state, gap, outbox, offset, late=False)
+
+    def on_close(self, key: bytes, state: Conversation, outbox: Outbox) -> None:
+        """Close a conversation: write its summary, and a row for its last response."""
+        at = state.last + self._limits.idle
+        state.closed = True
+        state.closes += 1
+        state.due = at + self._limits.retention
+        last = next((slot for slot in reversed(state.slots) if slot.role == ASSISTANT), None)
+        answer = last.answer if last is not None else None
+        outcome = self._outcome(state) if answer is not None else None
+        diagnosis = self._follow_ups.diagnosis(
+            mean(state.means, self._relevancy), mean(state.means, FOLLOW_UP), mean(state.means, COMPLIANCE)
+        )
+        summary = {
+            "schema": 1,
+            "conversation_id": key.decode(),
+            "assistant": answer.assistant if answer else None,
+            "version": answer.version if answer else None,
+            "model": answer.model if answer else None,
+            "platform": answer.platform if answer else None,
+            "first": state.first,
+            "last": state.last,
+            "closed_at": at,
+            "closes": state.closes,
+            "turns": state.turns,
+            "responses": state.responses,
+            "clarifications": state.clarifications,
+            "superseded": state.superseded,
+            "late": state.late,
+            "gaps": state.gaps,
+            "outcome": outcome,
+            "diagnosis": diagnosis["label"],
+            "meaning": diagnosis["explanation"],
+            "scores": {scorer: {"n": n, "mean": total / n} for scorer, (n, total) in state.means.items()},
+            "suite": self._suite,
+        }
+        outbox.summary(key, summary)
+        if last is None or answer is None or outcome is None:
+            return
+        value = _OUTCOME_VALUES[outcome]
+        scored = Scored(
+            [{"scorer": CONVERSATION, "value": value, "label": outcome}, diagnosis], [(CONVERSATION, value)]
+        )
+        row = row_id(key.decode(), last.turn_id, Stage.CLOSE, state.slots[-1].turn_id, self._suite)
+        extra: dict[str, Any] = {}
+        if not answer.link:
+            extra["outcome"] = Outcome.ENDED
+            outbox.tally.pairing[Outcome.ENDED] += 1
+        if state.close_row:
+            extra["replaces"] = state.close_row
+        outbox.row(key, row, Stage.CLOSE, last, answer, at, scored, extra)
+        state.close_row = row
+        outbox.tally.outcomes[answer.assistant, answer.version, outcome] += 1
+
+    def _put(
+        self, key: bytes, state: Conversation, slot: Slot, outbox: Outbox, offset: int, *, late: bool
+    ) -> int | None:
+        """Keep a turn in its place, and write a follow-up row for every response whose link it changed."""
+        index = state.put(slot, self._limits)
+        if index is None:
+            outbox.tally.pairing["expired"] += 1
+            return None
+        for place in touched(state.slots, index):
+            found = link(state.slots, place)
+            answer = state.slots[place].answer
+            if found is not None and answer is not None and found.key != answer.link:
+                self._pair(key, state, place, answer, found, outbox, offset, late=late)
+        return index
+
+    def _pair(
+        self,
+        key: bytes,
+        state: Conversation,
+        index: int,
+        answer: Answer,
+        found: Link,
+        outbox: Outbox,
+        offset: int,
+        *,
+        late: bool,
+    ) -> None:
+        """Write the follow-up row of the response at `index`, correcting the one before if there was one."""
+        slot = state.slots[index]
+        followed_up = found.outcome is Outcome.FOLLOWED_UP
+        extra: dict[str, Any] = {"source": outbox.source(offset), "outcome": found.outcome}
+        if followed_up:
+            extra["follow_up"] = found.turn.turn_id
+        if late:
+            extra["late"] = True
+        if answer.row:
+            extra["replaces"] = answer.row
+            self._retract(state, answer)
+        around = exchange(state.slots, index, found.turn.text)
+        if followed_up:
+            scored, reading = self._follow_ups.score(around, answer, gap=found.gap)
+        else:
+            scored, reading = self._follow_ups.leave(Unscored.NOT_APPLICABLE, answer, found.outcome), None
+            state.superseded += 1
+        replaced = bool(answer.row)
+        answer.link = found.key
+        answer.row = row_id(key.decode(), slot.turn_id, Stage.FOLLOW_UP, found.key, self._suite)
+        answer.row_time = max(slot.time, found.turn.time)
+        answer.clarification = reading is not None and reading.clarification
+        answer.strict = None if reading is None else reading.strict
+        answer.precision = None if reading is None else reading.precision
+        state.clarifications += answer.clarification
+        outbox.row(key, answer.row, Stage.FOLLOW_UP, slot, answer, answer.row_time, scored, extra)
+        outbox.pairing(answer, found, scored.diagnosis, replaced=replaced)
+        self._observe(key, state, answer, answer.row_time, scored, outbox)
+        if followed_up and not found.gap:
+            outbox.queue(key, Stage.FOLLOW_UP, slot, answer, around, follow_up=found.turn)
+
+    def _retract(self, state: Conversation, answer: Answer) -> None:
+        """Take the row that is replaced out of the running means and windows again."""
+        state.clarifications -= answer.clarification
+        if answer.strict is None or answer.precision is None:
+            state.superseded -= answer.link.startswith(Outcome.SUPERSEDED)
+            return
+        values = [(FOLLOW_UP, answer.strict), (FOLLOW_UP_PRECISION, answer.precision)]
+        add(state.means, values, -1)
+        observe(state.windows, _kept(state, self._windows, answer.row_time), answer.row_time, state.last, values, -1)
+
+    def _observe(
+        self, key: bytes, state: Conversation, answer: Answer, time: float, scored: Scored, outbox: Outbox
+    ) -> None:
+        add(state.means, scored.values)
+        if len(state.windows) > len(self._windows):
+            state.windows = expire(state.windows, self._windows, state.last)
+        if observe(state.windows, self._windows, time, state.last, scored.values):
+            outbox.tally.pairing["window_expired"] += 1
+        outbox.observe(key, answer, time, scored)
+
+    def _outcome(self, state: Conversation) -> str:
+        """Say how the conversation went: abandoned when its last user turn was a clarification."""
+        last = next((slot for slot in reversed(state.slots) if slot.role == USER), None)
+        spelled = link_key(Outcome.FOLLOWED_UP, last.turn_id) if last is not None else None
+        unhappy = any(s.answer is not None and s.answer.clarification and s.answer.link == spelled for s in state.slots)
+        return conversation_outcome(state.clarifications, unhappy)
+
+
+def _kept(state: Conversation, specs: Sequence[WindowSpec], time: float) -> list[WindowSpec]:
+    """Return the window sizes of which the one that holds `time` is still there: nothing is taken out of a new one."""
+    return [s for s in specs if any(w.size == s.size and w.start == s.start(time) for w in state.windows)]

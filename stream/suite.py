@@ -1,0 +1,226 @@
+"""The suite: scorers, thresholds, windows and limits in force, read from TOML, with a fingerprint on every score.
+
+What is judged stands here; where things run (brokers, ports, keys) stands in the environment (agents.settings).
+"""
+
+import re
+import tomllib
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+from typing import Annotated, Any
+
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+
+from stream import follow_ups
+from stream.checks import parse_check
+from stream.conversations import Limits
+from stream.errors import ConfigError
+from stream.instructions import Check
+from stream.measures import Measure, parse_measure
+from stream.windows import WindowSpec
+
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def _seconds(value: object) -> float:
+    """Read `90`, `"30m"`, `"24h"`; pydantic turns the ValueError into its own."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*", value) if isinstance(value, str) else None
+    if match is None:
+        msg = 'a duration like 90, "30m", "24h" or "7d" is expected'
+        raise ValueError(msg)
+    return float(match[1]) * _UNITS[match[2]]
+
+
+Duration = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
+Ratio = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class CitationPart(_Part):
+    """How citations are written: marker styles that count, the pattern of ids beyond the retrieved ones."""
+
+    styles: tuple[str, ...] = ("doc_id", "numeric", "footnote", "full_width", "labelled", "step_item", "link")
+    id_pattern: str | None = None
+    zero_based: bool = False
+
+
+class RetrievalPart(_Part):
+    """Ranking measures on citations, and where the bands begin."""
+
+    measures: tuple[str, ...] = ("nDCG@5", "nDCG@10", "nDCG(order=retrieval)@10")
+    good: Ratio = 0.8
+    moderate: Ratio = 0.5
+
+
+class CheckPart(_Part):
+    """One instruction: the check's name, its weight, and whom it binds (empty: everybody)."""
+
+    check: str
+    weight: Annotated[float, Field(gt=0, le=100)] = 1.0
+    assistants: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    versions: tuple[str, ...] = ()
+
+
+class FollowUpPart(_Part):
+    """Values of follow-up labels where they differ from the built-in ones."""
+
+    strict: dict[str, Ratio] = Field(default_factory=dict)
+    precision: dict[str, Ratio] = Field(default_factory=dict)
+
+
+class ThresholdPart(_Part):
+    """From which value on a score counts as good (SLO, diagnosis)."""
+
+    relevancy: Ratio = 0.5
+    follow_ups: Ratio = 0.5
+    instructions: Ratio = 1.0
+
+
+class ConversationPart(_Part):
+    """How much and how long a conversation is remembered."""
+
+    idle: Duration = 1800.0
+    retention: Duration = 86400.0
+    grace: Duration = 300.0
+    silence: Duration = 60.0
+    recent_turns: Annotated[int, Field(ge=1, le=10_000)] = 256
+    kept_turns: Annotated[int, Field(ge=3, le=100)] = 6
+    kept_characters: Annotated[int, Field(ge=100, le=100_000)] = 2000
+
+
+class WindowPart(_Part):
+    """One tumbling window size, and how long its windows are kept after their end."""
+
+    size: Duration
+    keep: Duration
+
+
+class ExchangePart(_Part):
+    """The judges' queue (`turnsignal.exchanges`): the share of conversations whose exchanges are written to it."""
+
+    share: Ratio = 0.0
+
+
+DEFAULT_CHECKS = (
+    "citation.format",
+    "citation.placement",
+    "citation.max_consecutive(at_most=3)",
+    "citation.no_source_urls",
+    "table.cells",
+    "platform.slack",
+    "platform.web",
+)
+
+
+class Suite(_Part):
+    """Scorers, thresholds, windows and limits in force.
+
+    Sections as in deploy/suite.toml; whatever is left out has the default that is written there.
+    """
+
+    name: str = "default"
+    citations: CitationPart = CitationPart()
+    retrieval: RetrievalPart = RetrievalPart()
+    checks: tuple[CheckPart, ...] = tuple(CheckPart(check=name) for name in DEFAULT_CHECKS)
+    follow_ups: FollowUpPart = FollowUpPart()
+    thresholds: ThresholdPart = ThresholdPart()
+    conversations: ConversationPart = ConversationPart()
+    windows: tuple[WindowPart, ...] = (WindowPart(size=300.0, keep=900.0), WindowPart(size=3600.0, keep=3600.0))
+    exchanges: ExchangePart = ExchangePart()
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> "Suite":
+        seen: set[str] = set()
+        for name in [*self.retrieval.measures, *(part.check for part in self.checks)]:
+            if name in seen:
+                msg = f"{name} is listed twice"
+                raise ValueError(msg)
+            seen.add(name)
+        for label in [*self.follow_ups.strict, *self.follow_ups.precision]:
+            if label not in list(follow_ups.FollowUp):
+                msg = f"follow_ups: expected one of {', '.join(follow_ups.FollowUp)}; got {label!r}"
+                raise ValueError(msg)
+        try:
+            _ = self.parsed_measures, self.parsed_checks
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    @cached_property
+    def parsed_measures(self) -> tuple[Measure, ...]:
+        """The measures by name."""
+        return tuple(parse_measure(name) for name in self.retrieval.measures)
+
+    @cached_property
+    def parsed_checks(self) -> tuple[tuple[CheckPart, Check], ...]:
+        """The checks by name, each beside whom it binds."""
+        return tuple((part, parse_check(part.check)) for part in self.checks)
+
+    @cached_property
+    def limits(self) -> Limits:
+        """What conversations.py needs to know."""
+        part = self.conversations
+        return Limits(part.idle, part.retention, part.grace, part.recent_turns, part.kept_turns, part.kept_characters)
+
+    @cached_property
+    def window_specs(self) -> tuple[WindowSpec, ...]:
+        """What windows.py needs to know."""
+        return tuple(WindowSpec(part.size, part.keep) for part in self.windows)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of what decides scores: 12 hex digits; comments, order of keys and the name do not count."""
+        content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "exchanges"})
+        content["scorer_versions"] = {
+            **{measure.name: measure.version for measure in self.parsed_measures},
+            **{check.name: check.version for _, check in self.parsed_checks},
+            "follow_up": follow_ups.VERSION,
+        }
+        return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()
+
+
+def parse_suite(text: str, origin: str = "suite") -> Suite:
+    """Read a suite from TOML text.
+
+    Raises ConfigError in one line: the key, what was expected, what came; `origin` says which file.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        msg = f"{origin}: expected TOML, got a file that does not parse: {error}"
+        raise ConfigError(msg) from None
+    try:
+        return Suite.model_validate_json(orjson.dumps(data))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(str(part) for part in first["loc"]) or "suite"
+        if first["type"] == "extra_forbidden":
+            msg = f"{origin}: unknown key {key}; run `turnsignal suite show` for the keys there are"
+        else:
+            said = first["msg"].removeprefix("Value error, ")
+            came = "" if first["type"] == "value_error" and key == "suite" else f", got {str(first['input'])[:80]!r}"
+            msg = f"{origin}: {key}: {said}{came}"
+        raise ConfigError(msg) from None
+
+
+def load_suite(path: str | Path | None) -> Suite:
+    """Read a suite file; None gives the default suite.
+
+    Raises ConfigError when the file is not there or not right.
+    """
+    if path is None:
+        return Suite()
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{path}: expected a suite in TOML, got {error}"
+        raise ConfigError(msg) from None
+    return parse_suite(text, str(path))
