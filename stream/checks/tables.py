@@ -27,7 +27,7 @@ class Cells(Named):
     """Table cells hold no line break (`<br>` too) and no list; decoration and citations are allowed.
 
     Source: S0, "Table constraints: text decorators and citations allowed, but no newlines or lists within cells". A
-    line break typed into a cell shows as a row that is not closed like the header. Not applicable without a table.
+    line break typed into a cell shows as a row that is not closed and goes on below. Not applicable without a table.
     """
 
     family: ClassVar[str] = "table.cells"
@@ -46,8 +46,8 @@ class Cells(Named):
                 found, header = True, _edges(lines[line])
                 continue
             wrong = next((w for w in map(_wrong, cells) if w is not None), None)
-            if wrong is None and _edges(lines[line]) != header:
-                wrong = f"the row {shown(lines[line].strip())} is broken by a line break"
+            if wrong is None and _is_broken(header, lines, line):
+                wrong = f"a line break inside the row {shown(lines[line].strip())}"
             if wrong is not None:
                 return failed(wrong, *_span(text, lines[line]))
         return PASSED if found else NOT_APPLICABLE
@@ -83,6 +83,15 @@ def _wrong(cell: Token) -> str | None:
     if _BULLET.match(plain) or "•" in plain or len(_NUMBERED.findall(plain)) > 1:
         return f"a list inside the cell {shown(cell.content)}"
     return None
+
+
+def _is_broken(header: tuple[bool, bool], lines: list[str], line: int) -> bool:
+    """Say whether a row that is drawn with pipes at both ends goes on in the next line, or came from the one before."""
+    opens, closes = _edges(lines[line])
+    if header[0] and not opens:
+        return True
+    below = lines[line + 1] if line + 1 < len(lines) else ""
+    return header[1] and not closes and bool(below.strip()) and not _edges(below)[0]
 
 
 def _edges(line: str) -> tuple[bool, bool]:

@@ -46,6 +46,11 @@ def test_a_list_in_a_cell_fails(row: str) -> None:
     assert find(HEAD + row + "\n").result is Result.FAIL
 
 
+def test_a_row_that_is_only_left_unclosed_is_whole() -> None:
+    assert find(HEAD + "| a | b\n| c | d").result is Result.PASS
+    assert find(HEAD + "| a | b\n\nThat is all.").result is Result.PASS
+
+
 def test_the_failing_row_is_pointed_at() -> None:
     text = HEAD + "| a | b |\n| c<br>d | e |\n"
     finding = find(text)
