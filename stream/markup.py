@@ -23,7 +23,11 @@ def is_index(text: str, start: int, end: int) -> bool:
     if word is None:
         return False
     first = word.start()
-    lone_letter = word.end() - first == 1 and word[0].islower() and not (first and text[first - 1] in "'’")
+    lone_letter = (
+        word.end() - first == 1
+        and word[0].islower()
+        and not (first and (text[first - 1].isalnum() or text[first - 1] in "'’"))
+    )
     return lone_letter or "_" in word[0] or _CODE_AFTER.match(text, end) is not None
 
 

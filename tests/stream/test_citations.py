@@ -1,0 +1,326 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stream.citations import DEFAULT_STYLES, Citation, citation_reader, structured_citations
+from stream.errors import ConfigError
+from stream.markup import code_spans
+from stream.turns import Document
+
+DOCUMENTS = [Document("doc_7"), Document("doc_9"), Document("doc_4"), Document("doc_1")]
+read = citation_reader()
+
+
+def cited(text, documents=DOCUMENTS, reader=read):
+    return [citation.doc_id for citation in reader(text, documents).found]
+
+
+def faults(text, documents=DOCUMENTS, reader=read):
+    return [(fault.kind, fault.text) for fault in reader(text, documents).faults]
+
+
+def test_a_retrieved_id_is_a_citation_with_its_span_and_rank():
+    assert read("Open it [doc_9].", DOCUMENTS).found == [Citation("doc_9", 2, 8, 15, "doc_id")]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("Open it [2].", ["doc_9"]),
+        ("Open it [1, 3].", ["doc_7", "doc_4"]),
+        ("Open it [1][2].", ["doc_7", "doc_9"]),
+        ("Open it [2-4].", ["doc_9", "doc_4", "doc_1"]),
+        ("Open it [2–3].", ["doc_9", "doc_4"]),
+        ("Open it [1; doc_4].", ["doc_7", "doc_4"]),
+        ("Open it [ 2 ].", ["doc_9"]),
+        ("Open it [[2]].", ["doc_9"]),
+        ("Open it [^3] now [^doc_1].", ["doc_4", "doc_1"]),
+        ("Open it [^3^].", ["doc_4"]),
+        ("Open it 【2†source】.", ["doc_9"]),
+        ("Open it 【4:0†source】.", ["doc_7"]),
+        ("Open it 【doc_4】.", ["doc_4"]),
+        ("Open it [ID: doc_4].", ["doc_4"]),
+        ("Open it [Source 2, Source 3].", ["doc_9", "doc_4"]),
+    ],
+)
+def test_each_default_style_is_read(text, ids):
+    assert cited(text) == ids
+    assert faults(text) == []
+
+
+def test_step_item_markers_are_retrieved_ids_of_that_form():
+    documents = [Document("kb_3-12"), Document("kb_3-14")]
+    result = read("Reset it [kb_3-14] or wait [kb_9-1].", documents)
+    assert [(c.doc_id, c.style) for c in result.found] == [("kb_3-14", "step_item")]
+    assert [(f.kind, f.text, f.style) for f in result.faults] == [("dangling", "[kb_9-1]", "step_item")]
+
+
+def test_labelled_number_is_an_id_where_ids_are_numbers():
+    documents = [Document("17"), Document("20"), Document("66")]
+    assert cited("Days off [ID: 20].", documents) == ["20"]
+    assert faults("Days off [ID: 2].", documents) == [("dangling", "[ID: 2]")]
+
+
+def test_id_comes_before_rank():
+    documents = [Document("3"), Document("1"), Document("8")]
+    assert cited("First [1], second [2].", documents) == ["1", "1"]
+
+
+def test_given_rank_counts_and_default_is_the_place_in_the_list():
+    documents = [Document("b", rank=2), Document("a", rank=1), Document("c")]
+    assert read("So [1] and [c].", documents).cited_ranks == [1, 3]
+    assert cited("So [1].", documents) == ["a"]
+
+
+def test_duplicate_documents_keep_their_best_rank():
+    documents = [Document("a"), Document("b"), Document("a")]
+    result = read("So [3] and [a].", documents)
+    assert (result.cited_ids, result.cited_ranks, result.judgments) == (["a"], [1], {"a": 1.0})
+
+
+def test_zero_based_numbers_count_from_zero():
+    reader = citation_reader(["numeric"], zero_based=True)
+    assert cited("So [0] and [0, 3].", reader=reader) == ["doc_7", "doc_7", "doc_1"]
+    assert faults("So [4].", reader=reader) == [("dangling", "[4]")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Run `x[1]` and `[doc_7]`.",
+        "Code:\n```python\ny = [1]\n```\n",
+        "Code:\n~~~\n[doc_7]\n~~~",
+        "Open fence:\n```\n[1]\n",
+        "See [the guide](https://example.org/a) and [1](https://example.org/b).",
+        "See [[1]](https://example.org/b).",
+        "![1](https://example.org/c.png)",
+        "[1]: https://example.org/a\n [^1]: https://example.org/b",
+        "- [x] done\n- [ ] open",
+        "He said [sic] that [...] it [the router] failed.",
+        "Since [2019], in [2019-2021], on [2024-01-15], by [12/05/2023].",
+        "A ratio of [3.7] in [0, 1) or (0, 1].",
+        "Take a[1], my_list[0], grid_x[0][1], words[2].name and words[1] = 3.",
+        "An empty [] or [ ] or [\n] bracket (1) and (2019).",
+        "LaTeX \\[1 + x\\] and 【注意】.",
+    ],
+)
+def test_what_only_looks_like_a_marker_is_no_citation_and_no_fault(text):
+    result = read(text, DOCUMENTS)
+    assert (result.found, result.faults, result.markers) == ([], [], [])
+
+
+def test_number_glued_to_a_word_is_a_citation():
+    assert cited("blood tests[1] and imaging (CT)[2], vitamin C[3]") == ["doc_7", "doc_9", "doc_4"]
+    assert cited("in the 1990s[1], the company's[2]") == ["doc_7", "doc_9"]
+
+
+def test_citation_after_code_is_still_read():
+    assert cited("Run `ls` [1].\n```\n[2]\n```\nThen [3], not ` [4].") == ["doc_7", "doc_4", "doc_1"]
+
+
+def test_link_to_a_retrieved_document_is_a_citation():
+    documents = [Document("a", url="https://example.org/guide/"), Document("b", url="https://example.org/x_(y)")]
+    result = read("See [guide](http://example.org/guide#top) and [1](<https://example.org/x_(y)> 'X').", documents)
+    assert [(c.doc_id, c.start, c.end, c.style) for c in result.found] == [("a", 4, 41, "link"), ("b", 46, 82, "link")]
+    assert cited("See [guide](https://example.org/guide).", documents, citation_reader(["numeric"])) == []
+
+
+@pytest.mark.parametrize("text", ["[doc_99]", "[^9]", "[9]", "【9†source】", "[ID: doc_99]", "[Source 9]"])
+def test_well_formed_marker_without_a_document_is_dangling(text):
+    result = read(f"So {text}.", DOCUMENTS)
+    assert [(f.kind, f.text) for f in result.faults] == [("dangling", text)]
+    assert result.found == []
+    assert result.markers == [(3, 3 + len(text))]
+
+
+@pytest.mark.parametrize(
+    ("marker", "fault"),
+    [
+        ("[1]", "[1]"),
+        ("[doc_1", "[doc_1"),
+        ("(doc_1)", "(doc_1)"),
+        ("[doc 1]", "[doc 1]"),
+        ("[Doc-1]", "[Doc-1]"),
+        ("[^1]", "[^1]"),
+        ("【1†source】", "【1†source】"),
+        ("[ID: 1]", "[ID: 1]"),
+        ("[doc_1, see there]", "[doc_1, see there]"),
+    ],
+)
+@pytest.mark.parametrize("id_pattern", [None, r"doc_\d+"])
+def test_marker_of_another_form_is_malformed_under_doc_id(marker, fault, id_pattern):
+    reader = citation_reader(["doc_id"], id_pattern)
+    result = reader(f"So {marker}.", DOCUMENTS)
+    assert [(f.kind, f.text) for f in result.faults] == [("malformed", fault)]
+    assert result.found == []
+    assert result.markers == [(3, 3 + len(fault))]
+
+
+def test_s0_golden_answer_has_two_malformed_markers():
+    text = "To reset your password, go to Settings > Security [1]. Click the reset option [1]."
+    result = citation_reader(["doc_id"], r"doc_\d+")(text, DOCUMENTS)
+    assert [f.kind for f in result.faults] == ["malformed", "malformed"]
+    assert [text[start:end] for start, end in result.markers] == ["[1]", "[1]"]
+
+
+def test_id_pattern_tells_dangling_ids_without_any_retrieval():
+    reader = citation_reader(["doc_id"], r"guide-[a-z]+")
+    assert faults("So [guide-reset] and [sic].", [], reader) == [("dangling", "[guide-reset]")]
+
+
+def test_sloppy_list_cites_and_is_malformed():
+    assert cited("So [1, 2 3,].") == ["doc_7", "doc_9", "doc_4"]
+    assert faults("So [1, 2 3,].") == [("malformed", "1, 2 3,")]
+
+
+def test_list_with_one_unknown_item_names_that_item():
+    assert cited("So [1, 9].") == ["doc_7"]
+    assert faults("So [1, 9].") == [("dangling", "9")]
+
+
+def test_reversed_or_endless_range_is_malformed():
+    assert faults("So [3-1] and [1-900].") == [("malformed", "[3-1]"), ("malformed", "[1-900]")]
+
+
+def test_same_document_twice_in_a_row_is_a_duplicate():
+    assert faults("So [1][1].") == [("duplicate", "[1]")]
+    assert faults("So [1], [doc_7].") == [("duplicate", "[doc_7]")]
+    assert faults("So [1] and later [1].") == []
+
+
+def test_markers_keep_the_order_of_the_text_over_all_styles():
+    text = "A 【2†source】 b (doc_1) c [1] d [doc_9"
+    result = read(text, DOCUMENTS)
+    assert [text[start:end] for start, end in result.markers] == ["【2†source】", "(doc_1)", "[1]", "[doc_9"]
+    assert result.cited_ids == ["doc_9", "doc_7"]
+
+
+def test_unknown_style_is_refused_with_the_known_ones():
+    with pytest.raises(ConfigError, match=r"must be some of doc_id, numeric.*got sideways"):
+        citation_reader(["sideways"])
+
+
+@pytest.mark.parametrize("pattern", ["(a", "(?=doc)", r"(a)\1"])
+def test_pattern_that_re2_refuses_is_a_config_error(pattern):
+    with pytest.raises(ConfigError, match="id_pattern"):
+        citation_reader(["doc_id"], pattern)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "[",
+        "[]",
+        "[1]",
+        "[1-50] ",
+        "[doc_9 ",
+        "`",
+        "` ``",
+        "```\n",
+        "~~~\n",
+        "[a](",
+        "(1",
+        "【1†",
+        "[1,",
+        "[x1]",
+        "a[1]",
+        "_",
+    ],
+)
+def test_hostile_text_of_full_length_is_read_within_bounds(piece):
+    text = (piece * 200_000)[:199_990] + " [1]"
+    result = read(text, DOCUMENTS)
+    assert len(result.markers) <= 60_000
+    assert len(result.found) <= 21_000
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="[]()【】†^,-–:;. \n`~ab_1290docID\ud800é", max_size=60), st.booleans())
+def test_any_text_is_read_and_spans_lie_in_order_inside_it(text, zero_based):
+    reader = citation_reader(DEFAULT_STYLES, r"[a-z]+_\d+", zero_based)
+    result = reader(text, DOCUMENTS)
+    spans = result.markers
+    assert spans == sorted(spans)
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    assert {(c.start, c.end) for c in result.found} | {(f.start, f.end) for f in result.faults} == set(spans)
+
+
+def test_inline_code_closes_with_an_equal_run_in_its_paragraph():
+    assert code_spans("a `b` c ``d ` e`` f") == [(2, 5), (8, 17)]
+    assert code_spans("a `b\n\nc` d") == []
+    assert code_spans("```\nx\n```\n`y`") == [(0, 9), (10, 13)]
+
+
+def test_openai_annotations_are_placed_in_characters():
+    url = "https://example.org/b"
+    documents = [Document("file-a"), Document("b", url=url)]
+    metadata = {
+        "annotations": [
+            {"type": "file_citation", "file_id": "file-a", "filename": "a.pdf", "index": 3},
+            {"type": "url_citation", "url": url, "start_index": 2, "end_index": 5},
+            {
+                "type": "url_citation",
+                "url_citation": {"url": "https://example.org/b", "start_index": 0, "end_index": 1},
+            },
+        ]
+    }
+    assert structured_citations(metadata, "é bcd", documents) == [
+        Citation("file-a", 1, -1, -1, "structured"),
+        Citation("b", 2, 2, 5, "structured"),
+        Citation("b", 2, 0, 1, "structured"),
+    ]
+
+
+def test_google_citations_are_placed_in_bytes():
+    metadata = {
+        "citations": {
+            "citedChunks": [{"uri": "https://example.org/a"}, {"uri": "https://example.org/b"}],
+            "inlineCitations": [{"startIndex": 3, "endIndex": 6, "citedChunkIndices": [1]}],
+        }
+    }
+    documents = [Document("a", url="https://example.org/a"), Document("b", url="https://example.org/b")]
+    assert structured_citations(metadata, "é bcd", documents) == [Citation("b", 2, 2, 5, "structured")]
+
+
+def test_anthropic_citations_are_found_by_source_title_or_document_index():
+    documents = [Document("a", title="Guide"), Document("b"), Document("kb/9")]
+    metadata = {
+        "citations": [
+            {"type": "char_location", "document_index": 1, "start_char_index": 0, "end_char_index": 9},
+            {"type": "char_location", "document_index": 7, "document_title": "Guide"},
+            {"type": "search_result_location", "source": "kb/9", "search_result_index": 0},
+            {"type": "search_result_location", "source": "elsewhere", "search_result_index": 0},
+        ]
+    }
+    found = structured_citations(metadata, "text", documents)
+    assert [(citation.doc_id, citation.start) for citation in found] == [("b", -1), ("a", -1), ("kb/9", -1)]
+
+
+KEYS = [
+    "doc_id",
+    "id",
+    "url",
+    "title",
+    "type",
+    "url_citation",
+    "start",
+    "end",
+    "start_index",
+    "end_index",
+    "startIndex",
+]
+KEYS += ["endIndex", "document_index", "citedChunks", "inlineCitations", "citedChunkIndices"]
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["a", "url_citation", "é"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(JSON, JSON)
+def test_structured_garbage_never_raises(citations, annotations):
+    documents = [Document("a", title="a", url="a"), Document("1")]
+    for citation in structured_citations({"citations": citations, "annotations": annotations}, "é text", documents):
+        assert citation.doc_id in ("a", "1")
+        assert -1 <= citation.start <= citation.end <= 6
