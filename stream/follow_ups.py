@@ -170,7 +170,7 @@ class FollowUpRules:
         A detail exchanged for another ("define X", "define Y") is a new question of the same kind, no repetition.
         """
         prompt = _plain(exchange.prompt)
-        if follow_up == prompt or (len(words) > 1 and follow_up == _plain(exchange.before)):
+        if follow_up == prompt or (len(words) > 1 and "?" in follow_up and follow_up == _plain(exchange.before)):
             return self._same
         if sum([word in prompt for word in words]) < 2:
             return None  # cheaper than splitting the prompt, and true of most follow-ups
@@ -235,6 +235,8 @@ class _Context:
         tail = self._response[-TAIL:]
         if when == "uninvited":
             return not self._says("invited", tail)
+        if when == "offered" and self._says("offer", tail):
+            return True
         asked = self._says("asked", tail) and not self._says("confirm", tail)
         return asked is (when == "asked")
 

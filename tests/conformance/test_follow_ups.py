@@ -12,6 +12,7 @@ from stream.follow_ups import CLARIFICATIONS, DEFAULT_PRECISION, DEFAULT_STRICT,
 RULES = FollowUpRules()
 TABLE = tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))
 ROWS = TABLE["clarifying"] + TABLE["continuing"]
+CONDITIONS = {"always", "asked", "unasked", "offered", "uninvited", "failed", "closing"}
 
 HOSTILE = [
     "",
@@ -86,7 +87,7 @@ def test_every_row_of_the_table_is_complete() -> None:
         assert 0 < row["confidence"] <= 1
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
-        assert row.get("when", "always") in {"always", "asked", "unasked", "uninvited", "failed", "closing"}
+        assert row.get("when", "always") in CONDITIONS
         assert set(row) <= {"label", "confidence", "when", "hint", "says", "patterns"}
         assert row["patterns"]
 
