@@ -8,7 +8,7 @@ The labels are S0's: clarification needed (correction, adjustment, repeat, misun
 natural continuation (more_detail, related, reformat, building); beside them thanks, new_topic and other.
 """
 
-import re
+import string
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -86,6 +86,14 @@ class Reading:
     decided_by: str
 
 
+#: What a response may show; the place in this tuple is the place in the set of signs.
+_SIGNS = ("asked", "confirm", "invited", "offer", "failed")
+_ASKED, _CONFIRM, _INVITED, _OFFER, _FAILED = range(5)
+
+#: Punctuation becomes blanks before words are split: half the cost of a pattern for words.
+_BLANKS = str.maketrans({mark: " " for mark in string.punctuation + "“”„«»¿¡…–—。，、？！：；（）"})
+
+
 @dataclass(slots=True, frozen=True)
 class _Rule:
     """One row of the table, with the reading that it gives."""
@@ -114,7 +122,10 @@ class FollowUpRules:
         self._rules: list[_Rule] = [self._add(row, True, table["words"]) for row in table["clarifying"]]
         self._rules += [self._add(row, False, table["words"]) for row in table["continuing"]]
         self._patterns.Compile()
-        self._response = {name: re2.compile(text, _options()) for name, text in table["response"].items()}
+        self._signs = re2.Set.SearchSet(_options())
+        for name in _SIGNS:
+            self._signs.Add(table["response"][name])
+        self._signs.Compile()
         self._empty_words = frozenset(table["vocabulary"]["empty"].split())
         self._question_words = frozenset(table["vocabulary"]["questions"].split())
         self._pointers = frozenset(table["vocabulary"]["pointers"].split())
@@ -140,7 +151,7 @@ class FollowUpRules:
         if not follow_up:
             return self._empty
         fired: list[_Rule] = [self._rules[place] for place in sorted(self._patterns.Match(_encode(follow_up)) or ())]
-        context = _Context(follow_up, exchange.response, self._response)
+        context = _Context(follow_up, exchange.response, self._signs)
         for rule in fired:
             if rule.clarifying and context.holds(rule.when):
                 return rule.reading
@@ -198,11 +209,11 @@ class FollowUpRules:
         return self._elsewhere
 
     def _words(self, text: str) -> frozenset[str]:
-        return frozenset(_WORD.findall(text)) - self._empty_words
+        return frozenset(text.translate(_BLANKS).split()) - self._empty_words
 
     def _question_word(self, text: str) -> str:
         """Find the word that makes a question of its kind; "" for a text that asks nothing."""
-        return next((word for word in _WORD.findall(text[:CLOSING]) if word in self._question_words), "")
+        return next((word for word in text[:CLOSING].translate(_BLANKS).split() if word in self._question_words), "")
 
     def _add(self, row: Mapping[str, Any], clarifying: bool, words: Mapping[str, str]) -> _Rule:
         """Put one row of the table into the set; its index there is its place in the table."""
@@ -219,10 +230,11 @@ class FollowUpRules:
 class _Context:
     """What stands around a follow-up; each part is looked at only when a rule asks."""
 
-    __slots__ = ("_follow_up", "_patterns", "_response")
+    __slots__ = ("_follow_up", "_response", "_signs", "_tail")
 
-    def __init__(self, follow_up: str, response: str, patterns: Mapping[str, Any]) -> None:
-        self._follow_up, self._response, self._patterns = follow_up, response, patterns
+    def __init__(self, follow_up: str, response: str, signs: Any) -> None:
+        self._follow_up, self._response, self._signs = follow_up, response, signs
+        self._tail: list[int] | None = None
 
     def holds(self, when: str) -> bool:
         """Say whether a rule's condition holds; the words are explained in `follow_ups.toml`."""
@@ -231,17 +243,19 @@ class _Context:
         if when == "closing":
             return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
         if when == "failed":
-            return self._says("failed", self._response[:HEAD])
-        tail = self._response[-TAIL:]
+            return _FAILED in self._find(self._response[:HEAD])
+        if self._tail is None:
+            self._tail = self._find(self._response[-TAIL:])
+        tail = self._tail
         if when == "uninvited":
-            return not self._says("invited", tail)
-        if when == "offered" and self._says("offer", tail):
+            return _INVITED not in tail
+        if when == "offered" and _OFFER in tail:
             return True
-        asked = self._says("asked", tail) and not self._says("confirm", tail)
+        asked = _ASKED in tail and _CONFIRM not in tail
         return asked is (when == "asked")
 
-    def _says(self, name: str, text: str) -> bool:
-        return self._patterns[name].search(_encode(text.casefold())) is not None
+    def _find(self, text: str) -> list[int]:
+        return self._signs.Match(_encode(text.casefold())) or []
 
 
 def conversation_outcome(
@@ -255,9 +269,6 @@ def conversation_outcome(
     if last_was_clarification:
         return "abandoned"
     return "clarified" if clarifications else "resolved"
-
-
-_WORD = re.compile(r"\w+")
 
 
 def _plain(text: str) -> str:
