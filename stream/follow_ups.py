@@ -91,7 +91,7 @@ _SIGNS = ("asked", "confirm", "invited", "offer", "failed")
 _ASKED, _CONFIRM, _INVITED, _OFFER, _FAILED = range(5)
 
 #: Punctuation becomes blanks before words are split: half the cost of a pattern for words.
-_BLANKS = str.maketrans({mark: " " for mark in string.punctuation + "“”„«»¿¡…–—。，、？！：；（）"})
+_BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
 
 
 @dataclass(slots=True, frozen=True)
