@@ -1,0 +1,356 @@
+"""Settings: where things are and how Kafka is reached, from TURNSIGNAL_… variables; what is scored is in the suite.
+
+One place gives librdkafka, aiokafka and Faust their connection, so that none of them speaks in the clear while the
+others are encrypted. Whatever is missing, wrong or unknown stops the program before it starts, in one line.
+"""
+
+import difflib
+import math
+import re
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from aiokafka.helpers import create_ssl_context
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+
+from stream.errors import ConfigError
+
+PREFIX = "TURNSIGNAL_"
+
+_ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def _read_brokers(text: str) -> str:
+    addresses = [part.strip() for part in text.split(",")]
+    ports = [match[1] if (match := _ADDRESS.fullmatch(part)) else "0" for part in addresses]
+    if not all(0 < int(port) < 65_536 for port in ports):
+        raise ValueError("not host:port")
+    return ",".join(addresses)
+
+
+def _read_duration(given: object) -> object:
+    """Read 10s, 500ms, 7d or plain seconds; `forever` is infinite."""
+    if not isinstance(given, str):
+        return given
+    if given == "forever":
+        return math.inf
+    match = _DURATION.fullmatch(given)
+    return float(match[1]) * _SECONDS[match[2] or "s"] if match else given
+
+
+def _is_file(path: Path) -> Path:
+    if not path.is_file():
+        raise ValueError("no such file")
+    return path
+
+
+Seconds = Annotated[float, BeforeValidator(_read_duration), Field(gt=0, allow_inf_nan=False)]
+Retention = Annotated[float, BeforeValidator(_read_duration), Field(gt=0)]
+File = Annotated[Path, AfterValidator(_is_file)]
+Count = Annotated[int, Field(ge=1)]
+
+_DURATION_TEXT = "a duration such as 10s, 500ms or 2m"
+_RETENTION_TEXT = "a duration such as 12h, 30d or forever"
+_FILE_TEXT = "a readable PEM file"
+
+
+def _duration(default: float) -> Any:
+    return Field(default=default, description=_DURATION_TEXT)
+
+
+def _retention(default: str) -> Any:
+    return Field(default=default, description=_RETENTION_TEXT, validate_default=True)
+
+
+class Settings(BaseModel):
+    """Everything about where and how; each field is the variable TURNSIGNAL_ and its name in capitals.
+
+    Durations are seconds. A field's description is what its error message says was expected.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    brokers: Annotated[str, AfterValidator(_read_brokers)] = Field(description="host:port,host:port,…")
+    #: Begins every topic, group and transactional id, so that two installations can share a broker. The longest name
+    #: made of it has 40 more characters; Kafka takes 249.
+    prefix: str = Field(
+        default="turnsignal",
+        pattern=r"^[A-Za-z0-9._-]{1,200}$",
+        description="1 to 200 of the characters A-Z a-z 0-9 . _ -",
+    )
+
+    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
+        default="PLAINTEXT", description="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"
+    )
+    ssl_cafile: File | None = Field(default=None, description=_FILE_TEXT)
+    ssl_certfile: File | None = Field(default=None, description=_FILE_TEXT)
+    ssl_keyfile: File | None = Field(default=None, description=_FILE_TEXT)
+    ssl_key_password: SecretStr | None = Field(default=None, description="the password of the key file")
+    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = Field(
+        default=None, description="PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"
+    )
+    sasl_username: str | None = Field(default=None, min_length=1, description="the user's name")
+    sasl_password: SecretStr | None = Field(default=None, description="the user's password")
+
+    delivery: Literal["exactly_once", "at_least_once"] = Field(
+        default="exactly_once", description="exactly_once, or at_least_once for brokers without transactions"
+    )
+    auto_offset_reset: Literal["earliest", "latest"] = Field(
+        default="earliest", description="earliest or latest: where a first start begins"
+    )
+    max_poll_records: Annotated[int, Field(ge=1, le=100_000)] = Field(
+        default=2000, description="a whole number from 1 to 100000: the most records in one batch"
+    )
+    #: A worker that is not heard of for this long loses its partitions. Short, because that is how long they stand
+    #: still after a kill -9 (FAUST 2: 62 s with Faust's default of 60, 12 s with 10).
+    session_timeout: Seconds = _duration(10.0)
+    heartbeat_interval: Seconds = _duration(1.0)
+    rebalance_timeout: Seconds = _duration(10.0)
+    poll_interval: Seconds = _duration(60.0)
+    #: The broker aborts a transaction that stays open longer; until then readers wait behind it.
+    transaction_timeout: Seconds = _duration(15.0)
+    #: A worker that has records to work on and finishes none for this long ends itself, to be started again.
+    stall_timeout: Seconds = _duration(60.0)
+
+    partitions: Annotated[int, Field(ge=1, le=10_000)] = Field(default=4, description="a whole number from 1 to 10000")
+    replication: Annotated[int, Field(ge=1, le=100)] = Field(default=1, description="a whole number from 1 to 100")
+    min_insync_replicas: Annotated[int, Field(ge=1, le=100)] = Field(
+        default=1, description="a whole number from 1 to TURNSIGNAL_REPLICATION"
+    )
+    retention_turns: Retention = _retention("7d")
+    retention_verdicts: Retention = _retention("7d")
+    retention_forget: Retention = _retention("7d")
+    retention_exchanges: Retention = _retention("7d")
+    retention_scores: Retention = _retention("30d")
+    retention_series: Retention = _retention("7d")
+    retention_regressions: Retention = _retention("90d")
+    retention_dead_letters: Retention = _retention("30d")
+    standby_replicas: Annotated[int, Field(ge=0, le=0)] = Field(
+        default=0,
+        description="0 (standby replicas are not supported: Faust would fill them from a transactional changelog, "
+        "whose end it misjudges; a killed worker's partitions are restored by another within seconds)",
+    )
+
+    store: Literal["memory"] | Path = Field(default="memory", description="memory, or a directory for larger state")
+    suite: File | None = Field(default=None, description="a suite file (TOML); none is the built-in default")
+    metrics_host: str = Field(default="127.0.0.1", min_length=1, description="an address to serve /metrics on")
+    metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
+        default=9108, description="a port from 1 to 65535, or 0 for any that is free"
+    )
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str]) -> Self:
+        """Read the TURNSIGNAL_ variables of an environment; an empty one counts as not set.
+
+        Raises ConfigError, one line, that names the variable, what was expected and what came; secrets are never shown.
+        """
+        given = {name: value for name, value in env.items() if name.startswith(PREFIX) and value.strip()}
+        known = variables()
+        for name in given:
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+                msg = f"{name}: expected a variable that turnsignal knows, got this one; {hint}"
+                raise ConfigError(msg)
+        secret = {name for name in given if name.endswith("PASSWORD")}  # where spaces at the ends may be meant
+        values = {known[name]: value if name in secret else value.strip() for name, value in given.items()}
+        try:
+            settings = cls.model_validate(values)
+        except ValidationError as error:
+            raise ConfigError(_explain(error, given)) from None
+        settings.ssl_context()
+        return settings
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        tls, sasl = "SSL" in self.security_protocol, self.security_protocol.startswith("SASL")
+        for field in ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_key_password"):
+            _expect(
+                tls or getattr(self, field) is None, field, f"none with {self.security_protocol}", "one that is set"
+            )
+        for field in ("sasl_mechanism", "sasl_username", "sasl_password"):
+            is_set = getattr(self, field) is not None
+            _expect(is_set or not sasl, field, f"one with {self.security_protocol}", "nothing")
+            _expect(sasl or not is_set, field, f"none with {self.security_protocol}", "one that is set")
+        _expect(not self.ssl_keyfile or bool(self.ssl_certfile), "ssl_certfile", "one beside the key file", "nothing")
+        _expect(
+            not self.ssl_key_password or bool(self.ssl_certfile),
+            "ssl_certfile",
+            "one beside the key password",
+            "nothing",
+        )
+        _expect(
+            self.min_insync_replicas <= self.replication,
+            "min_insync_replicas",
+            f"at most the {self.replication} of TURNSIGNAL_REPLICATION (a broker refuses every record otherwise)",
+            str(self.min_insync_replicas),
+        )
+        _expect(
+            self.heartbeat_interval <= self.session_timeout / 3,
+            "heartbeat_interval",
+            f"at most a third of TURNSIGNAL_SESSION_TIMEOUT, {self.session_timeout:g} s",
+            f"{self.heartbeat_interval:g} s",
+        )
+        return self
+
+    def app_id(self, app: str) -> str:
+        """Name an app's consumer group, which begins its transactional ids and changelogs: `turnsignal-score`."""
+        return f"{self.prefix}-{app}"
+
+    def ssl_context(self) -> ssl.SSLContext | None:
+        """Make the TLS context for aiokafka and Faust, None without TLS.
+
+        Raises ConfigError when certificate, key and password do not belong together.
+        """
+        if "SSL" not in self.security_protocol:
+            return None
+        password = self.ssl_key_password.get_secret_value() if self.ssl_key_password else ""
+        try:
+            context: ssl.SSLContext = create_ssl_context(
+                cafile=self.ssl_cafile,
+                certfile=self.ssl_certfile,
+                keyfile=self.ssl_keyfile,
+                password=lambda: password,  # without one OpenSSL would stop and ask the terminal
+            )
+        except (ssl.SSLError, ValueError, OSError) as error:
+            msg = (
+                "TURNSIGNAL_SSL_CAFILE, _CERTFILE, _KEYFILE, _KEY_PASSWORD: expected certificates and a key in PEM that"
+                f" belong together, got files that OpenSSL refuses: {error}"
+            )
+            raise ConfigError(msg) from None
+        return context
+
+    def confluent(self) -> dict[str, Any]:
+        """Give the connection as librdkafka's properties; add what is special to a consumer or an admin client."""
+        properties: dict[str, Any] = {
+            "bootstrap.servers": self.brokers,
+            "security.protocol": self.security_protocol,
+            "client.id": self.prefix,
+        }
+        if "SSL" in self.security_protocol:
+            # librdkafka looks for authorities in places of its own: name the ones that Python trusts.
+            properties["ssl.ca.location"] = self.ssl_cafile or ssl.get_default_verify_paths().cafile
+            properties["ssl.certificate.location"] = self.ssl_certfile
+            # OpenSSL also takes a key from the certificate's file; librdkafka wants to be told.
+            properties["ssl.key.location"] = self.ssl_keyfile or self.ssl_certfile
+            if self.ssl_key_password:
+                properties["ssl.key.password"] = self.ssl_key_password.get_secret_value()
+        if self.sasl_mechanism and self.sasl_password:
+            properties["sasl.mechanism"] = self.sasl_mechanism
+            properties["sasl.username"] = self.sasl_username
+            properties["sasl.password"] = self.sasl_password.get_secret_value()
+        return {name: str(value) for name, value in properties.items() if value is not None}
+
+    def producer(self, transactional_id: str | None = None) -> dict[str, Any]:
+        """Give a librdkafka producer's properties; with an id its writes are transactions.
+
+        The partitioner is Java's and aiokafka's; librdkafka's own would split a conversation over two partitions.
+        """
+        properties: dict[str, Any] = {
+            **self.confluent(),
+            "partitioner": "murmur2_random",
+            "acks": "all",
+            "enable.idempotence": self.delivery == "exactly_once",
+            "linger.ms": 2,
+            "queue.buffering.max.messages": 1_000_000,
+            "queue.buffering.max.kbytes": 1_048_576,
+            "delivery.report.only.error": True,
+            # Right after a commit the next transaction meets CONCURRENT_TRANSACTIONS: with the default of 100 ms that
+            # wait was most of the latency (FAUST 9).
+            "retry.backoff.ms": 5,
+            "retry.backoff.max.ms": 100,
+        }
+        if transactional_id is not None:
+            properties["transactional.id"] = transactional_id
+            properties["transaction.timeout.ms"] = round(self.transaction_timeout * 1000)
+        return properties
+
+    def aiokafka(self) -> dict[str, Any]:
+        """Give the connection as the keyword arguments of aiokafka's clients."""
+        arguments: dict[str, Any] = {
+            "bootstrap_servers": self.brokers.split(","),
+            "security_protocol": self.security_protocol,
+            "ssl_context": self.ssl_context(),
+        }
+        if self.sasl_mechanism and self.sasl_password:
+            arguments["sasl_mechanism"] = self.sasl_mechanism
+            arguments["sasl_plain_username"] = self.sasl_username
+            arguments["sasl_plain_password"] = self.sasl_password.get_secret_value()
+        return arguments
+
+    def faust(self) -> dict[str, Any]:
+        """Give the keyword arguments of faust.App: connection, group membership and what its tables must not do."""
+        import faust  # here, because it takes half a second and most commands do without
+
+        credentials: object | None = None
+        if self.sasl_mechanism and self.sasl_password:
+            credentials = faust.SASLCredentials(
+                mechanism=self.sasl_mechanism,
+                username=self.sasl_username,
+                password=self.sasl_password.get_secret_value(),
+                ssl_context=self.ssl_context(),
+            )
+        elif self.security_protocol == "SSL":
+            credentials = faust.SSLCredentials(self.ssl_context())
+        return {
+            "broker": [f"kafka://{address}" for address in self.brokers.split(",")],
+            "broker_credentials": credentials,
+            "broker_session_timeout": self.session_timeout,
+            "broker_heartbeat_interval": self.heartbeat_interval,
+            "broker_rebalance_timeout": self.rebalance_timeout,
+            "broker_max_poll_interval": self.poll_interval,
+            "broker_max_poll_records": self.max_poll_records,
+            "broker_request_timeout": max(90.0, self.session_timeout + 10),  # Faust wants it above the session's
+            "consumer_auto_offset_reset": self.auto_offset_reset,
+            "store": "memory://",  # the apps' own Store restores; this is for whatever else makes a table
+            "stream_wait_empty": True,
+            "stream_buffer_maxsize": 65_536,
+            "table_standby_replicas": 0,
+            "topic_partitions": self.partitions,
+            "topic_replication_factor": self.replication,
+            "topic_allow_declare": False,  # `turnsignal topics create` does, and the mock broker cannot
+            "topic_disable_leader": True,
+            "web_enabled": False,
+        }
+
+
+def variables() -> dict[str, str]:
+    """Map every variable that turnsignal knows to its field in Settings."""
+    return {f"{PREFIX}{field.upper()}": field for field in Settings.model_fields}
+
+
+def _expect(holds: bool, field: str, expected: str, got: str) -> None:
+    if not holds:
+        msg = f"{PREFIX}{field.upper()}: expected {expected}, got {got}"
+        raise ValueError(msg)
+
+
+def _explain(error: ValidationError, given: Mapping[str, str]) -> str:
+    """Say pydantic's first complaint in one line, with the field's own words for what was expected."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    if not first["loc"]:
+        return first["msg"].removeprefix("Value error, ") + more
+    field = str(first["loc"][0])
+    name = f"{PREFIX}{field.upper()}"
+    expected = Settings.model_fields[field].description
+    if first["type"] == "missing":
+        return f"{name}: expected {expected}, got nothing{more}"
+    value = given.get(name, "")
+    shown = repr(value) if len(value) <= 80 else f"{value[:77]!r}… ({len(value)} characters)"
+    if name.endswith("PASSWORD") or "@" in value:  # someone may have put user:password@host there
+        shown = "a value that is not shown"
+    return f"{name}: expected {expected}, got {shown}{more}"

@@ -1,0 +1,54 @@
+"""A real broker for the tests of promises: one per session, and for each test topics of its own."""
+
+import os
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from agents.brokers import Broker, find_broker
+from agents.settings import Settings
+from agents.topics import create_topics
+from stream.errors import TurnsignalError
+
+# Small enough that tests of too large records stay small; a broker of one's own keeps its limit.
+MAX_RECORD = 4 * 1024 * 1024
+
+
+@pytest.fixture(scope="session")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A running broker; skipped where there is none, except under CI, where that is a failure."""
+    try:
+        found = find_broker(
+            os.environ,
+            directory=tmp_path_factory.mktemp("kafka"),
+            properties={"message.max.bytes": str(MAX_RECORD), "replica.fetch.max.bytes": str(MAX_RECORD)},
+            say=print,
+        )
+    except TurnsignalError as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"CI is set and there is no broker: {error}", pytrace=False)
+        pytest.skip(str(error))
+    with found:
+        yield found
+
+
+@pytest.fixture
+def fresh_prefix() -> str:
+    """A prefix that no test had before, so that one test's topics and groups are never another's."""
+    return f"test-{uuid.uuid4().hex[:12]}"
+
+
+@pytest.fixture
+def settings(broker: Broker, fresh_prefix: str) -> Settings:
+    """Settings for the session's broker and a prefix of its own; the topics are not made yet."""
+    environment = {name: value for name, value in os.environ.items() if name.startswith("TURNSIGNAL_")}
+    own = {"TURNSIGNAL_BROKERS": broker.address, "TURNSIGNAL_PREFIX": fresh_prefix, "TURNSIGNAL_METRICS_PORT": "0"}
+    return Settings.from_env(environment | own)
+
+
+@pytest.fixture
+def fresh_topics(settings: Settings) -> Settings:
+    """The same settings, with the topics made."""
+    create_topics(settings)
+    return settings
