@@ -18,10 +18,9 @@ from mode import Service
 
 from agents.batches import BatchStream
 from agents.consumer import PartitionApp
-from agents.ownership import Ownership
+from agents.ownership import Ownership, refuse_absent
 from agents.settings import Settings
 from agents.views import make_views
-from stream.conversations import restore
 
 logger = logging.getLogger("turnsignal.apps")
 
@@ -120,13 +119,9 @@ def sign_of_life() -> None:
 
 
 def _show(owner: Ownership, conversation_id: str) -> dict[str, Any] | None:
-    key = conversation_id.encode()
-    for holding in owner.holdings.values():
-        value = holding.keeper.store.get(key)
-        if value is not None:
-            state = restore(value)
-            return {"means": state.means, "windows": [w._asdict() for w in state.windows], "closed": state.closed}
-    return None
+    key = conversation_id.encode("utf-8", "replace")
+    shards = (holding.keeper for holding in owner.holdings.values())
+    return next((shown for shard in shards if (shown := shard.describe(key)) is not None), None)
 
 
 def log_to_stderr() -> None:
@@ -137,8 +132,12 @@ def log_to_stderr() -> None:
 
 
 def run_app(app: PartitionApp) -> int:
-    """Run an app until it is told to stop; return the exit code."""
+    """Run an app until it is told to stop; return the exit code.
+
+    Raises ConfigError when its topics are not there.
+    """
     log_to_stderr()
+    refuse_absent(app.owner.settings, app.owner.plan)
     with contextlib.suppress(ImportError):
         import uvloop
 

@@ -16,11 +16,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 import aiokafka
+from aiokafka.structs import OffsetAndMetadata
+from confluent_kafka import TopicPartition
 from faust import App
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
 from agents.batches import Inbox
+from agents.transactions import give_up
 
 logger = logging.getLogger("turnsignal.consumer")
 
@@ -89,16 +92,26 @@ class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
         if epoch != self.epoch:  # the next assignment does it again
             return
         if positions:
-            await self._thread.seek_wait(dict(positions))
+            try:
+                await self._thread.seek_wait(dict(positions))
+            except Exception as error:  # Faust takes this one for another rebalance and waits for ever
+                if epoch != self.epoch:
+                    return
+                logger.exception("seeking failed")
+                give_up(error)
         self._read_offset.update(positions)
         self.owner.inbox.open({tp.partition for tp in positions})
         logger.info(
             "working on %s", ", ".join(sorted(f"{tp.topic}-{tp.partition}@{at}" for tp, at in positions.items()))
         )
 
-    async def commit_positions(self, positions: Mapping[TP, int]) -> None:
-        """Commit input positions apart from the outputs; for brokers without transactions."""
-        await self._thread.commit(positions)
+    async def commit_positions(self, offsets: list[TopicPartition]) -> None:
+        """Commit input positions apart from the outputs, marks included; for brokers without transactions."""
+        thread = self._thread
+        positions = {
+            aiokafka.TopicPartition(at.topic, at.partition): OffsetAndMetadata(at.offset, at.metadata or "") for at in offsets
+        }
+        await thread.call_thread(thread._ensure_consumer().commit, positions)
 
     async def wait_empty(self) -> None:
         """Wait for batches in flight; called by Faust before it gives partitions away and before it stops."""

@@ -14,13 +14,15 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 from faust.types import TP
 
 from agents.batches import BatchStream, Gathered, Inbox
 from agents.metrics import WorkerMetrics
 from agents.settings import Settings
 from agents.tables import make_store
-from agents.topics import check_positions
+from agents.positions import Position, check_positions, make_mark, read_positions
+from agents.topics import topic_metadata
 from agents.transactions import Writer, give_up, group_reader, refuse, restore_changelog
 from agents.views import Health
 from stream.errors import ConfigError
@@ -34,8 +36,12 @@ class Keeper(Protocol):
 
     store: MutableMapping[bytes, bytes]
 
-    def restored(self) -> None:
-        """Take up what the store holds."""
+    def restored(self) -> int:
+        """Take up what the store holds, and return the last input offset that it has taken in, −1 if none."""
+        ...
+
+    def describe(self, key: bytes) -> dict[str, Any] | None:
+        """Spell out what is kept under a key."""
         ...
 
     def accept(self, batch: Batch) -> None:
@@ -61,11 +67,20 @@ class Plan:
 
 @dataclass(slots=True)
 class Holding:
-    """One partition number that is ours. positions: input topic → next offset, as committed."""
+    """One partition number that is ours.
+
+    positions: input topic → next offset, as committed; marks: input topic → what its commits carry.
+    """
 
     keeper: Any
     writer: Writer
     positions: dict[str, int] = field(default_factory=dict)
+    marks: dict[str, str] = field(default_factory=dict)
+
+    def offsets(self, positions: Mapping[str, int]) -> list[TopicPartition]:
+        """Spell positions as a commit carries them."""
+        number = self.writer.partition
+        return [TopicPartition(topic, number, at, self.marks[topic]) for topic, at in positions.items()]
 
 
 class Ownership:
@@ -89,7 +104,7 @@ class Ownership:
         self._takeovers = ThreadPoolExecutor(1, "takeover")
         self._commits = ThreadPoolExecutor(32, "commit")
         self._tasks: set[asyncio.Task[None]] = set()
-        self._commit_positions: Callable[[Mapping[TP, int]], Any] | None = None
+        self._commit_positions: Callable[[list[TopicPartition]], Any] | None = None
 
     @property
     def exactly_once(self) -> bool:
@@ -136,26 +151,44 @@ class Ownership:
         """Fence, then read positions, then restore; runs in a thread, one at a time."""
         for number in set(self.holdings) - numbers:
             self._drop(number)
-        reader = self._group_reader()
+        writers = {number: self._fence(number) for number in sorted(numbers) if number not in self.holdings}
+        places: dict[int, list[Position]] = {number: [] for number in numbers}
+        for place in self._places():
+            if place.partition in numbers:
+                places[place.partition].append(place)
+        counts = self._counts()
         for number in sorted(numbers):
+            held = self.holdings.get(number)
+            if held is not None:
+                if held.positions == {place.topic: place.committed for place in places[number]}:
+                    continue  # nobody else has worked on it; were our writer fenced, the next commit would say so
+                del self.holdings[number]
+                writers[number] = self._fence(number)
+                places[number] = [place for place in self._places() if place.partition == number]
             if turn != self._turn:
                 return
-            held = self.holdings.get(number)
-            if held is not None and self._committed(reader, number) == held.positions:
-                continue  # nobody else has worked on it; were our writer fenced, the next commit would say so
-            self.holdings.pop(number, None)
-            holding = self._restore(reader, number, turn)
+            holding = self._restore(number, writers[number], places[number], counts, turn)
             if holding is not None:
                 self.holdings[number] = holding
 
-    def _restore(self, reader: Consumer, number: int, turn: int) -> Holding | None:
-        plan, settings = self.plan, self.settings
+    def _places(self) -> list[Position]:
+        return [place for place in read_positions(self.settings, self.plan.name) if place.topic in self.plan.inputs]
+
+    def _fence(self, number: int) -> Writer:
+        """Make this process the only one that can write for a partition."""
+        settings, plan = self.settings, self.plan
         identity = f"{self._group}-{number}" if self.exactly_once else None
         deadline = settings.transaction_timeout * 2
-        writer = Writer(settings.producer(identity), number, plan.outputs, plan.changelog, deadline)
+        return Writer(settings.producer(identity), number, plan.outputs, plan.changelog, deadline)
+
+    def _restore(
+        self, number: int, writer: Writer, places: list[Position], counts: Mapping[str, int], turn: int
+    ) -> Holding | None:
+        """Read a partition's state back, and refuse where it does not belong to the position."""
+        plan, settings = self.plan, self.settings
         store = make_store(settings.store, plan.name, number)
         began = time.monotonic()
-        restored = restore_changelog(
+        restore_changelog(
             settings.confluent(),
             plan.changelog,
             number,
@@ -166,39 +199,28 @@ class Ownership:
         if turn != self._turn:
             return None
         keeper = plan.make(number, store)
-        keeper.restored()
-        committed = self._committed(reader, number)
-        positions = self._starts(reader, number, committed, bool(restored.records))
-        if positions != committed and self.exactly_once:
+        applied = keeper.restored()
+        first = plan.inputs[0]
+        known = [p._replace(state=applied if p.topic == first and applied >= 0 else None) for p in places]
+        check_positions(known, counts, plan.name, marked=True)
+        holding = Holding(keeper, writer)
+        for place in places:
+            begin = place.low if settings.auto_offset_reset == "earliest" else place.high
+            holding.positions[place.topic] = begin if place.committed is None else place.committed
+            holding.marks[place.topic] = make_mark(place.topic_id, place.partitions)
+        if self.exactly_once and any(place.committed is None for place in places):
+            # From here on a restart begins where this start did, whatever `latest` may mean by then.
             writer.write([], {})
-            writer.commit(positions, reader.consumer_group_metadata())
+            writer.commit(holding.offsets(holding.positions), self._group_reader().consumer_group_metadata())
         seconds = time.monotonic() - began
         logger.info("restored %d entries of %s-%d in %.1f s", len(store), plan.changelog, number, seconds)
         self.metrics.set_table(f"{plan.name}-{number}", entries=len(store))
-        return Holding(keeper, writer, positions)
+        return holding
 
-    def _starts(self, reader: Consumer, number: int, committed: Mapping[str, int], has_state: bool) -> dict[str, int]:
-        """Return where to begin on each input; refuse when position, state and log do not belong together."""
-        positions = {}
-        for topic in self.plan.inputs:
-            low, high = reader.get_watermark_offsets(TopicPartition(topic, number), timeout=30)
-            position = committed.get(topic)
-            check_positions(
-                topic,
-                number,
-                committed=position,
-                low=low,
-                high=high,
-                has_state=has_state and topic == self.plan.inputs[0],
-                group=self._group,
-            )
-            first = low if self.settings.auto_offset_reset == "earliest" else high
-            positions[topic] = first if position is None else position
-        return positions
-
-    def _committed(self, reader: Consumer, number: int) -> dict[str, int]:
-        wanted = [TopicPartition(topic, number) for topic in self.plan.inputs]
-        return {tp.topic: tp.offset for tp in reader.committed(wanted, timeout=30) if tp.offset >= 0}
+    def _counts(self) -> dict[str, int]:
+        """Return the partition counts that must be equal."""
+        topics = topic_metadata(AdminClient({**self.settings.confluent(), "log_level": 0}), 30.0).topics
+        return {name: len(topics[name].partitions) for name in (*self.plan.inputs, self.plan.changelog) if name in topics}
 
     def _group_reader(self) -> Consumer:
         if self._reader is None:
@@ -211,6 +233,7 @@ class Ownership:
 
     def _drop(self, number: int) -> None:
         self.holdings.pop(number, None)
+        self.metrics.forget_table(f"{self.plan.name}-{number}")
         for topic in self.plan.inputs:
             self.metrics.forget_partition(topic, number)
 
@@ -255,9 +278,10 @@ class Ownership:
         try:
             group = self._group_reader().consumer_group_metadata()
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._commits, holding.writer.commit, positions, group)
-            if not self.exactly_once and positions and self._commit_positions is not None:
-                await self._commit_positions({TP(topic, number): offset for topic, offset in positions.items()})
+            offsets = holding.offsets(positions)
+            await loop.run_in_executor(self._commits, holding.writer.commit, offsets, group)
+            if not self.exactly_once and offsets and self._commit_positions is not None:
+                await self._commit_positions(offsets)
             holding.keeper.accept(batch)
             holding.positions.update(positions)
             self._count(holding, gathered, batch, started)
@@ -303,12 +327,14 @@ class Ownership:
         self._commits.shutdown(wait=False, cancel_futures=True)
 
 
-def refuse_mismatch(counts: Mapping[str, int]) -> None:
-    """Refuse to start when topics that must be co-partitioned are not.
+def refuse_absent(settings: Settings, plan: Plan) -> None:
+    """Refuse to start without topics: Faust would wait for them for ever, without a word.
 
-    Raises ConfigError that names every count.
+    Raises ConfigError that names what is missing and what makes it.
     """
-    if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{topic}={count}" for topic, count in sorted(counts.items()))
-        msg = f"expected equal partition counts, got {listed}: see `turnsignal topics show` and `turnsignal topics repair`"
+    topics = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0}), 30.0).topics
+    needed = dict.fromkeys([*plan.inputs, plan.changelog, *plan.outputs.values()])
+    missing = [name for name in needed if name not in topics]
+    if missing:
+        msg = f"expected the topics of {plan.name}, got no {', '.join(missing)}: run `turnsignal topics create`"
         raise ConfigError(msg)

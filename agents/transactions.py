@@ -90,12 +90,11 @@ class Writer:
                 self._drain()
                 produce(changelog, value, key, partition)
 
-    def commit(self, positions: Mapping[str, int], group: Any) -> None:
-        """Make the batch readable, with the input positions (topic → next offset); blocks, so call it in a thread."""
+    def commit(self, offsets: list[TopicPartition], group: Any) -> None:
+        """Make the batch readable, with the input positions; blocks, so call it in a thread."""
         if not self.transactional:
             self._flush()
             return
-        offsets = [TopicPartition(topic, self.partition, offset) for topic, offset in positions.items()]
         if offsets:
             self._producer.send_offsets_to_transaction(offsets, group, self._deadline)
         self._producer.commit_transaction(self._deadline)

@@ -5,7 +5,6 @@ that comes back re-opens it with everything it had. No text is kept beyond the l
 """
 
 from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import blake2b
@@ -21,8 +20,8 @@ from stream.windows import Window
 
 VERSION = 1  #: of the state's layout; raised when older code could misread it
 
-_ID_CHARS = 12  # 9 bytes of the id's digest; with 3 bytes of the content's checksum 16 characters a turn
-_TURN_CHARS = 16
+_TURN_CHARS = 16  # 9 bytes of the id's digest and 3 of the content's checksum, in base 64
+_BEFORE_ALL = float("-inf")
 
 
 class Known(Enum):
@@ -57,14 +56,14 @@ class Conversation:
     due: when it is to be looked at next (to close it, or to forget it), seconds of event time; clock: stream time of the
     partition when it was last touched; offset: input position it has taken in; first, last: smallest and largest event time;
     slots: the kept turns in event-time order; horizon: event time of the newest turn that is no longer kept; recent: digests of
-    the last turn ids; means: scorer → [count, sum]; windows: the same by window.
+    the last turn ids; suite: fingerprint of the suite whose means and windows these are (another suite starts new ones).
     """
 
     due: float = 0.0
-    clock: float = float("-inf")
+    clock: float = _BEFORE_ALL
     offset: int = -1
     first: float = 0.0
-    last: float = float("-inf")
+    last: float = _BEFORE_ALL
     closed: bool = False
     closes: int = 0
     close_row: str = ""
@@ -75,10 +74,11 @@ class Conversation:
     late: int = 0
     duplicates: int = 0
     gaps: int = 0
-    horizon: float = float("-inf")
+    horizon: float = _BEFORE_ALL
     recent: str = ""
+    suite: str = ""
     slots: list[Slot] = field(default_factory=list)
-    means: Means = field(default_factory=dict)
+    means: Means = field(default_factory=list)
     windows: list[Window] = field(default_factory=list)
 
     def knows(self, turn_id: str, content: str) -> tuple[Known, str]:
@@ -130,14 +130,16 @@ class Conversation:
         return now > self.last + limits.idle + limits.retention
 
     def snapshot(self) -> bytes:
-        """Encode as one JSON array: version, due and clock first, so that a restore can read them without the rest."""
-        slots = [[s.turn_id, s.role, s.time, s.text, _answer_fields(s.answer)] for s in self.slots]
-        return orjson.dumps(
-            [VERSION, self.due, _finite(self.clock), self.offset, self.first, self.last, self.closed, self.closes]
-            + [self.close_row, self.turns, self.responses, self.clarifications, self.superseded, self.late]
-            + [self.duplicates, self.gaps, _finite(self.horizon), self.recent, slots, self.means]
-            + [[tuple(window) for window in self.windows]]
-        )
+        """Encode as one JSON array: version, due, clock and offset first, so that a restore can read them without the rest."""
+        # fmt: off
+        return orjson.dumps([
+            VERSION, self.due, _finite(self.clock), self.offset, self.first, self.last, self.closed, self.closes,
+            self.close_row, self.turns, self.responses, self.clarifications, self.superseded, self.late, self.duplicates,
+            self.gaps, _finite(self.horizon), self.recent, self.suite,
+            [[s.turn_id, s.role, s.time, s.text, _fields(s.answer)] for s in self.slots],
+            self.means, [[size, start, means] for size, start, means in self.windows],
+        ])
+        # fmt: on
 
 
 def restore(value: bytes) -> Conversation:
@@ -145,44 +147,31 @@ def restore(value: bytes) -> Conversation:
 
     Raises SchemaError for a newer version than this code knows.
     """
-    data = orjson.loads(value)
-    if data[0] != VERSION:
-        raise SchemaError(_newer(data[0]))
-    _, due, clock, offset, first, last, closed, closes, close_row, turns, responses, clarifications, *rest = data
-    superseded, late, duplicates, gaps, horizon, recent, slots, means, windows = rest
+    version, due, clock, *counted, horizon, recent, suite, slots, means, windows = orjson.loads(value)
+    if version != VERSION:
+        raise SchemaError(_newer(version))
     return Conversation(
         due,
-        float("-inf") if clock is None else clock,
-        offset,
-        first,
-        last,
-        closed,
-        closes,
-        close_row,
-        turns,
-        responses,
-        clarifications,
-        superseded,
-        late,
-        duplicates,
-        gaps,
-        float("-inf") if horizon is None else horizon,
+        _BEFORE_ALL if clock is None else clock,
+        *counted,
+        _BEFORE_ALL if horizon is None else horizon,
         recent,
-        [Slot(i, r, t, text, None if a is None else Answer(*a)) for i, r, t, text, a in slots],
+        suite,
+        [Slot(i, role, t, text, None if a is None else Answer(*a)) for i, role, t, text, a in slots],
         means,
-        [Window(*window) for window in windows],
+        [Window(size, start, observed) for size, start, observed in windows],
     )
 
 
-def peek(value: bytes) -> tuple[float, float]:
-    """Read (due, clock) of a snapshot without the rest; what a restore of a million conversations needs.
+def peek(value: bytes) -> tuple[float, float, int]:
+    """Read (due, clock, offset) of a snapshot without the rest; what a restore of a million conversations needs.
 
     Raises SchemaError for a newer version than this code knows.
     """
-    version, due, clock, _ = value[1:80].split(b",", 3)
+    version, due, clock, offset, _ = value[1:120].split(b",", 4)
     if version != b"1":
         raise SchemaError(_newer(version.decode("ascii", "replace")))
-    return float(due), float("-inf") if clock == b"null" else float(clock)
+    return float(due), _BEFORE_ALL if clock == b"null" else float(clock), int(offset)
 
 
 def _newer(version: object) -> str:
@@ -190,14 +179,16 @@ def _newer(version: object) -> str:
 
 
 def _finite(value: float) -> float | None:
-    return None if value == float("-inf") else value
+    return None if value == _BEFORE_ALL else value
 
 
-def _answer_fields(answer: Answer | None) -> Sequence[Any] | None:
+def _fields(answer: Answer | None) -> list[Any] | None:
     if answer is None:
         return None
     a = answer
-    return (
-        [a.assistant, a.version, a.model, a.platform, a.relevancy, a.compliance, a.link, a.row, a.row_time]
-        + [a.strict, a.precision, a.clarification]
-    )  # fmt: skip
+    # fmt: off
+    return [
+        a.assistant, a.version, a.model, a.platform, a.relevancy, a.compliance, a.link, a.row, a.row_time, a.strict,
+        a.precision, a.clarification,
+    ]
+    # fmt: on

@@ -1,9 +1,9 @@
 """Everything turnsignal raises on purpose.
 
-    TurnsignalError
-    ├── ConfigError      a setting or a suite key is missing or wrong; the program refuses to start (exit code 2)
-    ├── Refused          one record cannot be taken in; it goes to the dead letters and the work goes on
-    └── SchemaError      state or a record was written by a newer turnsignal
+TurnsignalError
+├── ConfigError      a setting or a suite key is missing or wrong; the program refuses to start (exit code 2)
+├── Refused          one record cannot be taken in; it goes to the dead letters and the work goes on
+└── SchemaError      state or a record was written by a newer turnsignal
 """
 
 from enum import StrEnum

@@ -39,8 +39,15 @@ class Check(Protocol):
     (part of the suite's fingerprint). `check` is deterministic, bounded in time (linear in the text) and never raises on any text.
     """
 
-    name: str
-    version: int
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Version of the meaning."""
+        ...
 
     def check(self, response: Response) -> Finding:
         """Say whether the response keeps the instruction."""

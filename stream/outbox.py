@@ -7,6 +7,7 @@ validating our own output again would cost more than computing it. Tests read ev
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b, sha256
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import orjson
@@ -14,9 +15,9 @@ import orjson
 from stream.errors import Reason
 from stream.exchanges import Exchange
 from stream.pairing import Answer, Link, Slot
-from stream.scores import Outcome, Stage
-from stream.scoring import Scored
-from stream.tallies import Tally, rank_band
+from stream.scores import Outcome, Stage, Unscored
+from stream.scoring import Results, Scored
+from stream.tallies import Release, Tally, rank_band
 from stream.turns import Document, Turn
 
 SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
@@ -52,12 +53,13 @@ class Output(NamedTuple):
     headers: list[tuple[str, bytes]] | None = None
 
 
-class Observed(NamedTuple):
-    """One scorer's values of one release in this batch, in columns: whose, when (event time), how much."""
+@dataclass(slots=True)
+class Observed:
+    """Rows of one release that scored the same scorers: whose, when (event time), and the values (a tuple per row, then a number)."""
 
-    conversations: list[str]
-    times: list[float]
-    values: list[float]
+    conversations: list[str] = field(default_factory=list)
+    times: list[float] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
 
 
 class Outbox:
@@ -77,7 +79,12 @@ class Outbox:
         self.tally = Tally()
         self._good_from = good_from
         self._share = share
-        self._series: defaultdict[tuple[str, str | None], dict[str, Observed]] = defaultdict(dict)
+        self._observed: defaultdict[tuple[Release, tuple[str, ...]], Observed] = defaultdict(Observed)
+        # Rows look alike: counting how often each look came, and spelling it out once per batch, is what keeps counting cheap.
+        self._unscored: defaultdict[tuple[Release, tuple[tuple[str, Unscored], ...]], int] = defaultdict(int)
+        self._findings: defaultdict[tuple[Release, Results], int] = defaultdict(int)
+        self._markers: defaultdict[tuple[Release, int, tuple[str, ...]], int] = defaultdict(int)
+        self._ranks: defaultdict[tuple[Release, tuple[int, ...], tuple[int, ...]], int] = defaultdict(int)
 
     def row(
         self,
@@ -115,27 +122,13 @@ class Outbox:
     def observe(self, key: bytes, answer: Answer, time: float, scored: Scored) -> None:
         """Hand a row's values to the series and to the metrics."""
         release = (answer.assistant, answer.version)
-        series = self._series[release]
-        verdicts, good_from = self.tally.verdicts, self._good_from
-        conversation = key.decode()
-        for scorer, value in scored.values:
-            observed = series.get(scorer)
-            if observed is None:
-                observed = series[scorer] = Observed([], [], [])
-            observed.conversations.append(conversation)
+        if scored.values:
+            observed = self._observed[release, scored.scorers]
+            observed.conversations.append(key.decode())
             observed.times.append(time)
-            observed.values.append(value)
-            lowest = good_from.get(scorer)
-            if lowest is None:
-                continue
-            if value >= lowest:
-                verdicts[(*release, scorer, "good")] += 1
-            else:
-                verdicts[(*release, scorer, "bad")] += 1
-                self.tally.on_bad((*release, scorer), conversation, value)
-        for scorer, reason in scored.unscored:
-            self.tally.unscored[(*release, scorer, reason)] += 1
-            verdicts[(*release, scorer, "unscored")] += 1
+            observed.values.append(scored.values)
+        if scored.unscored:
+            self._unscored[release, scored.unscored] += 1
 
     def turn(self, turn: Turn, time: float, *, late: bool) -> None:
         """Count a turn that was taken in."""
@@ -150,20 +143,10 @@ class Outbox:
 
     def response(self, answer: Answer, scored: Scored) -> None:
         """Count what was found in a response."""
-        tally, release = self.tally, (answer.assistant, answer.version)
-        for name, result in scored.findings:
-            tally.checks[(*release, name, result)] += 1
-        citations = scored.citations
-        if citations is None:
-            return
-        if citations.found:
-            tally.citations[(*release, "valid")] += len(citations.found)
-        for fault in citations.faults:
-            tally.citations[(*release, fault.kind)] += 1
-        for rank in scored.ranks:
-            tally.retrieved[(*release, rank_band(rank))] += 1
-        for rank in citations.cited_ranks:
-            tally.cited[(*release, rank_band(rank))] += 1
+        release = (answer.assistant, answer.version)
+        self._findings[release, scored.findings] += 1
+        self._markers[release, scored.markers, scored.faults] += 1
+        self._ranks[release, scored.ranks, scored.cited] += 1
 
     def pairing(self, answer: Answer, found: Link, diagnosis: str, *, replaced: bool) -> None:
         """Count an exchange that closed."""
@@ -215,14 +198,54 @@ class Outbox:
         self.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail))
 
     def finish(self) -> list[Output]:
-        """Pack the series, one record per release and scorer, and return everything to write."""
-        for (assistant, version), scorers in self._series.items():
-            for scorer, observed in scorers.items():
-                self.tally.scores[assistant, version, scorer] = observed.values
-                series = {"schema": 1, "assistant": assistant, "version": version, "scorer": scorer}
-                value = orjson.dumps(series | observed._asdict())
-                self.outputs.append(Output(SERIES, f"{assistant}|{scorer}".encode(), value))
+        """Spell out the counts, pack the series, and return everything to write."""
+        self._count()
+        packed: defaultdict[tuple[Release, str], Observed] = defaultdict(Observed)
+        for (release, scorers), rows in self._observed.items():
+            for scorer, column in zip(scorers, zip(*rows.values, strict=True), strict=True):
+                series = packed[release, scorer]
+                series.conversations += rows.conversations
+                series.times += rows.times
+                series.values += column
+        for ((assistant, version), scorer), series in packed.items():
+            self._judge((assistant, version, scorer), series)
+            record = {"schema": 1, "assistant": assistant, "version": version, "scorer": scorer}
+            columns = {"conversations": series.conversations, "times": series.times, "values": series.values}
+            self.outputs.append(Output(SERIES, f"{assistant}|{scorer}".encode(), orjson.dumps(record | columns)))
         return self.outputs
+
+    def _judge(self, name: tuple[str, str | None, str], series: Observed) -> None:
+        """Count good and bad values of one series, and remember the worst."""
+        values, tally = series.values, self.tally
+        tally.scores[name] += values
+        lowest = self._good_from.get(name[2])
+        if lowest is None:
+            return
+        bad = sum(value < lowest for value in values)
+        if len(values) > bad:
+            tally.verdicts[(*name, "good")] += len(values) - bad
+        if bad:
+            tally.verdicts[(*name, "bad")] += bad
+            worst = min(values)
+            tally.on_bad(name, series.conversations[values.index(worst)], worst)
+
+    def _count(self) -> None:
+        tally = self.tally
+        for (release, unscored), count in self._unscored.items():
+            for scorer, reason in unscored:
+                tally.unscored[(*release, scorer, reason)] += count
+                tally.verdicts[(*release, scorer, "unscored")] += count
+        for (release, findings), count in self._findings.items():
+            for check, result in findings:
+                tally.checks[(*release, check, result)] += count
+        for (release, valid, faults), count in self._markers.items():
+            for kind in [*["valid"] * valid, *faults]:
+                tally.citations[(*release, kind)] += count
+        for (release, ranks, cited), count in self._ranks.items():
+            for rank in ranks:
+                tally.retrieved[(*release, rank_band(rank))] += count
+            for rank in cited:
+                tally.cited[(*release, rank_band(rank))] += count
 
 
 def dead_letter(record: Record, topic: str, partition: int, reason: Reason, detail: str) -> Output:

@@ -8,6 +8,7 @@ transaction's commit, in a replay at once. Whatever happens in between, a batch 
 from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import Any
 
 from stream.clocks import StreamClock
 from stream.conversations import Conversation, Known, peek, restore
@@ -15,6 +16,7 @@ from stream.errors import Reason, Refused
 from stream.outbox import Outbox, Output, Record
 from stream.scorekeeping import Scorekeeper
 from stream.scoring import thresholds
+from stream.stats import named
 from stream.suite import Suite
 from stream.tallies import Tally
 from stream.turns import decode_turn
@@ -68,12 +70,18 @@ class Shard:
         self._live: dict[bytes, Conversation | None] = {}
         self._outbox = self._new_outbox()
 
-    def restored(self) -> None:
-        """Take up what the store holds: stream time, and when each conversation is due. Call once after filling the store."""
+    def restored(self) -> int:
+        """Take up what the store holds: stream time, and when each conversation is due; call once after filling the store.
+
+        Returns the last input offset that any conversation has taken in, −1 if none.
+        """
+        applied = -1
         for key, value in self.store.items():
-            due, clock = peek(value)
+            due, clock, offset = peek(value)
             self.clock.advance(clock)
             self._schedule(key, due)
+            applied = max(applied, offset)
+        return applied
 
     def work(self, records: Sequence[Record], now: float, forget: Iterable[Record] = ()) -> Batch:
         """Work through records in their order.
@@ -113,6 +121,30 @@ class Shard:
         """Return what is remembered of a conversation."""
         value = self.store.get(key)
         return None if value is None else restore(value)
+
+    def describe(self, key: bytes) -> dict[str, Any] | None:
+        """Spell out what is remembered of a conversation, for people: without the texts."""
+        state = self.conversation(key)
+        if state is None:
+            return None
+        scorers = self._keeper.scorers if state.suite == self._suite else []
+        return {
+            "conversation_id": key.decode(),
+            "open": not state.closed,
+            "first": state.first,
+            "last": state.last,
+            "turns": state.turns,
+            "responses": state.responses,
+            "clarifications": state.clarifications,
+            "superseded": state.superseded,
+            "late": state.late,
+            "duplicates": state.duplicates,
+            "gaps": state.gaps,
+            "closes": state.closes,
+            "suite": state.suite,
+            "scores": named(state.means, scorers),
+            "windows": [{"size": w.size, "start": w.start, "scores": named(w.means, scorers)} for w in state.windows],
+        }
 
     def _new_outbox(self) -> Outbox:
         return Outbox(self.topic, self.partition, self._suite, self._good_from, self._share)

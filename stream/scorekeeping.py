@@ -3,7 +3,6 @@
 Turns, gaps and the end of a conversation come in through `on_…` methods; what happened goes to the outbox.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from stream.conversations import Conversation
@@ -32,11 +31,12 @@ from stream.scoring import (
     ResponseScorer,
     Scored,
     relevancy_name,
+    scorer_names,
 )
-from stream.stats import add, mean
+from stream.stats import add, empty, mean, named, take_out
 from stream.suite import Suite
 from stream.turns import Turn
-from stream.windows import WindowSpec, expire, observe
+from stream.windows import expire, find, window_at
 
 _OUTCOME_VALUES = {"resolved": 1.0, "clarified": 0.5, "abandoned": 0.0}
 
@@ -51,6 +51,9 @@ class Scorekeeper:
         self._follow_ups = FollowUpScorer(suite)
         self._relevancy = relevancy_name(suite)
         self._suite = suite.fingerprint
+        self.scorers = scorer_names(suite)
+        self._place = {scorer: 2 * i for i, scorer in enumerate(self.scorers)}
+        self._places: dict[tuple[str, ...], tuple[int, ...]] = {}
 
     def on_user(
         self, key: bytes, state: Conversation, turn: Turn, time: float, outbox: Outbox, offset: int, *, late: bool
@@ -96,8 +99,9 @@ class Scorekeeper:
         last = next((slot for slot in reversed(state.slots) if slot.role == ASSISTANT), None)
         answer = last.answer if last is not None else None
         outcome = self._outcome(state) if answer is not None else None
+        self._under_this_suite(state)
         diagnosis = self._follow_ups.diagnosis(
-            mean(state.means, self._relevancy), mean(state.means, FOLLOW_UP), mean(state.means, COMPLIANCE)
+            *(self._mean(state, scorer) for scorer in (self._relevancy, FOLLOW_UP, COMPLIANCE))
         )
         summary = {
             "schema": 1,
@@ -119,7 +123,7 @@ class Scorekeeper:
             "outcome": outcome,
             "diagnosis": diagnosis["label"],
             "meaning": diagnosis["explanation"],
-            "scores": {scorer: {"n": n, "mean": total / n} for scorer, (n, total) in state.means.items()},
+            "scores": named(state.means, self.scorers),
             "suite": self._suite,
         }
         outbox.summary(key, summary)
@@ -204,19 +208,44 @@ class Scorekeeper:
         if answer.strict is None or answer.precision is None:
             state.superseded -= answer.link.startswith(Outcome.SUPERSEDED)
             return
-        values = [(FOLLOW_UP, answer.strict), (FOLLOW_UP_PRECISION, answer.precision)]
-        add(state.means, values, -1)
-        observe(state.windows, _kept(state, self._windows, answer.row_time), answer.row_time, state.last, values, -1)
+        if state.suite != self._suite:
+            return  # it was never part of this suite's means
+        places = (self._place[FOLLOW_UP], self._place[FOLLOW_UP_PRECISION])
+        values = (answer.strict, answer.precision)
+        take_out(state.means, places, values)
+        for spec in self._windows:
+            window = find(state.windows, spec, answer.row_time)
+            if window is not None:
+                take_out(window.means, places, values)
 
     def _observe(
         self, key: bytes, state: Conversation, answer: Answer, time: float, scored: Scored, outbox: Outbox
     ) -> None:
-        add(state.means, scored.values)
+        """Let a row move the means, the windows, the series and the metrics."""
+        self._under_this_suite(state)
+        places = self._places.get(scored.scorers)
+        if places is None:
+            places = self._places[scored.scorers] = tuple(self._place[scorer] for scorer in scored.scorers)
+        values = scored.values
+        add(state.means, places, values)
         if len(state.windows) > len(self._windows):
             state.windows = expire(state.windows, self._windows, state.last)
-        if observe(state.windows, self._windows, time, state.last, scored.values):
-            outbox.tally.pairing["window_expired"] += 1
+        for spec in self._windows:
+            window = window_at(state.windows, spec, time, state.last, len(self.scorers))
+            if window is None:
+                outbox.tally.pairing["window_expired"] += 1
+            else:
+                add(window.means, places, values)
         outbox.observe(key, answer, time, scored)
+
+    def _under_this_suite(self, state: Conversation) -> None:
+        """Start new means when the suite has changed: a mean never mixes what two suites mean by a name."""
+        if state.suite != self._suite:
+            state.suite, state.means, state.windows = self._suite, empty(len(self.scorers)), []
+
+    def _mean(self, state: Conversation, scorer: str) -> float | None:
+        place = self._place.get(scorer)
+        return None if place is None else mean(state.means, place)
 
     def _outcome(self, state: Conversation) -> str:
         """Say how the conversation went: abandoned when its last user turn was a clarification."""
@@ -225,7 +254,3 @@ class Scorekeeper:
         unhappy = any(s.answer is not None and s.answer.clarification and s.answer.link == spelled for s in state.slots)
         return conversation_outcome(state.clarifications, unhappy)
 
-
-def _kept(state: Conversation, specs: Sequence[WindowSpec], time: float) -> list[WindowSpec]:
-    """Return the window sizes of which the one that holds `time` is still there: nothing is taken out of a new one."""
-    return [s for s in specs if any(w.size == s.size and w.start == s.start(time) for w in state.windows)]

@@ -5,6 +5,7 @@ What cannot be scored is unscored with its reason; a scorer that raises is `erro
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -14,13 +15,13 @@ from stream.citations import Citations, citation_reader
 from stream.diagnosis import diagnose, level
 from stream.exchanges import Exchange, Response
 from stream.follow_ups import FollowUpRules, Reading
-from stream.instructions import Check, Finding, Result
+from stream.instructions import NOT_APPLICABLE, PASSED, Check, Finding, Result
 from stream.measures import Measure
 from stream.measures.bands import band, explain, wasted_context
 from stream.pairing import Answer
 from stream.scores import Score, Unscored
-from stream.suite import Suite
-from stream.turns import Document, Turn
+from stream.suite import CheckPart, Suite
+from stream.turns import MAX_DOCUMENTS, Document, Turn
 
 COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
     "compliance",
@@ -31,43 +32,97 @@ COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
     "conversation",
 )
 
+_FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION)
+_RANKS = tuple(range(1, MAX_DOCUMENTS + 1))
+_REMEMBERED = 1000  #: combinations that are kept of what traffic decides
+
 #: scores ready to be written: plain values, or bytes encoded once where they are always the same
 Encoded = dict[str, Any] | orjson.Fragment
+
+#: check and result, in the suite's order
+Results = tuple[tuple[str, Result], ...]
 
 
 @dataclass(slots=True)
 class Scored:
     """What came of one exchange at one stage.
 
-    scores: ready to be written; values: scorer and value of what was scored; unscored: scorer and reason of what was not;
-    findings: check and result; relevancy, compliance: what the diagnosis needs; citations: what was found in the text;
-    ranks: context ranks of the documents that were passed; diagnosis: its row, for follow-ups.
+    scores: ready to be written; scorers, values: names and values of what was scored, side by side; unscored: scorer and
+    reason of what was not; findings: check and result; relevancy, compliance: what the diagnosis needs; ranks, cited:
+    context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is wrong with the
+    markers; markers: how many are well-formed; diagnosis: its row, for follow-ups.
     """
 
     scores: list[Encoded] = field(default_factory=list)
-    values: list[tuple[str, float]] = field(default_factory=list)
-    unscored: list[tuple[str, Unscored]] = field(default_factory=list)
-    findings: list[tuple[str, Result]] = field(default_factory=list)
+    scorers: tuple[str, ...] = ()
+    values: tuple[float, ...] = ()
+    unscored: tuple[tuple[str, Unscored], ...] = ()
+    findings: Results = ()
     relevancy: float | None = None
     compliance: float | None = None
-    citations: Citations | None = None
-    ranks: Sequence[int] = ()
+    ranks: tuple[int, ...] = ()
+    cited: tuple[int, ...] = ()
+    faults: tuple[str, ...] = ()
+    markers: int = 0
     diagnosis: str = ""
 
 
-def _constant(score: Score) -> orjson.Fragment:
-    return orjson.Fragment(orjson.dumps(score.as_json()))
-
-
 @dataclass(slots=True)
-class _Instruction:
-    """A check of the suite with its answers encoded once."""
+class Part:
+    """Some of a row's scores: encoded, by name and value, or with the reason why there is none."""
 
-    check: Check
-    name: str
-    weight: float
-    passed: orjson.Fragment
-    absent: orjson.Fragment
+    scores: list[Encoded] = field(default_factory=list)
+    scorers: list[str] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    unscored: list[tuple[str, Unscored]] = field(default_factory=list)
+
+    def take(self, score: Score) -> None:
+        """Add one score."""
+        self.scores.append(score.as_json())
+        if score.unscored is not None:
+            self.unscored.append((score.scorer, score.unscored))
+        elif score.value is not None:
+            self.scorers.append(score.scorer)
+            self.values.append(score.value)
+
+
+class InstructionScorer:
+    """Check a response against the instructions that bind its assistant, platform and version."""
+
+    def __init__(self, parts: Sequence[tuple[CheckPart, Check]]) -> None:
+        self._checks = [check for _, check in parts]
+        self._names = [check.name for check in self._checks]
+        self._weights = [part.weight for part, _ in parts]
+        self._usual: dict[int, tuple[Part, Results, float | None]] = {}
+
+    def score(self, response: Response) -> tuple[Part, Results, float | None]:
+        """Return the scores, compliance last among them; the result of every check; and compliance."""
+        findings = [_check(check, response) for check in self._checks]
+        # What only passes or does not apply is always the same: encoded once per combination.
+        combination = 1
+        for finding in findings:
+            if finding is PASSED:
+                combination = combination * 2 + 1
+            elif finding is NOT_APPLICABLE:
+                combination *= 2
+            else:
+                return self._spell(findings)
+        usual = self._usual.get(combination)
+        if usual is None:
+            if len(self._usual) >= _REMEMBERED:
+                self._usual.clear()
+            part, results, share = self._spell(findings)
+            part.scores = [orjson.Fragment(orjson.dumps(part.scores)[1:-1])]
+            usual = self._usual[combination] = (part, results, share)
+        return usual
+
+    def _spell(self, findings: Sequence[Finding]) -> tuple[Part, Results, float | None]:
+        part = Part()
+        for name, finding in zip(self._names, findings, strict=True):
+            part.take(_as_score(name, finding))
+        share = compliance(list(zip(findings, self._weights, strict=True)))
+        part.take(Score(COMPLIANCE, share, unscored=Unscored.NOT_APPLICABLE if share is None else None))
+        return part, tuple((n, f.result) for n, f in zip(self._names, findings, strict=True)), share
 
 
 class ResponseScorer:
@@ -78,25 +133,13 @@ class ResponseScorer:
         self._good, self._moderate = suite.retrieval.good, suite.retrieval.moderate
         self._relevancy = relevancy_name(suite)
         self._before_reranking = any(measure.order == "retrieval" for measure in self._measures)
-        self._checks = [
-            (
-                part,
-                _Instruction(
-                    check,
-                    check.name,
-                    part.weight,
-                    _constant(Score(check.name, 1.0, "pass")),
-                    _constant(Score(check.name, unscored=Unscored.NOT_APPLICABLE)),
-                ),
-            )
-            for part, check in suite.parsed_checks
-        ]
-        self._bound: dict[tuple[str, str | None, str | None], list[_Instruction]] = {}
+        self._checks = suite.parsed_checks
+        self._bound: dict[tuple[str, str | None, str | None], InstructionScorer] = {}
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
-        self._absent = {
-            (name, reason): _constant(Score(name, unscored=reason))
-            for name in [*(m.name for m in self._measures), WASTED, COMPLIANCE]
+        self._missing = {
+            (measure.name, reason): orjson.Fragment(orjson.dumps(Score(measure.name, unscored=reason).as_json()))
+            for measure in self._measures
             for reason in Unscored
         }
 
@@ -105,24 +148,37 @@ class ResponseScorer:
         relevant = turn.truth.doc_ids if turn.truth is not None else None
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant)
         scored = Scored()
-        self._rank(response, scored)
-        self._instruct(response, turn, scored)
+        part = Part()
+        try:
+            self._rank(response, part, scored)
+        except Exception:  # a reader or measure that fails is our bug, and not the end of the worker
+            part = Part()
+            for measure in self._measures:
+                part.take(Score(measure.name, unscored=Unscored.ERROR))
+        instructed, scored.findings, scored.compliance = self._instructions(turn).score(response)
+        scored.scores = part.scores + instructed.scores
+        scored.scorers = (*part.scorers, *instructed.scorers)
+        scored.values = (*part.values, *instructed.values)
+        scored.unscored = (*part.unscored, *instructed.unscored)
         return scored
 
-    def _rank(self, response: Response, scored: Scored) -> None:
-        documents = response.documents
-        try:
-            citations = response.citations
-        except Exception:  # a reader that fails is our bug, not the worker's end
-            for measure in self._measures:
-                self._leave(scored, measure.name, Unscored.ERROR)
-            return
-        scored.citations = citations
+    def _instructions(self, turn: Turn) -> InstructionScorer:
+        binds = (turn.assistant, turn.platform, turn.version)
+        scorer = self._bound.get(binds)
+        if scorer is None:
+            if len(self._bound) >= _REMEMBERED:  # versions come from strangers
+                self._bound.clear()
+            scorer = self._bound[binds] = InstructionScorer([p for p in self._checks if _applies(p[0], *binds)])
+        return scorer
+
+    def _rank(self, response: Response, part: Part, scored: Scored) -> None:
+        documents, citations = response.documents, response.citations
         context, ranks = in_order(documents)
-        scored.ranks = ranks
-        judgments = citations.judgments
+        judgments, cited = citations.judgments, citations.cited_ranks
+        scored.ranks, scored.cited, scored.markers = ranks, tuple(cited), len(citations.found)
+        if citations.faults:
+            scored.faults = tuple(fault.kind for fault in citations.faults)
         uncited = None if judgments else _why_uncited(citations)
-        cited = citations.cited_ranks
         known = None if response.relevant is None else dict.fromkeys(response.relevant, 1.0)
         retrieval = in_retrieval_order(documents) if self._before_reranking else []
         for measure in self._measures:
@@ -135,70 +191,35 @@ class ResponseScorer:
             elif not ranking:
                 missing = Unscored.NOT_APPLICABLE
             if missing is not None or gains is None:
-                self._leave(scored, measure.name, missing or Unscored.NO_JUDGMENTS)
+                reason = missing or Unscored.NO_JUDGMENTS
+                part.scores.append(self._missing[measure.name, reason])
+                part.unscored.append((measure.name, reason))
             else:
-                self._measure(measure, ranking, gains, cited, scored)
+                self._measure(measure, ranking, gains, cited, part, scored)
         if documents and uncited is None:
             waste = wasted_context(cited, len(context))
-            scored.scores.append({"scorer": WASTED, "value": waste})
-            scored.values.append((WASTED, waste))
+            part.scores.append({"scorer": WASTED, "value": waste})
+            part.scorers.append(WASTED)
+            part.values.append(waste)
 
     def _measure(
         self,
         measure: Measure,
         ranking: Sequence[str],
-        judgments: Mapping[str, float],
+        gains: Mapping[str, float],
         cited: Sequence[int],
+        part: Part,
         scored: Scored,
     ) -> None:
-        value = measure(ranking, judgments)
+        value = measure(ranking, gains)
         label = band(value, self._good, self._moderate)
         score = {"scorer": measure.name, "value": value, "label": label}
         if measure.name == self._relevancy:
             scored.relevancy = value
             score["explanation"] = explain(label, cited)
-        scored.scores.append(score)
-        scored.values.append((measure.name, value))
-
-    def _leave(self, scored: Scored, name: str, reason: Unscored) -> None:
-        scored.scores.append(self._absent[name, reason])
-        scored.unscored.append((name, reason))
-
-    def _instruct(self, response: Response, turn: Turn, scored: Scored) -> None:
-        binds = (turn.assistant, turn.platform, turn.version)
-        instructions = self._bound.get(binds)
-        if instructions is None:
-            if len(self._bound) >= 1000:  # versions come from strangers
-                self._bound.clear()
-            instructions = self._bound[binds] = [i for part, i in self._checks if _applies(part, *binds)]
-        results: list[tuple[Finding, float]] = []
-        for instruction in instructions:
-            name = instruction.name
-            try:
-                finding = instruction.check.check(response)
-            except Exception as error:
-                finding = Finding(Result.ERROR, f"the check failed: {type(error).__name__}")
-            results.append((finding, instruction.weight))
-            scored.findings.append((name, finding.result))
-            if finding.result is Result.PASS:
-                scored.scores.append(instruction.passed)
-                scored.values.append((name, 1.0))
-            elif finding.result is Result.FAIL:
-                scored.scores.append(_failed(name, finding))
-                scored.values.append((name, 0.0))
-            elif finding.result is Result.NOT_APPLICABLE:
-                scored.scores.append(instruction.absent)
-                scored.unscored.append((name, Unscored.NOT_APPLICABLE))
-            else:
-                scored.scores.append(Score(name, None, None, Unscored.ERROR, finding.explanation).as_json())
-                scored.unscored.append((name, Unscored.ERROR))
-        share = compliance(results)
-        if share is None:
-            self._leave(scored, COMPLIANCE, Unscored.NOT_APPLICABLE)
-            return
-        scored.compliance = share
-        scored.scores.append({"scorer": COMPLIANCE, "value": share})
-        scored.values.append((COMPLIANCE, share))
+        part.scores.append(score)
+        part.scorers.append(measure.name)
+        part.values.append(value)
 
 
 class FollowUpScorer:
@@ -229,7 +250,8 @@ class FollowUpScorer:
                 {"scorer": FOLLOW_UP_PRECISION, "value": reading.precision, "label": reading.label},
                 diagnosis,
             ],
-            values=[(FOLLOW_UP, reading.strict), (FOLLOW_UP_PRECISION, reading.precision)],
+            scorers=_FOLLOW_UPS,
+            values=(reading.strict, reading.precision),
             diagnosis=diagnosis["label"],
         )
         return scored, reading
@@ -239,7 +261,7 @@ class FollowUpScorer:
         diagnosis = self.diagnosis(answer.relevancy, None, answer.compliance)
         return Scored(
             scores=[Score(FOLLOW_UP, None, label, reason).as_json(), diagnosis],
-            unscored=[(FOLLOW_UP, reason)],
+            unscored=((FOLLOW_UP, reason),),
             diagnosis=diagnosis["label"],
         )
 
@@ -256,24 +278,28 @@ class FollowUpScorer:
         return {"scorer": DIAGNOSIS, "value": None, "label": found.row, "explanation": found.sentence}
 
 
-def in_order(documents: Sequence[Document]) -> tuple[list[str], list[int]]:
+def in_order(documents: Sequence[Document]) -> tuple[list[str], tuple[int, ...]]:
     """Return document ids in context order, each once, and their ranks; the default rank is the place in the list."""
-    ranked = [(d.rank if d.rank is not None else i, d.doc_id) for i, d in enumerate(documents, 1)]
-    if any(a[0] > b[0] for a, b in zip(ranked, ranked[1:], strict=False)):
-        ranked.sort(key=lambda pair: pair[0])
+    ids = [document.doc_id for document in documents]
+    ranks = tuple([document.rank for document in documents])
+    count = len(ids)
+    if ranks == _RANKS[:count] and len(set(ids)) == count:
+        return ids, _RANKS[:count]
+    ranked = [(i if rank is None else rank, name) for i, (rank, name) in enumerate(zip(ranks, ids, strict=True), 1)]
+    ranked.sort(key=itemgetter(0))
     first: dict[str, int] = {}
     for rank, doc_id in ranked:
         first.setdefault(doc_id, rank)
-    return list(first), list(first.values())
+    return list(first), tuple(first.values())
 
 
 def in_retrieval_order(documents: Sequence[Document]) -> list[str]:
     """Return document ids in the order before reranking; empty unless every document says its place."""
-    ranked = [(d.retrieval_rank, d.doc_id) for d in documents if d.retrieval_rank is not None]
-    if len(ranked) < len(documents):
+    placed = [(d.retrieval_rank, d.doc_id) for d in documents if d.retrieval_rank is not None]
+    if len(placed) < len(documents):
         return []
-    ranked.sort(key=lambda pair: pair[0])
-    return list(dict.fromkeys(doc_id for _, doc_id in ranked))
+    placed.sort(key=itemgetter(0))
+    return list(dict.fromkeys([doc_id for _, doc_id in placed]))
 
 
 def relevancy_name(suite: Suite) -> str:
@@ -303,7 +329,7 @@ def thresholds(suite: Suite) -> dict[str, float]:
     return lowest
 
 
-def _applies(part: Any, assistant: str, platform: str | None, version: str | None) -> bool:
+def _applies(part: CheckPart, assistant: str, platform: str | None, version: str | None) -> bool:
     return (
         (not part.assistants or assistant in part.assistants)
         and (not part.platforms or platform in part.platforms)
@@ -311,6 +337,19 @@ def _applies(part: Any, assistant: str, platform: str | None, version: str | Non
     )
 
 
-def _failed(name: str, finding: Finding) -> dict[str, Any]:
+def _check(check: Check, response: Response) -> Finding:
+    try:
+        return check.check(response)
+    except Exception as error:
+        return Finding(Result.ERROR, f"the check failed: {type(error).__name__}")
+
+
+def _as_score(name: str, finding: Finding) -> Score:
+    if finding.result is Result.PASS:
+        return Score(name, 1.0, "pass")
+    if finding.result is Result.NOT_APPLICABLE:
+        return Score(name, unscored=Unscored.NOT_APPLICABLE)
+    if finding.result is Result.ERROR:
+        return Score(name, unscored=Unscored.ERROR, explanation=finding.explanation)
     span = (finding.start, finding.end) if finding.start >= 0 else None
-    return Score(name, 0.0, "fail", None, finding.explanation, None, span).as_json()
+    return Score(name, 0.0, "fail", None, finding.explanation, None, span)

@@ -1,31 +1,49 @@
-"""Running means by scorer, small enough to be carried in every conversation's state."""
+"""Running means, small and fast enough to be carried in every conversation's state.
 
-from collections.abc import Iterable
+A flat list of numbers, `[count, sum, count, sum, …]`, in the order of the suite's scorers: it goes to JSON and back
+with every batch, and names would cost more than the numbers.
+"""
 
-#: scorer → [count, sum]; plain lists, because they go to JSON and back with every batch
-Means = dict[str, list[float]]
+from collections.abc import Iterable, Sequence
+
+#: [count, sum] of every scorer in the suite's order
+Means = list[float]
 
 
-def add(means: Means, values: Iterable[tuple[str, float]], sign: int = 1) -> None:
-    """Add scores, or take them out with sign −1; a scorer without observations leaves.
+def empty(scorers: int) -> Means:
+    """Return the means of so many scorers before the first observation."""
+    return [0] * (2 * scorers)
 
-    >>> means: Means = {}
-    >>> add(means, [("nDCG@5", 0.5), ("nDCG@5", 1.0)])
+
+def add(means: Means, places: Iterable[int], values: Iterable[float]) -> None:
+    """Add values in place; places: each scorer's position in the suite, times two.
+
+    >>> means = empty(2)
+    >>> add(means, (2,), (0.5,))
     >>> means
-    {'nDCG@5': [2, 1.5]}
+    [0, 0, 1, 0.5]
     """
-    for scorer, value in values:
-        mean = means.get(scorer)
-        if mean is None:
-            means[scorer] = [sign, sign * value]
-        else:
-            mean[0] += sign
-            mean[1] += sign * value
-            if mean[0] == 0:
-                del means[scorer]
+    for place, value in zip(places, values, strict=True):
+        means[place] += 1
+        means[place + 1] += value
 
 
-def mean(means: Means, scorer: str) -> float | None:
-    """Return the mean of a scorer, None without observations."""
-    found = means.get(scorer)
-    return found[1] / found[0] if found else None
+def take_out(means: Means, places: Iterable[int], values: Iterable[float]) -> None:
+    """Take values out again; a scorer without observations is exactly empty."""
+    for place, value in zip(places, values, strict=True):
+        means[place] -= 1
+        means[place + 1] = means[place + 1] - value if means[place] else 0
+
+
+def mean(means: Means, place: int) -> float | None:
+    """Return the mean of the scorer at `place`, None without observations."""
+    return means[place + 1] / means[place] if means[place] else None
+
+
+def named(means: Means, scorers: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Spell means out: scorer → n and mean, observed scorers only."""
+    return {
+        scorer: {"n": means[2 * i], "mean": means[2 * i + 1] / means[2 * i]}
+        for i, scorer in enumerate(scorers)
+        if means[2 * i]
+    }

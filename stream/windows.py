@@ -3,11 +3,11 @@
 They live inside the conversation's own state, so that one changelog record carries both.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stream.stats import Means, add
+from stream.stats import Means, empty
 
 
 @dataclass(slots=True, frozen=True)
@@ -30,39 +30,31 @@ class WindowSpec:
 
 
 class Window(NamedTuple):
-    """One window's means: scorer → [count, sum]."""
+    """One window's means, in the suite's order of scorers."""
 
     size: float
     start: float
     means: Means
 
 
-def observe(
-    windows: list[Window],
-    specs: Sequence[WindowSpec],
-    time: float,
-    now: float,
-    values: Iterable[tuple[str, float]],
-    sign: int = 1,
-) -> int:
-    """Put scores of event time `time` into every kept window that holds it; return how many windows had expired.
+def find(windows: Sequence[Window], spec: WindowSpec, time: float) -> Window | None:
+    """Return the kept window of this size that holds `time`."""
+    start, size = spec.start(time), spec.size
+    for window in reversed(windows):
+        if window.start == start and window.size == size:
+            return window
+    return None
 
-    sign −1 takes the scores out again (a row that is replaced).
-    """
-    missed = 0
-    for spec in specs:
-        start = spec.start(time)
-        if spec.expired(start, now):
-            missed += 1
-            continue
-        for window in reversed(windows):
-            if window.start == start and window.size == spec.size:
-                break
-        else:
-            window = Window(spec.size, start, {})
-            windows.append(window)
-        add(window.means, values, sign)
-    return missed
+
+def window_at(
+    windows: list[Window], spec: WindowSpec, time: float, now: float, scorers: int
+) -> Window | None:
+    """Return the window of this size that holds `time`, made if it is new; None when it has expired at `now`."""
+    window = find(windows, spec, time)
+    if window is None and not spec.expired(spec.start(time), now):
+        window = Window(spec.size, spec.start(time), empty(scorers))
+        windows.append(window)
+    return window
 
 
 def expire(windows: list[Window], specs: Sequence[WindowSpec], now: float) -> list[Window]:
