@@ -15,11 +15,15 @@ from stream.errors import Reason, Refused
 MAX_TEXT = 200_000  #: characters of one turn's text
 MAX_DOCUMENTS = 1_000  #: retrieved documents of one turn
 MAX_ID = 200  #: characters of a conversation or turn id
+MAX_RANK = 1_000_000  #: a greater rank is no place in a list, and one beyond 64 bits could not be written out again
 MAX_AHEAD = 86_400.0  #: seconds that an event time may be ahead of the broker's own
 
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID)]
 Short = Annotated[str, Field(max_length=200)]
 Role = Literal["user", "assistant", "system", "tool"]
+Rank = Annotated[int, Field(ge=1, le=MAX_RANK)]
+#: One complaint is enough: a million wrong items would otherwise be a million errors of a kilobyte each.
+Texts = Annotated[list[str], Field(fail_fast=True)]
 
 
 @with_config(ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False))
@@ -31,8 +35,8 @@ class Document:
     """
 
     doc_id: Annotated[str, Field(min_length=1, max_length=500)]
-    rank: Annotated[int, Field(ge=1)] | None = None
-    retrieval_rank: Annotated[int, Field(ge=1)] | None = None
+    rank: Rank | None = None
+    retrieval_rank: Rank | None = None
     score: float | None = None
     title: str | None = None
     url: str | None = None
@@ -44,9 +48,9 @@ class Document:
 class Truth:
     """Labels known for a turn; measured against, never read by a scorer that judges."""
 
-    agents: list[str] | None = None
-    doc_ids: list[str] | None = None
-    chunks: list[str] | None = None
+    agents: Texts | None = None
+    doc_ids: Texts | None = None
+    chunks: Texts | None = None
     reference: str | None = None
     query_type: str | None = None
     domain: str | None = None
@@ -68,12 +72,12 @@ class Turn:
     role: Role
     text: Annotated[str, Field(max_length=MAX_TEXT)]
     timestamp: datetime
-    retrieved: Annotated[list[Document], Field(max_length=MAX_DOCUMENTS)] = field(default_factory=list)
+    retrieved: Annotated[list[Document], Field(max_length=MAX_DOCUMENTS, fail_fast=True)] = field(default_factory=list)
     assistant: Annotated[Short, Field(min_length=1)] = "default"
     version: Short | None = None
     model: Short | None = None
     platform: Short | None = None
-    routed_to: list[Short] | None = None
+    routed_to: Annotated[list[Short], Field(fail_fast=True)] | None = None
     vote: Literal[-1, 1] | None = None
     user_id: Short | None = None
     truth: Truth | None = None
@@ -156,5 +160,8 @@ def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused
 
 
 def _show(value: object) -> str:
+    """Show what came; a list or an object only by its size, because it may be nested deeper than `repr` takes."""
+    if isinstance(value, list | dict):
+        return f"{'a list' if isinstance(value, list) else 'an object'} of {len(value)}"
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:77]}… ({len(text)} characters)"
