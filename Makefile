@@ -1,17 +1,53 @@
 # The same targets that CI runs. `make` alone lists them.
+PYTHON ?= python3
 VENV := .venv
+BENCH := .venv-bench
 PY := $(VENV)/bin/python
-STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo fmt lint test bench faults measure clean
+.PHONY: help install demo fmt lint test bench faults clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(STAMP): pyproject.toml
-	python3 -m venv $(VENV)
+# Installed anew whenever the dependencies change; the code itself is linked, not copied.
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.tests: $(VENV)/.installed
 	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
 	@touch $@
 
-install: $(STAMP) ## make .venv with .venv/bin/turnsignal and what the tests need
+$(BENCH)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@touch $@
+
+install: $(VENV)/.installed ## make .venv with .venv/bin/turnsignal
+
+demo: $(VENV)/.installed ## watch simulated conversations live for a minute (ARGS="--forever", ARGS="--file turns.jsonl.gz")
+	@$(VENV)/bin/turnsignal demo $(ARGS)
+
+fmt: $(VENV)/.tests ## format the code
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+
+lint: $(VENV)/.tests ## check style, types and layers
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/lint-imports
+
+test: $(VENV)/.tests ## run all tests, those on a real broker too (ARGS="tests/stream -k pairing")
+	$(PY) -m pytest $(ARGS)
+
+bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARGS="--quick")
+	$(BENCH)/bin/python tests/bench/run.py $(ARGS)
+
+faults: $(VENV)/.tests ## kill, stop and starve workers and broker, ten seeds, and print the table
+	$(PY) tests/kafka/faults/run.py $(ARGS)
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) $(BENCH) out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
