@@ -19,7 +19,7 @@ import re
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, islice
 from operator import attrgetter
 from typing import Any, TypeGuard
@@ -79,9 +79,9 @@ class Citations:
     markers: the spans of all markers, dangling and malformed ones too, one for each bracket.
     """
 
-    found: list[Citation]
-    faults: list[Fault]
-    markers: list[tuple[int, int]]
+    found: list[Citation] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    markers: list[tuple[int, int]] = field(default_factory=list)
 
     @property
     def cited_ids(self) -> list[str]:

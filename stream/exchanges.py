@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, NamedTuple
 
 from markdown_it import MarkdownIt
@@ -30,29 +29,37 @@ class Exchange(NamedTuple):
     before: str = ""
 
 
-@dataclass
 class Response:
-    """An assistant turn as response scorers see it; what several of them need is worked out once, when first asked.
+    """An assistant turn as response scorers see it; what several of them need is worked out once.
 
-    text: what the user saw; documents: the retrieved list in context order; platform: web, slack, … or None;
-    read_citations: how the suite reads markers; relevant: known relevant document ids, if any.
+    text: what the user saw; documents: the retrieved list in context order; read_citations: how the suite reads markers;
+    platform: web, slack, … or None; relevant: known relevant document ids, if any.
     """
 
-    text: str
-    documents: Sequence[Document]
-    read_citations: Callable[[str, Sequence[Document]], Citations]
-    platform: str | None = None
-    relevant: Sequence[str] | None = None
+    __slots__ = ("_markdown", "citations", "documents", "platform", "relevant", "text")
 
-    @cached_property
-    def citations(self) -> Citations:
-        """Citations and faults found in the text."""
-        return self.read_citations(self.text, self.documents)
+    def __init__(
+        self,
+        text: str,
+        documents: Sequence[Document],
+        read_citations: Callable[[str, Sequence[Document]], Citations],
+        platform: str | None = None,
+        relevant: Sequence[str] | None = None,
+    ) -> None:
+        self.text = text
+        self.documents = documents
+        self.platform = platform
+        self.relevant = relevant
+        #: citations and faults found in the text
+        self.citations = read_citations(text, documents)
+        self._markdown: list[Token] | None = None
 
-    @cached_property
+    @property
     def markdown(self) -> list[Token]:
         """The text, up to MAX_MARKDOWN characters, as CommonMark block tokens with tables; ask only after a cheap look."""
-        return _MARKDOWN.parse(self.text[:MAX_MARKDOWN])
+        if self._markdown is None:
+            self._markdown = _MARKDOWN.parse(self.text[:MAX_MARKDOWN])
+        return self._markdown
 
 
 @dataclass(slots=True)
