@@ -36,7 +36,7 @@ class Response:
     platform: web, slack, … or None; relevant: known relevant document ids, if any.
     """
 
-    __slots__ = ("_markdown", "citations", "documents", "platform", "relevant", "text")
+    __slots__ = ("_markdown", "_read", "citations", "documents", "platform", "relevant", "text")
 
     def __init__(
         self,
@@ -52,7 +52,12 @@ class Response:
         self.relevant = relevant
         #: citations and faults found in the text
         self.citations = read_citations(text, documents)
+        self._read = read_citations
         self._markdown: list[Token] | None = None
+
+    def with_text(self, text: str) -> "Response":
+        """Return the same response as if it had said `text`."""
+        return Response(text, self.documents, self._read, self.platform, self.relevant)
 
     @property
     def markdown(self) -> list[Token]:

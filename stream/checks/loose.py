@@ -4,7 +4,7 @@ A first line "Sure, here it is:", a closing line, or `*` decoration breaks many 
 answer.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 from stream.checks.named import Named
@@ -35,7 +35,7 @@ class Loose(Named):
             return strict
         for text in _variants(response.text):
             if text.strip():
-                found = self.inner.check(replace(response, text=text))
+                found = self.inner.check(response.with_text(text))
                 if found.result is Result.PASS:
                     return found
         return strict
