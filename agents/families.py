@@ -15,14 +15,17 @@ VERDICTS = ("good", "bad", "unscored")
 CITATION_KINDS = ("valid", "dangling", "duplicate", "malformed")
 CONVERSATION_OUTCOMES = ("resolved", "clarified", "abandoned")
 PAIRING_OUTCOMES = (
-    "paired",
+    "followed_up",
     "superseded",
-    "expired",
-    "orphan",
-    "late",
-    "duplicate",
+    "ended",
+    "replaced",
     "gap",
+    "orphan",
+    "expired",
+    "late",
     "reopened",
+    "forgotten",
+    "window_expired",
     "naive_timestamp",
 )
 ROLES = ("user", "assistant", "system", "tool")

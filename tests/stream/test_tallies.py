@@ -29,14 +29,14 @@ def test_merging_adds_every_count_and_leaves_the_other_as_it_was():
     for tally, value in ((one, 0.4), (two, 0.2)):
         tally.count(tally.turns, ("support", "v1", "user"), 2)
         tally.count(tally.records, ("turns", "scored"))
-        tally.count(tally.pairing, "paired")
+        tally.count(tally.pairing, "followed_up")
         tally.scores[series].append(value)
         tally.on_bad(series, f"c-{value}", value)
         tally.last_event["turns"] = value
     one.merge(two)
     assert one.turns == {("support", "v1", "user"): 4}
     assert one.records == {("turns", "scored"): 2}
-    assert one.pairing == {"paired": 2}
+    assert one.pairing == {"followed_up": 2}
     assert one.scores == {series: [0.4, 0.2]}
     assert one.exemplars == {series: Worst("c-0.2", 0.2)}
     assert one.last_event == {"turns": 0.4}
