@@ -121,13 +121,31 @@ class Conversation:
                 return None
         return index
 
+    @property
+    def forgot_turns(self) -> bool:
+        """Whether turns have left because there were too many to keep: a prompt may have been among them."""
+        return self.horizon > _BEFORE_ALL
+
+    @property
+    def quiet_since(self) -> float:
+        """Event time from which on it counts as idle: of its last turn, or of the partition when that turn came.
+
+        The latter is later where old turns come in: a backlog must not find its conversation closed at every turn.
+        """
+        return max(self.last, self.clock)
+
+    def settle(self, limits: Limits) -> float:
+        """Set and return when the conversation is to be looked at next."""
+        self.due = self.quiet_since + limits.idle + (limits.retention if self.closed else 0.0)
+        return self.due
+
     def idle_at(self, now: float, limits: Limits) -> bool:
         """Say whether an open conversation is to be closed at `now`."""
-        return not self.closed and now > self.last + limits.idle
+        return not self.closed and now > self.quiet_since + limits.idle
 
     def forgotten_at(self, now: float, limits: Limits) -> bool:
         """Say whether nothing of the conversation is to be remembered at `now`."""
-        return now > self.last + limits.idle + limits.retention
+        return now > self.quiet_since + limits.idle + limits.retention
 
     def snapshot(self) -> bytes:
         """Encode as one JSON array: version, due, clock and offset first, so that a restore can read them without the rest."""

@@ -14,6 +14,7 @@ from stream.scores import Outcome
 
 #: roles of a slot; a gap stands for a record of that role that could not be read
 USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap_assistant"
+_ASKED = (USER, GAP_USER)
 
 
 @dataclass(slots=True)
@@ -84,11 +85,22 @@ def touched(slots: Sequence[Slot], index: int) -> list[int]:
         if slots[before].role == ASSISTANT:
             changed.append(before)
             break
-        if slots[before].role in (USER, GAP_USER):
+        if slots[before].role in _ASKED:
             break  # the response before it is paired with that one, and stays so
     if slots[index].role == ASSISTANT:
         changed.append(index)
+    elif slots[index].role in _ASKED:
+        for after in range(index + 1, len(slots)):
+            if slots[after].role in _ASKED:
+                break  # what stands behind that one had a prompt before
+            if slots[after].role == ASSISTANT:
+                changed.append(after)
     return changed
+
+
+def prompted(slots: Sequence[Slot], index: int) -> bool:
+    """Say whether a user spoke before the response at `index`; a greeting answers nobody, and nobody judges it."""
+    return any(slots[before].role in _ASKED for before in range(index - 1, -1, -1))
 
 
 def link(slots: Sequence[Slot], index: int) -> Link | None:
@@ -117,9 +129,12 @@ def exchange(slots: Sequence[Slot], index: int, follow_up: str) -> Exchange:
 
 
 def _prompt_before(slots: Sequence[Slot], index: int) -> tuple[str, int]:
-    """Return the joined user turns right before `index` (skipping what is no user turn), and where they begin."""
+    """Return the joined user turns right before `index` (skipping responses), and where they begin.
+
+    "" when there are none, or when an unreadable one stands there: an older prompt would be the wrong one.
+    """
     end = index
-    while end > 0 and slots[end - 1].role != USER:
+    while end > 0 and slots[end - 1].role not in _ASKED:
         end -= 1
     start = end
     while start > 0 and slots[start - 1].role == USER:

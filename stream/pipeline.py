@@ -2,12 +2,14 @@
 
 `Shard.work` takes a list of records just as they came, and returns everything they produced and changed as one `Batch`.
 Nothing is remembered until `Shard.accept`, which the caller calls after the batch is safe: on Kafka after the
-transaction's commit, in a replay at once. Whatever happens in between, a batch counts wholly or not at all.
+transaction's commit, in a replay at once. Whatever happens in between, a batch counts wholly or not at all: a shard
+whose batch came to nothing is thrown away with it, and a new one is made from what was stored.
 """
 
 from collections.abc import Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from itertools import islice
 from typing import Any
 
 from stream.clocks import StreamClock
@@ -102,9 +104,10 @@ class Shard:
     def flush(self) -> Batch:
         """Close every open conversation as if it had been idle for long enough: the end of a replay."""
         self._begin()
-        for key in list(self.store):
-            state = self._load(key)
-            if state is not None and not state.closed:
+        for key, value in self.store.items():
+            state = restore(value)
+            if not state.closed:
+                self._live[key] = state
                 self._keeper.on_close(key, state, self._outbox)
         return self._finish(0)
 
@@ -170,7 +173,8 @@ class Shard:
 
     def _take(self, record: Record) -> None:
         """Take in one record: a turn, a duplicate, or a dead letter."""
-        outbox, key, broker_time = self._outbox, record.key or b"", record.timestamp / 1000
+        outbox, key = self._outbox, record.key or b""
+        broker_time = record.timestamp / 1000 if record.timestamp > 0 else None  # Kafka says -1 where it has none
         try:
             turn = decode_turn(record.value, key, broker_time)
         except Refused as refused:
@@ -189,18 +193,18 @@ class Shard:
             detail = f"expected turn {turn.turn_id!r} as it came before, got another text under the same id"
             outbox.dead_letter(record, Reason.CONFLICT, detail)
             return
-        state.clock = self.clock.advance(time, broker_time)
         if known is Known.DUPLICATE:
             state.duplicates += 1
             outbox.tally.records[self.topic, "duplicate"] += 1
             return
         state.remember(mark, self._limits)
-        if state.closed:
-            state.closed = False
-            outbox.tally.pairing["reopened"] += 1
-            self._schedule(key, max(state.last, time) + self._limits.idle)
+        state.clock = self.clock.advance(time, broker_time)
         late = state.meet(time, self._limits)
-        state.due = state.last + self._limits.idle
+        reopened, state.closed = state.closed, False
+        due = state.settle(self._limits)
+        if reopened:
+            outbox.tally.pairing["reopened"] += 1
+            self._schedule(key, due)
         outbox.turn(turn, time, late=late)
         if turn.role == "assistant":
             self._keeper.on_response(key, state, turn, time, outbox, record.offset, late=late)
@@ -209,24 +213,25 @@ class Shard:
 
     def _current(self, key: bytes, time: float) -> Conversation:
         """Return a conversation as it stands when a turn of that event time arrives: closed or forgotten first, if due."""
-        state = self._load(key)
-        if state is not None:
-            now = max(self.clock.time, time)
-            if state.idle_at(now, self._limits):
-                self._keeper.on_close(key, state, self._outbox)
-            if not state.forgotten_at(now, self._limits):
-                return state
-        state = self._live[key] = Conversation()
-        self._schedule(key, time + self._limits.idle)
+        state = self._remembered(key, max(self.clock.time, time))
+        if state is None:
+            state = self._live[key] = Conversation()
+            self._schedule(key, time + self._limits.idle)
         return state
+
+    def _remembered(self, key: bytes, now: float) -> Conversation | None:
+        """Return a conversation as it stands at `now`; None when there is none, or when it is to be forgotten."""
+        state = self._load(key)
+        if state is None:
+            return None
+        if state.idle_at(now, self._limits):
+            self._keeper.on_close(key, state, self._outbox)
+        return None if state.forgotten_at(now, self._limits) else state
 
     def _leave_gap(self, key: bytes, role: str, offset: int) -> None:
         """Mark an unreadable record in its conversation; where nothing was said before there is nothing to misjudge."""
-        state = self._load(key)
-        if state is None:
-            return
-        state = self._current(key, state.last)
-        if state.turns == 0 or (self._skip_applied and offset <= state.offset):
+        state = self._remembered(key, self.clock.time)
+        if state is None or (self._skip_applied and offset <= state.offset):
             return
         state.offset = offset
         self._keeper.on_gap(key, state, role, self._outbox, offset)
@@ -253,7 +258,7 @@ class Shard:
         while self._minutes and self._minutes[0] * 60 <= now and left > 0:
             minute = self._minutes[0]
             bucket = self._due[minute]
-            for key in list(bucket)[:left]:
+            for key in list(islice(bucket, left)):
                 left -= 1
                 del bucket[key]
                 self._look(key, now)
@@ -262,12 +267,10 @@ class Shard:
                 heappop(self._minutes)
 
     def _look(self, key: bytes, now: float) -> None:
-        state = self._load(key)
-        if state is None:
+        if self._load(key) is None:
             return
-        if state.idle_at(now, self._limits):
-            self._keeper.on_close(key, state, self._outbox)
-        if state.forgotten_at(now, self._limits):
+        state = self._remembered(key, now)
+        if state is None:
             self._live[key] = None
         else:
-            self._schedule(key, state.due)
+            self._schedule(key, state.settle(self._limits))

@@ -19,6 +19,7 @@ from stream.pairing import (
     exchange,
     link,
     link_key,
+    prompted,
     touched,
 )
 from stream.scores import Outcome, Stage, Unscored, row_id
@@ -38,6 +39,7 @@ from stream.suite import Suite
 from stream.turns import Turn
 from stream.windows import expire, find, window_at
 
+_ENDED = link_key(Outcome.ENDED, "")
 _OUTCOME_VALUES = {"resolved": 1.0, "clarified": 0.5, "abandoned": 0.0}
 
 
@@ -95,7 +97,7 @@ class Scorekeeper:
         at = state.last + self._limits.idle
         state.closed = True
         state.closes += 1
-        state.due = at + self._limits.retention
+        state.settle(self._limits)
         last = next((slot for slot in reversed(state.slots) if slot.role == ASSISTANT), None)
         answer = last.answer if last is not None else None
         outcome = self._outcome(state) if answer is not None else None
@@ -130,13 +132,14 @@ class Scorekeeper:
         if last is None or answer is None or outcome is None:
             return
         value = _OUTCOME_VALUES[outcome]
-        scored = Scored(
-            [{"scorer": CONVERSATION, "value": value, "label": outcome}, diagnosis], [(CONVERSATION, value)]
-        )
-        row = row_id(key.decode(), last.turn_id, Stage.CLOSE, state.slots[-1].turn_id, self._suite)
+        scored = Scored([{"scorer": CONVERSATION, "value": value, "label": outcome}, diagnosis])
+        # The number of turns is part of it: a turn that is not kept (system, too late) re-opens a conversation as well.
+        saw = f"{state.slots[-1].turn_id}#{state.turns}"
+        row = row_id(key.decode(), last.turn_id, Stage.CLOSE, saw, self._suite)
         extra: dict[str, Any] = {}
-        if not answer.link:
+        if not answer.link or answer.link == _ENDED:
             extra["outcome"] = Outcome.ENDED
+            answer.link, answer.row = _ENDED, row  # its follow-up, should it come, replaces this row
             outbox.tally.pairing[Outcome.ENDED] += 1
         if state.close_row:
             extra["replaces"] = state.close_row
@@ -155,7 +158,9 @@ class Scorekeeper:
         for place in touched(state.slots, index):
             found = link(state.slots, place)
             answer = state.slots[place].answer
-            if found is not None and answer is not None and found.key != answer.link:
+            if found is None or answer is None or found.key == answer.link:
+                continue
+            if prompted(state.slots, place) or state.forgot_turns:
                 self._pair(key, state, place, answer, found, outbox, offset, late=late)
         return index
 
@@ -188,7 +193,7 @@ class Scorekeeper:
         else:
             scored, reading = self._follow_ups.leave(Unscored.NOT_APPLICABLE, answer, found.outcome), None
             state.superseded += 1
-        replaced = bool(answer.row)
+        replaced = bool(answer.row) and answer.link != _ENDED
         answer.link = found.key
         answer.row = row_id(key.decode(), slot.turn_id, Stage.FOLLOW_UP, found.key, self._suite)
         answer.row_time = max(slot.time, found.turn.time)
@@ -223,6 +228,12 @@ class Scorekeeper:
     ) -> None:
         """Let a row move the means, the windows, the series and the metrics."""
         self._under_this_suite(state)
+        if scored.values:
+            self._add(state, time, scored, outbox)
+        outbox.observe(key, answer, time, scored)
+
+    def _add(self, state: Conversation, time: float, scored: Scored, outbox: Outbox) -> None:
+        """Put a row's values into the means and into the windows of its event time."""
         places = self._places.get(scored.scorers)
         if places is None:
             places = self._places[scored.scorers] = tuple(self._place[scorer] for scorer in scored.scorers)
@@ -236,12 +247,13 @@ class Scorekeeper:
                 outbox.tally.pairing["window_expired"] += 1
             else:
                 add(window.means, places, values)
-        outbox.observe(key, answer, time, scored)
 
     def _under_this_suite(self, state: Conversation) -> None:
         """Start new means when the suite has changed: a mean never mixes what two suites mean by a name."""
         if state.suite != self._suite:
             state.suite, state.means, state.windows = self._suite, empty(len(self.scorers)), []
+            for answer in [slot.answer for slot in state.slots if slot.answer is not None]:
+                answer.strict = answer.precision = None  # not in the new means, so never to be taken out of them
 
     def _mean(self, state: Conversation, scorer: str) -> float | None:
         place = self._place.get(scorer)
@@ -253,4 +265,3 @@ class Scorekeeper:
         spelled = link_key(Outcome.FOLLOWED_UP, last.turn_id) if last is not None else None
         unhappy = any(s.answer is not None and s.answer.clarification and s.answer.link == spelled for s in state.slots)
         return conversation_outcome(state.clarifications, unhappy)
-

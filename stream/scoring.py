@@ -14,7 +14,7 @@ from stream.checks import compliance
 from stream.citations import Citations, citation_reader
 from stream.diagnosis import diagnose, level
 from stream.exchanges import Exchange, Response
-from stream.follow_ups import FollowUpRules, Reading
+from stream.follow_ups import Reading
 from stream.instructions import NOT_APPLICABLE, PASSED, Check, Finding, Result
 from stream.measures import Measure
 from stream.measures.bands import band, explain, wasted_context
@@ -226,7 +226,7 @@ class FollowUpScorer:
     """Score a response by the user's next message, and say what that means together with the rest."""
 
     def __init__(self, suite: Suite) -> None:
-        self._rules = FollowUpRules(suite.follow_ups.strict, suite.follow_ups.precision)
+        self._rules = suite.follow_up_rules
         self._thresholds = suite.thresholds
 
     def score(self, exchange: Exchange, answer: Answer, *, gap: bool) -> tuple[Scored, Reading | None]:

@@ -46,12 +46,12 @@ def find(windows: Sequence[Window], spec: WindowSpec, time: float) -> Window | N
     return None
 
 
-def window_at(
-    windows: list[Window], spec: WindowSpec, time: float, now: float, scorers: int
-) -> Window | None:
+def window_at(windows: list[Window], spec: WindowSpec, time: float, now: float, scorers: int) -> Window | None:
     """Return the window of this size that holds `time`, made if it is new; None when it has expired at `now`."""
+    if spec.expired(spec.start(time), now):
+        return None  # it may still be in the list: expired windows are cleared away now and then
     window = find(windows, spec, time)
-    if window is None and not spec.expired(spec.start(time), now):
+    if window is None:
         window = Window(spec.size, spec.start(time), empty(scorers))
         windows.append(window)
     return window

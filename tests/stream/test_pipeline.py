@@ -1,0 +1,494 @@
+"""A shard gives the same for the same records, however they are cut into batches, restarted or mixed with others."""
+
+import itertools
+from collections import Counter, defaultdict
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stream.conversations import restore
+from stream.errors import Reason, SchemaError
+from stream.exchanges import Exchange
+from stream.outbox import Output
+from stream.pipeline import Batch, Shard
+from stream.suite import Suite, parse_suite
+
+T0 = 1_750_000_000.0
+ANSWER = "Look under settings [a]."
+#: What each says does not depend on the prompt before it, so a late prompt changes no value.
+SAYINGS = (
+    "No, I meant the blue one, not the red one.",
+    "Thank you, that helps a lot!",
+    "This is useless, you keep failing me.",
+    "Can you explain that in more detail?",
+    "Please put that into a table.",
+    "Can you search for trains instead?",
+    "What about partial refunds?",
+    "You misunderstood my question.",
+    "How do I reset my password?",
+    "Where is the nearest office?",
+)
+
+
+class Came(NamedTuple):
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+
+
+class Turn(NamedTuple):
+    """role: as in a record, or gap_user, gap_assistant for one that cannot be read."""
+
+    role: str
+    turn_id: str
+    time: float
+    text: str = ANSWER
+    conversation: str = "c"
+
+
+def record(offset: int, turn: Turn) -> Came:
+    at = T0 + turn.time
+    readable = not turn.role.startswith("gap_")
+    value = {
+        "conversation_id": turn.conversation,
+        "turn_id": turn.turn_id,
+        "role": turn.role.removeprefix("gap_"),
+        "text": turn.text if readable else None,
+        "timestamp": datetime.fromtimestamp(at, UTC).isoformat(),
+    }
+    if turn.role == "assistant":
+        value["retrieved"] = [{"doc_id": "a"}, {"doc_id": "b"}]
+    return Came(offset, turn.conversation.encode(), orjson.dumps(value), round(at * 1000))
+
+
+def records(turns: list[Turn]) -> list[Came]:
+    return [record(offset, turn) for offset, turn in enumerate(turns)]
+
+
+def play(shard: Shard, came: list[Came], cuts: list[int] | None = None) -> list[Output]:
+    """Work through records in batches that end at `cuts`, accepting each."""
+    outputs = []
+    for start, end in itertools.pairwise([0, *sorted(cuts or []), len(came)]):
+        batch = shard.work(came[start:end], T0)
+        shard.accept(batch)
+        outputs += batch.outputs
+    return outputs
+
+
+def decoded(outputs: list[Output], topic: str = "scores") -> list[Any]:
+    return [orjson.loads(out.value) for out in outputs if out.topic == topic and out.value is not None]
+
+
+def newest(outputs: list[Output]) -> dict[tuple[str, str, str], Any]:
+    """What a reader of scores holds: the newest row per conversation, turn and stage."""
+    return {(row["conversation_id"], row["turn_id"], row["stage"]): row for row in decoded(outputs)}
+
+
+def everything(outputs: list[Output]) -> dict[tuple[str, bytes | None], list[bytes | None]]:
+    """All outputs in their order by topic and key, but the series, whose packing follows the batches."""
+    written = defaultdict(list)
+    for out in outputs:
+        if out.topic != "series":
+            written[out.topic, out.key].append(out.value)
+    return dict(written)
+
+
+# -- against a reference that sorts first and decides everything from scratch --------------------------------
+
+
+class Paired(NamedTuple):
+    outcome: str
+    follow_up: str | None
+    label: str | None
+    unscored: str | None
+
+
+def reference(turns: list[Turn]) -> tuple[dict[str, Paired], int, int, list[float]]:
+    """Pair one conversation: turn id → how its exchange closed; clarifications; superseded; follow-up scores."""
+    latest, heard = None, []
+    for arrival, turn in enumerate(turns):
+        if turn.role.startswith("gap_"):
+            if latest is None:
+                continue  # of a conversation that nobody knows yet
+            turn = turn._replace(turn_id=f"gap:{arrival}", time=latest)
+        else:
+            latest = turn.time if latest is None else max(latest, turn.time)
+        heard.append((turn.time, arrival, turn))
+    ordered = [turn for _, _, turn in sorted(heard, key=lambda one: one[:2]) if turn.role not in ("system", "tool")]
+    paired, values = {}, []
+    clarifications = superseded = 0
+    for place, turn in enumerate(ordered):
+        if turn.role != "assistant" or not any(t.role in ("user", "gap_user") for t in ordered[:place]):
+            continue
+        rest = ordered[place + 1 :]
+        after = next((t for t in rest if t.role != "gap_assistant"), None)
+        if after is None:
+            continue
+        if after.role == "assistant":
+            paired[turn.turn_id] = Paired("superseded", None, "superseded", "not_applicable")
+            superseded += 1
+        elif after.role == "gap_user" or rest[0].role == "gap_assistant":
+            paired[turn.turn_id] = Paired("followed_up", after.turn_id, None, "gap")
+        else:
+            reading = SUITE.follow_up_rules.read(Exchange("", turn.text, after.text))
+            paired[turn.turn_id] = Paired("followed_up", after.turn_id, reading.label, None)
+            clarifications += reading.clarification
+            values.append(reading.strict)
+    return paired, clarifications, superseded, values
+
+
+def as_paired(row: dict[str, Any]) -> Paired:
+    score = row["scores"][0]
+    return Paired(row["outcome"], row.get("follow_up"), score.get("label"), score.get("unscored"))
+
+
+@st.composite
+def conversations(draw: st.DrawFn, name: str = "c", roles: str = "uuuaaasUA") -> list[Turn]:
+    """One conversation in its order of arrival: event times in any order, some equal, some records unreadable."""
+    names = {"u": "user", "a": "assistant", "s": "system", "U": "gap_user", "A": "gap_assistant"}
+    drawn = draw(st.lists(st.tuples(st.sampled_from(roles), st.integers(0, 12)), min_size=1, max_size=12))
+    turns, said = [], iter(draw(st.permutations(SAYINGS)))
+    for number, (role, time) in enumerate(drawn):
+        text = next(said, None) if role == "u" else ANSWER
+        if text is not None:
+            turns.append(Turn(names[role], f"{role}{number}", time, text, name))
+    return turns
+
+
+SUITE = Suite()
+ROOMY = parse_suite("[conversations]\nkept_turns = 50")
+
+
+@settings(max_examples=200, deadline=None)
+@given(conversations())
+def test_any_order_of_arrival_pairs_as_sorting_the_whole_conversation_does(turns: list[Turn]) -> None:
+    shard = Shard(ROOMY)
+    outputs = play(shard, records(turns))
+    paired, clarifications, superseded, values = reference(turns)
+    rows = {turn: row for (_, turn, stage), row in newest(outputs).items() if stage == "follow_up"}
+    assert {turn: as_paired(row) for turn, row in rows.items()} == paired
+    about = shard.describe(b"c")
+    if about is None:
+        return
+    assert (about["clarifications"], about["superseded"]) == (clarifications, superseded)
+    kept = about["scores"].get("follow_up", {"n": 0, "mean": 0.0})
+    assert kept["n"] == len(values)
+    assert kept["n"] * kept["mean"] == pytest.approx(sum(values))
+    for size in (300, 3600):
+        inside = [w["scores"].get("follow_up", {"n": 0})["n"] for w in about["windows"] if w["size"] == size]
+        assert sum(inside) == len(values)
+
+
+@settings(max_examples=100, deadline=None)
+@given(conversations())
+def test_a_replaced_row_is_named_by_the_row_that_replaces_it(turns: list[Turn]) -> None:
+    current: dict[tuple[str, str], str] = {}
+    ids = set()
+    for row in decoded(play(Shard(ROOMY), records(turns))):
+        assert row["id"] not in ids
+        ids.add(row["id"])
+        place = (row["turn_id"], row["stage"])
+        assert row.get("replaces") == current.get(place)
+        current[place] = row["id"]
+
+
+# -- batches, restarts, neighbours ---------------------------------------------------------------------------
+
+
+@st.composite
+def traffic(draw: st.DrawFn) -> list[Turn]:
+    """Three conversations, mixed, with silences long enough to close and to forget, and turns that come twice."""
+    turns = [turn for name in "cde" for turn in draw(conversations(name))]
+    scale = draw(st.sampled_from([1, 200, 1000, 9000]))
+    turns = [turn._replace(time=turn.time * scale) for turn in draw(st.permutations(turns))]
+    again = draw(st.lists(st.sampled_from(turns), max_size=3))
+    return turns + again
+
+
+@settings(max_examples=100, deadline=None)
+@given(traffic(), st.data())
+def test_batches_may_be_cut_anywhere(turns: list[Turn], data: st.DataObject) -> None:
+    came = records(turns)
+    cuts = data.draw(st.lists(st.integers(0, len(came)), max_size=5))
+    whole, cut, single = Shard(SUITE), Shard(SUITE), Shard(SUITE)
+    expected = everything(play(whole, came))
+    assert everything(play(cut, came, cuts)) == expected
+    assert everything(play(single, came, list(range(1, len(came))))) == expected
+    assert cut.store == single.store == whole.store
+    assert everything(cut.flush().outputs) == everything(whole.flush().outputs)
+
+
+@settings(max_examples=100, deadline=None)
+@given(traffic(), st.data())
+def test_a_restart_changes_nothing(turns: list[Turn], data: st.DataObject) -> None:
+    came = records(turns)
+    at = data.draw(st.integers(0, len(came)))
+    steady, first = Shard(SUITE), Shard(SUITE)
+    outputs = play(steady, came, [at])
+    again = play(first, came[:at])
+    second = Shard(SUITE, dict(first.store))
+    second.restored()
+    assert second.clock.time == first.clock.time
+    again += play(second, came[at:])
+    assert everything(again) == everything(outputs)
+    assert second.store == steady.store
+    late = [record(len(came), Turn("user", "last", 999_999, "Hello?", "z"))]
+    assert everything(play(second, late)) == everything(play(steady, late))
+    assert set(second.store) == set(steady.store) == {b"z"}
+
+
+@settings(max_examples=200, deadline=None)
+@given(traffic())
+def test_a_snapshot_is_restored_as_it_was(turns: list[Turn]) -> None:
+    shard = Shard(SUITE)
+    play(shard, records(turns))
+    for value in shard.store.values():
+        assert restore(value).snapshot() == value
+
+
+@settings(max_examples=100, deadline=None)
+@given(traffic())
+def test_sorted_turns_give_each_conversation_what_it_gets_alone(turns: list[Turn]) -> None:
+    """Close rows too: in order of event time, nobody's neighbours can close a conversation before its own next turn."""
+    turns = sorted((turn for turn in turns if not turn.role.startswith("gap_")), key=lambda turn: turn.time)
+    came = records(turns)
+    together = Shard(SUITE)
+    rows = Counter(map(orjson.dumps, decoded(play(together, came) + together.flush().outputs)))
+    apart: Counter[bytes] = Counter()
+    for name in {one.key for one in came}:
+        alone = Shard(SUITE)
+        mine = [one for one in came if one.key == name]
+        apart.update(map(orjson.dumps, decoded(play(alone, mine) + alone.flush().outputs)))
+    assert rows == apart
+
+
+@settings(max_examples=100, deadline=None)
+@given(traffic(), st.randoms(use_true_random=False))
+def test_neighbours_may_be_mixed_in_any_way_within_the_idle_time(turns: list[Turn], random: Any) -> None:
+    turns = [turn._replace(time=turn.time % 60) for turn in turns]
+    queues = defaultdict(list)
+    for turn in turns:
+        queues[turn.conversation].append(turn)
+    order = [turn.conversation for turn in turns]
+    random.shuffle(order)
+    mixed = [queues[name].pop(0) for name in order]
+    scores = [
+        {key: (row["id"], row["scores"], row["time"]) for key, row in newest(play(Shard(SUITE), came)).items()}
+        for came in (numbered(turns), numbered(mixed))
+    ]
+    assert scores[0] == scores[1]
+
+
+def numbered(turns: list[Turn]) -> list[Came]:
+    """Number each conversation by itself, so that a gap is called the same wherever the neighbours stand."""
+    counts: Counter[str] = Counter()
+    came = []
+    for turn in turns:
+        came.append(record(counts[turn.conversation], turn))
+        counts[turn.conversation] += 1
+    return came
+
+
+def test_a_batch_that_is_not_accepted_leaves_the_store_alone() -> None:
+    shard = Shard(SUITE)
+    first = shard.work(records([Turn("user", "u1", 0)]), T0)
+    assert shard.store == {}
+    assert shard.conversation(b"c") is None
+    again = Shard(SUITE).work(records([Turn("user", "u1", 0)]), T0)
+    assert (again.outputs, again.changes) == (first.outputs, first.changes)
+
+
+def test_newer_state_is_refused_with_a_message_that_says_so() -> None:
+    shard = Shard(SUITE)
+    play(shard, records([Turn("user", "u1", 0)]))
+    newer = Shard(SUITE, {b"c": shard.store[b"c"].replace(b"[1,", b"[2,", 1)})
+    with pytest.raises(SchemaError, match="version 1, got 2"):
+        newer.restored()
+
+
+def test_nothing_at_all_is_an_empty_batch() -> None:
+    shard = Shard(SUITE)
+    batch = shard.work([], T0)
+    assert (batch.outputs, batch.changes, batch.records) == ([], {}, 0)
+    assert shard.flush().outputs == []
+
+
+# -- records that were taken in before -----------------------------------------------------------------------
+
+
+def test_records_that_were_applied_before_are_skipped_when_asked_to() -> None:
+    came = records([Turn("user", "u1", 0, SAYINGS[8]), Turn("assistant", "a1", 1), Turn("gap_user", "x", 2)])
+    shard = Shard(SUITE, skip_applied=True)
+    play(shard, came)
+    state = dict(shard.store)
+    batch = shard.work(came, T0)
+    assert [out for out in batch.outputs if out.topic == "scores"] == []
+    assert batch.tally.records["turnsignal.turns", "applied_before"] == 2
+    assert {key: value for key, value in batch.changes.items() if value != state[key]} == {}
+    more = play(shard, [record(3, Turn("user", "u2", 3, SAYINGS[0]))])
+    assert newest(more) == {}
+
+
+# -- bad input -----------------------------------------------------------------------------------------------
+
+
+GOOD = orjson.loads(record(0, Turn("user", "u9", 5, SAYINGS[0])).value or b"")
+STAMP = round(T0 * 1000)
+DEEP = b"[" * 10_000 + b"]" * 10_000
+
+
+def bad(**changes: Any) -> bytes:
+    return orjson.dumps(GOOD | changes)
+
+
+BAD: dict[str, tuple[bytes | None, bytes | None, Reason]] = {
+    "tombstone": (b"c", None, Reason.TOMBSTONE),
+    "no key": (None, bad(), Reason.EMPTY_KEY),
+    "empty key": (b"", bad(), Reason.EMPTY_KEY),
+    "another key": (b"d", bad(), Reason.KEY_MISMATCH),
+    "not JSON": (b"c", b"\x00\x01\x02", Reason.NOT_JSON),
+    "NaN": (b"c", bad()[:-1] + b',"x":NaN}', Reason.NOT_JSON),
+    "lone surrogate": (b"c", bad()[:-1] + b',"x":"\\udc00"}', Reason.NOT_JSON),
+    "too deep": (b"c", DEEP, Reason.TOO_DEEP),
+    "1 000 deep in a field": (b"c", bad()[:-1] + b',"text":' + b"[" * 1000 + b"]" * 1000 + b"}", Reason.WRONG_TYPE),
+    "missing field": (b"c", orjson.dumps({k: v for k, v in GOOD.items() if k != "text"}), Reason.MISSING_FIELD),
+    "wrong type": (b"c", bad(text=5), Reason.WRONG_TYPE),
+    "unknown role": (b"c", bad(role="bot"), Reason.UNKNOWN_ROLE),
+    "NUL in an id": (b"c", bad(turn_id="a\0"), Reason.BAD_ID),
+    "not a time": (b"c", bad(timestamp="soon"), Reason.BAD_TIMESTAMP),
+    "the year 2200": (b"c", bad(timestamp="2200-01-01T00:00:00Z"), Reason.FUTURE_TIMESTAMP),
+    "10 MB": (b"c", bad(text="x" * 10_000_000), Reason.TOO_LARGE),
+    "50 000 documents": (b"c", bad(retrieved=[{"doc_id": "a"}] * 50_000), Reason.TOO_MANY_DOCUMENTS),
+    "conflict": (b"c", bad(turn_id="u1", text="another"), Reason.CONFLICT),
+}
+
+
+@pytest.mark.parametrize(("key", "value", "reason"), BAD.values(), ids=BAD)
+def test_a_bad_record_is_a_dead_letter_and_its_neighbours_are_scored(
+    key: bytes | None, value: bytes | None, reason: Reason
+) -> None:
+    before = records([Turn("user", "u1", 0, SAYINGS[8], "c"), Turn("user", "v1", 0, SAYINGS[8], "d")])
+    after = [Turn("assistant", "a1", 1, ANSWER, "c"), Turn("assistant", "b1", 1, ANSWER, "d")]
+    after += [Turn("user", "u2", 2, SAYINGS[0], "c"), Turn("user", "v2", 2, SAYINGS[1], "d")]
+    shard = Shard(SUITE, topic="some.turns", partition=3)
+    came = [*before, Came(2, key, value, STAMP), *[record(3 + n, turn) for n, turn in enumerate(after)]]
+    batch = shard.work(came, T0)
+    (letter,) = [out for out in batch.outputs if out.topic == "dead_letters"]
+    headers = dict(letter.headers or [])
+    assert (headers["reason"], headers["topic"], headers["partition"], headers["offset"]) == (
+        reason.encode(),
+        b"some.turns",
+        b"3",
+        b"2",
+    )
+    assert headers["detail"]
+    assert letter.key == key
+    assert value is None or value.startswith(letter.value or b"")
+    assert batch.tally.dead_letters["some.turns", reason] == 1
+    rows = newest(batch.outputs)
+    assert set(rows) == {(c, t, s) for c, t in (("c", "a1"), ("d", "b1")) for s in ("response", "follow_up")}
+    assert rows["d", "b1", "follow_up"]["scores"][0]["label"] == "thanks"
+
+
+def test_a_large_dead_letter_is_cut_and_says_so() -> None:
+    value = bad(text="x" * 10_000_000)
+    (letter,) = Shard(SUITE).work([Came(0, b"c", value, STAMP)], T0).outputs
+    headers = dict(letter.headers or [])
+    assert headers["length"] == str(len(value)).encode()
+    assert len(headers["sha256"]) == 64
+    assert len(letter.value or b"") <= 100_000
+
+
+@pytest.mark.parametrize("stamp", ["2025-06-15T15:06:45", "1970-01-01T00:00:00Z", "1970-01-01T00:00:00"])
+def test_odd_timestamps_are_taken_in(stamp: str) -> None:
+    batch = Shard(SUITE).work([Came(0, b"c", bad(timestamp=stamp), STAMP)], T0)
+    assert batch.tally.records["turnsignal.turns", "scored"] == 1
+    assert batch.tally.pairing["naive_timestamp"] == (0 if stamp.endswith("Z") else 1)
+
+
+def test_a_record_without_a_broker_time_is_taken_in() -> None:
+    shard = Shard(SUITE)
+    shard.work([Came(0, b"c", bad(), -1)], T0)
+    assert shard.clock.time == T0 + 5
+
+
+def test_a_rank_that_fits_no_integer_does_not_stop_the_judges_queue() -> None:
+    shard = Shard(parse_suite("[exchanges]\nshare = 1.0"))
+    value = bad(role="assistant", retrieved=[{"doc_id": "a", "rank": "9" * 30}])
+    assert [out.topic for out in shard.work([Came(0, b"c", value, STAMP)], T0).outputs] == ["dead_letters"]
+
+
+def test_one_record_cannot_run_the_clock_ahead() -> None:
+    shard = Shard(SUITE)
+    play(shard, records([Turn("user", "u1", 0)]))
+    ahead = record(1, Turn("user", "v1", 80_000, conversation="d"))._replace(timestamp=round((T0 + 1) * 1000))
+    play(shard, [ahead])
+    assert shard.clock.time == T0 + 1
+    about = shard.describe(b"c")
+    assert about is not None
+    assert about["open"]
+
+
+# -- bounded -------------------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_does_not_grow_with_the_conversation() -> None:
+    shard = Shard(SUITE)
+    sizes = []
+    for part in range(4):
+        turns = [
+            Turn("user" if n % 2 == 0 else "assistant", f"turn-{n}", n, f"Message {n} " + "x" * 100)
+            for n in range(part * 5000, (part + 1) * 5000)
+        ]
+        shard.accept(shard.work(records(turns), T0))
+        sizes.append(len(shard.store[b"c"]))
+    assert max(sizes) < 8_000
+    assert sizes[3] - sizes[1] < 100
+
+
+def test_no_text_beyond_what_is_kept_and_no_document_is_in_a_snapshot() -> None:
+    shard = Shard(parse_suite("[conversations]\nkept_characters = 100"))
+    value = bad(
+        turn_id="a1",
+        role="assistant",
+        text="é" * 100 + "SECRET TAIL" * 1000,
+        retrieved=[
+            {"doc_id": "DOCUMENT ID", "text": "DOCUMENT TEXT", "title": "DOCUMENT TITLE", "url": "DOCUMENT URL"}
+        ],
+        user_id="USER",
+        metadata={"a": "METADATA"},
+        truth={"reference": "TRUTH"},
+    )
+    shard.accept(shard.work([Came(0, b"c", value, STAMP)], T0))
+    snapshot = shard.store[b"c"].decode()
+    assert "é" * 100 in snapshot
+    for word in ("SECRET", "DOCUMENT", "METADATA", "TRUTH", "USER"):
+        assert word not in snapshot
+
+
+def test_what_is_due_is_forgotten_with_its_conversation() -> None:
+    """The schedule is memory too; nothing of it stays when the last conversation has left."""
+    shard = Shard(SUITE)
+    for n in range(300):
+        play(shard, records([Turn("user", f"u{n}", n * 4000, conversation=f"c{n % 50}")]))
+    play(shard, records([Turn("user", "z", 9_000_000, conversation="z")]))
+    play(shard, records([Turn("user", "z2", 9_000_001, conversation="z")]))
+    assert set(shard.store) == {b"z"}
+    assert sum(len(bucket) for bucket in shard._due.values()) == 1
+
+
+def test_more_conversations_than_one_sweep_takes_are_closed_over_several_batches() -> None:
+    shard = Shard(SUITE)
+    play(shard, records([Turn("user", "u", n / 100, conversation=f"c{n}") for n in range(4500)]))
+    summaries = 0
+    for n in range(3):
+        batch: Batch = shard.work([record(9000 + n, Turn("user", f"z{n}", 2000 + n, conversation="z"))], T0)
+        shard.accept(batch)
+        assert len(batch.changes) <= 2001
+        summaries += len(decoded(batch.outputs, "conversations"))
+    assert summaries == 4500
