@@ -1,0 +1,32 @@
+"""Replay: recorded turns as `turnsignal replay` takes them, on one core and on two, beside the plain loop."""
+
+from session import Row, Session
+from tables import Rounds, Target, number, table
+
+SECTION = "replay"
+PLAIN, ONE, TWO = "plain loop", "replay on one core", "replay on two cores"
+
+
+def measure(session: Session) -> None:
+    """Run the loop and both replays in turn, over the whole load."""
+    session.make_load()
+    turns = str(session.sizes.turns)
+    for round_ in range(max(2, session.sizes.rounds)):
+        prefix = session.new_prefix("replay")
+        session.run(SECTION, "plain_loop.py", prefix, PLAIN, round_, BENCH_WARM="0", BENCH_TURNS=turns)
+        for name, workers in ((ONE, "1"), (TWO, "2")):
+            session.run(SECTION, "replay_file.py", prefix, name, round_, BENCH_WORKERS=workers)
+
+
+def report(rows: list[Row]) -> tuple[str, list[Target]]:
+    """Return the table, and the targets of replay."""
+    rounds = Rounds(rows, SECTION)
+    lines = []
+    for name in rounds.variants:
+        us = rounds.median(name, "us")
+        speed = rounds.ratio(PLAIN, name)
+        lines.append([name, number(1e6 / us if us else None, 0), number(us), number(speed, 2)])
+    return table(["replay", "turns/s", "µs per turn", "× plain loop"], lines), [
+        Target("replay on one core beside the plain loop", rounds.ratio(PLAIN, ONE), 0.75, False),
+        Target("replay on two cores beside one", rounds.ratio(ONE, TWO), 1.7, False),
+    ]

@@ -1,0 +1,163 @@
+"""A session: one broker, one load, and variants started in processes of their own, one at a time.
+
+Whatever is compared runs in rounds, one variant after another within each, so that a noisy minute meets all of them;
+what is reported is the median over the rounds, of ratios to the others in the same round.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from confluent_kafka.admin import AdminClient, NewTopic
+from load import produce_turns, write_turns
+
+from agents.settings import Settings
+from agents.topics import create_topics, topic_names
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+PATIENCE = 300.0  #: seconds for one variant
+PARTITIONS = 4
+
+Row = dict[str, Any]
+
+
+class Sizes(NamedTuple):
+    """How much is measured: rounds; turns per variant; seconds and rounds of latency; open conversations; batches."""
+
+    rounds: int
+    turns: int
+    latency_seconds: float
+    latency_rounds: int
+    open_counts: tuple[int, ...]
+    batches: int
+    recovered: int
+
+
+SIZES = {
+    "quick": Sizes(1, 20_000, 8, 1, (20_000,), 16, 20_000),
+    "default": Sizes(3, 60_000, 20, 2, (100_000,), 40, 100_000),
+    "full": Sizes(5, 100_000, 60, 3, (100_000, 1_000_000), 80, 100_000),
+}
+
+
+class Session:
+    """What every section of the benchmark shares. rows: everything measured so far."""
+
+    def __init__(self, brokers: str, directory: Path, sizes: Sizes, out: Path) -> None:
+        self.brokers, self.directory, self.sizes = brokers, directory, sizes
+        self.load = directory / "turns"
+        self.rows: list[Row] = []
+        self._out = out
+        self._number = 0
+        self._admin = AdminClient({"bootstrap.servers": brokers, "log_level": 0})
+
+    def make_load(self) -> None:
+        """Make the turns of this run, unless they are made."""
+        if not self.load.exists():
+            write_turns(self.load, self.sizes.turns)
+
+    def make_topics(self, prefix: str, *changelogs: str) -> None:
+        """Make the topics of a prefix, and further changelogs beside them."""
+        settings = Settings.from_env({"TURNSIGNAL_BROKERS": self.brokers, "TURNSIGNAL_PREFIX": prefix})
+        create_topics(settings)
+        wanted = [NewTopic(name, PARTITIONS, 1) for name in changelogs]
+        for future in (self._admin.create_topics(wanted) if wanted else {}).values():
+            future.result(30)
+
+    def fill(self, prefix: str, *changelogs: str) -> None:
+        """Make the topics of a prefix and put the load on `turns`."""
+        self.make_topics(prefix, *changelogs)
+        produce_turns(self.load, self.brokers, topic_names(prefix)["turns"])
+
+    def drop_topics(self, prefix: str) -> None:
+        """Delete what a round has written; the disk is not endless."""
+        names = [name for name in self._admin.list_topics(timeout=30).topics if prefix in name]
+        for future in self._admin.delete_topics(names).values():
+            with suppress(Exception):
+                future.result(30)
+
+    def new_prefix(self, what: str) -> str:
+        """Return a prefix that no earlier round has used, not even on a broker that is kept."""
+        self._number += 1
+        return f"bench-{what}-{int(time.time())}-{self._number}"
+
+    def start(self, script: str, prefix: str, name: str, env: Mapping[str, str]) -> "Variant":
+        """Start a variant's process."""
+        return Variant(self, script, prefix, name, env)
+
+    def run(self, section: str, script: str, prefix: str, variant: str, round_: int, /, **env: str) -> Row:
+        """Run a variant to its end, keep its row and return it."""
+        name = env.pop("BENCH_NAME", f"{prefix}-{script.removesuffix('.py')}")
+        numbers = self.start(script, prefix, name, env).row()
+        row = {"section": section, "variant": variant, "round": round_, **numbers}
+        if row.get("turns") and row.get("seconds"):
+            row["us"] = row["seconds"] / row["turns"] * 1e6
+            row["cpu_us"] = row.get("cpu_seconds", 0.0) / row["turns"] * 1e6
+        self.keep(row)
+        return row
+
+    def keep(self, row: Row) -> None:
+        """Keep a row, and write it down at once."""
+        self.rows.append(row)
+        with self._out.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        shown = " ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in row.items())
+        print(f"  {shown}", file=sys.stderr, flush=True)
+
+
+class Variant:
+    """A variant's process, and what it left."""
+
+    def __init__(self, session: Session, script: str, prefix: str, name: str, env: Mapping[str, str]) -> None:
+        self.name = name
+        self._row = session.directory / f"{name}.json"
+        self.log = session.directory / f"{name}.log"
+        turns = session.sizes.turns
+        given = {
+            "PYTHONPATH": f"{ROOT}{os.pathsep}{HERE}",
+            "BENCH_BROKERS": session.brokers,
+            "BENCH_PREFIX": prefix,
+            "BENCH_NAME": name,
+            "BENCH_DIRECTORY": str(session.directory),
+            "BENCH_LOAD": str(session.load),
+            "BENCH_ROW": str(self._row),
+            "BENCH_TURNS": str(turns * 19 // 20),
+            "BENCH_WARM": str(turns // 5),
+            "TURNSIGNAL_BROKERS": session.brokers,
+            "TURNSIGNAL_PREFIX": prefix,
+            "TURNSIGNAL_METRICS_PORT": "0",
+        }
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("TURNSIGNAL_", "BENCH_"))}
+        with self.log.open("wb") as log:
+            command = [sys.executable, str(HERE / "variants" / script)]
+            self.process = subprocess.Popen(command, env={**clean, **given, **env}, cwd=ROOT, stdout=log, stderr=log)
+
+    def row(self) -> Row:
+        """Wait for the end and return what was measured."""
+        try:
+            self.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.end()
+        if not self._row.exists():
+            end = self.log.read_text(errors="replace")[-2000:]
+            msg = f"{self.name}: expected a row, got exit code {self.process.returncode} and this log:\n{end}"
+            raise RuntimeError(msg)
+        row: Row = json.loads(self._row.read_text())
+        self._row.unlink()
+        return row
+
+    def end(self) -> None:
+        """End the process: politely, then not."""
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()

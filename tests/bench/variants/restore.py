@@ -1,0 +1,60 @@
+"""Read the changelog of open conversations: raw, or as a take-over restores it.
+
+BENCH_MODE=raw counts records of all partitions in one consumer; =ours fills a shard per partition, one after another
+as a take-over does, and takes up when each conversation is due.
+"""
+
+import os
+import time
+from pathlib import Path
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from place import Place
+from stopwatch import write_row
+
+from agents.settings import Settings
+from agents.tables import make_store
+from agents.transactions import restore_changelog
+from stream.pipeline import Shard
+from stream.suite import Suite
+
+place = Place.from_env()
+settings = Settings.from_env({"TURNSIGNAL_BROKERS": place.brokers})
+changelog, partitions = place.topics["conversations_changelog"], range(settings.partitions)
+
+
+def read_raw() -> int:
+    """Count the records, touching keys and values as any reader would."""
+    options = {"group.id": place.name, "enable.partition.eof": True, "auto.offset.reset": "earliest"}
+    consumer = Consumer({"bootstrap.servers": place.brokers, **options, "queued.max.messages.kbytes": 262_144})
+    consumer.assign([TopicPartition(changelog, number, 0) for number in partitions])
+    open_ends, count, size = len(partitions), 0, 0
+    while open_ends:
+        for message in consumer.consume(10_000, 0.2):
+            error = message.error()
+            if error is None:
+                count += 1
+                size += len(message.key()) + len(message.value())
+            elif error.code() == KafkaError._PARTITION_EOF:
+                open_ends -= 1
+            else:
+                raise KafkaException(error)
+    consumer.close()
+    return count
+
+
+def restore() -> int:
+    """Restore every partition."""
+    suite, count = Suite(), 0
+    for number in partitions:
+        store = make_store("memory", "score", number)
+        restore_changelog(settings.confluent(), changelog, number, store)
+        Shard(suite, store, partition=number).restored()
+        count += len(store)
+    return count
+
+
+began, cpu = time.perf_counter(), time.process_time()
+count = read_raw() if os.environ["BENCH_MODE"] == "raw" else restore()
+seconds, cpu_seconds = time.perf_counter() - began, time.process_time() - cpu
+write_row(Path(os.environ["BENCH_ROW"]), turns=count, seconds=seconds, cpu_seconds=cpu_seconds)
