@@ -4,8 +4,11 @@ What is replaced of faust-streaming 0.15.3, and why (each has a test that fails 
 
 - `_drain_messages`: a Message, an Event and an ack per record cost ten times the work itself. Here the list of records
   that aiokafka fetched goes to the `Inbox` as it is.
-- `perform_seek`: stock Faust seeks while a fetch of the old position is still under way and skips the turns between. Here the
-  flow stops, the fetch in flight ends and is thrown away, then every partition is set to an explicit position.
+- `perform_seek`: stock Faust seeks while a fetch of the old position is still under way and skips the turns between.
+  Here the flow stops, the fetch in flight ends and is thrown away, then every partition is set to an explicit position.
+- idleness: aiokafka leaves the group when nobody fetches for the poll interval, and joins again only when somebody
+  does; stock Faust fetches nothing while it has no partitions, so such a worker never comes back. Here waiting for the
+  group, or for the state, is no idleness.
 - commits: input positions are committed by the transaction that carries the outputs, never by Faust.
 - the assignor: without tables Faust falls back to round robin, which would tear turns-3 and forget-3 apart.
 """
@@ -13,6 +16,7 @@ What is replaced of faust-streaming 0.15.3, and why (each has a test that fails 
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any, Protocol
 
 import aiokafka
@@ -38,12 +42,32 @@ class Owner(Protocol):
         ...
 
     async def let_go(self) -> None:
-        """Wait until no batch is in flight."""
+        """End a take-over that is under way, and wait until no batch is in flight."""
         ...
 
 
 class PartitionThread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]
     """The thread that aiokafka runs in, with the connection of our Settings."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.revocations = 0
+        self._excused = ExitStack()  # holds a fetch open, in aiokafka's books, while there is nothing to fetch
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        """Count as busy until `expect_fetches`, then revoke."""
+        self.revocations += 1
+        self._excused.close()
+        self._excused.enter_context(self._ensure_consumer()._subscription.fetch_context())
+        await super().on_partitions_revoked(revoked)
+
+    async def expect_fetches(self, revocations: int) -> None:
+        """From here on, who does not fetch for the poll interval leaves the group; unless more was revoked meanwhile."""
+        await self.call_thread(self._end_excuse, revocations)
+
+    async def _end_excuse(self, revocations: int) -> None:
+        if revocations == self.revocations:
+            self._excused.close()
 
     def _create_worker_consumer(self, transport: Any) -> aiokafka.AIOKafkaConsumer:
         self._assignor = self.app.assignor
@@ -80,13 +104,15 @@ class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
         """Note the new epoch; state is taken over in `perform_seek`, outside the callback, so that heartbeats go on."""
         self.epoch += 1
         await super().on_partitions_assigned(assigned, generation_id)
+        if not assigned:  # Faust seeks nothing then, and nobody would hear that this worker is a spare one
+            await self.owner.take_over(set())
 
     async def perform_seek(self) -> None:
         """Take over what is assigned and set every partition to where its state says it is."""
         self.stop_flow()  # Faust's recovery resumes it right after
         self.owner.inbox.close()
         await self._quiet.wait()
-        epoch = self.epoch
+        epoch, revocations = self.epoch, self._thread.revocations
         assigned = set(self.assignment())
         positions = await self.owner.take_over(assigned)
         if epoch != self.epoch:  # the next assignment does it again
@@ -100,6 +126,9 @@ class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
                 logger.exception("seeking failed")
                 give_up(error)
         self._read_offset.update(positions)
+        await self._thread.expect_fetches(revocations)
+        if epoch != self.epoch:
+            return
         self.owner.inbox.open({tp.partition for tp in positions})
         logger.info(
             "working on %s", ", ".join(sorted(f"{tp.topic}-{tp.partition}@{at}" for tp, at in positions.items()))
@@ -109,7 +138,8 @@ class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
         """Commit input positions apart from the outputs, marks included; for brokers without transactions."""
         thread = self._thread
         positions = {
-            aiokafka.TopicPartition(at.topic, at.partition): OffsetAndMetadata(at.offset, at.metadata or "") for at in offsets
+            aiokafka.TopicPartition(at.topic, at.partition): OffsetAndMetadata(at.offset, at.metadata or "")
+            for at in offsets
         }
         await thread.call_thread(thread._ensure_consumer().commit, positions)
 
@@ -140,6 +170,9 @@ class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
                 if self.transport.app.should_stop:
                     return
                 raise
+            except Exception as error:  # an offset out of range, rights taken away: the next start explains it
+                logger.exception("the consumer failed")
+                give_up(error)
             finally:
                 self._quiet.set()
             if epoch != self.epoch or not self.flow_active:

@@ -19,9 +19,9 @@ from faust.types import TP
 
 from agents.batches import BatchStream, Gathered, Inbox
 from agents.metrics import WorkerMetrics
+from agents.positions import Position, check_positions, make_mark, read_positions
 from agents.settings import Settings
 from agents.tables import make_store
-from agents.positions import Position, check_positions, make_mark, read_positions
 from agents.topics import topic_metadata
 from agents.transactions import Writer, give_up, group_reader, refuse, restore_changelog
 from agents.views import Health
@@ -101,6 +101,7 @@ class Ownership:
         self._idle = asyncio.Event()
         self._idle.set()
         self._turn = 0  # which take-over is the current one
+        self._settled = False  # whether the last take-over is complete, and nothing was revoked since
         self._takeovers = ThreadPoolExecutor(1, "takeover")
         self._commits = ThreadPoolExecutor(32, "commit")
         self._tasks: set[asyncio.Task[None]] = set()
@@ -115,19 +116,20 @@ class Ownership:
 
     async def take_over(self, assigned: set[TP]) -> Mapping[TP, int]:
         """Become the owner of what is assigned; return the position to read each input from."""
-        self._turn += 1
+        self._turn = turn = self._turn + 1
         numbers = self._numbers(assigned)
         self.last_progress = time.monotonic()
         self.metrics.set_recovering(True)
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._takeovers, self._take_over, numbers, self._turn)
+            await loop.run_in_executor(self._takeovers, self._take_over, numbers, turn)
         except ConfigError as error:
             refuse(error)
         except Exception as error:
             logger.exception("take-over of partitions %s failed", sorted(numbers))
             give_up(error)
         self.assigned = True
+        self._settled = turn == self._turn
         self.last_progress = time.monotonic()
         self.metrics.set_recovering(False)
         return {
@@ -149,6 +151,8 @@ class Ownership:
 
     def _take_over(self, numbers: set[int], turn: int) -> None:
         """Fence, then read positions, then restore; runs in a thread, one at a time."""
+        if turn != self._turn:
+            return  # it waited behind another, and is out of date
         for number in set(self.holdings) - numbers:
             self._drop(number)
         writers = {number: self._fence(number) for number in sorted(numbers) if number not in self.holdings}
@@ -220,7 +224,9 @@ class Ownership:
     def _counts(self) -> dict[str, int]:
         """Return the partition counts that must be equal."""
         topics = topic_metadata(AdminClient({**self.settings.confluent(), "log_level": 0}), 30.0).topics
-        return {name: len(topics[name].partitions) for name in (*self.plan.inputs, self.plan.changelog) if name in topics}
+        return {
+            name: len(topics[name].partitions) for name in (*self.plan.inputs, self.plan.changelog) if name in topics
+        }
 
     def _group_reader(self) -> Consumer:
         if self._reader is None:
@@ -238,7 +244,10 @@ class Ownership:
             self.metrics.forget_partition(topic, number)
 
     async def let_go(self) -> None:
-        """Wait until no batch is in flight."""
+        """End a take-over that is under way, and wait until no batch is in flight."""
+        self._turn += 1  # its fence would come after the next owner's
+        self._settled = False
+        self.last_progress = time.monotonic()
         await self._idle.wait()
 
     # -- work --------------------------------------------------------------------------------------------------
@@ -310,7 +319,8 @@ class Ownership:
 
     def health(self) -> Health:
         """Say how this worker is."""
-        busy = self._inflight or self.inbox.waiting or self.remaining
+        # A group that never assigns, a take-over that never ends: waiting for them is work that must go on, too.
+        busy = self._inflight or self.inbox.waiting or self.remaining or not self._settled
         age = time.monotonic() - self.last_progress if busy else 0.0
         return Health(
             seconds_since_progress=age,

@@ -1,0 +1,98 @@
+"""What came out beside what had to come out, counted by what can go wrong."""
+
+from collections import Counter
+from typing import NamedTuple
+
+import orjson
+
+from tests.kafka.faults.oracle import Outcome
+
+
+class Comparison(NamedTuple):
+    """One line of the table; every count but `turns` and `rows` must be 0.
+
+    missing, unexpected, twice: score rows by id; altered: rows of the right id with other content, or out of order
+    within their conversation; summaries, exchanges: conversations whose ones differ; series: observations too few or
+    too many; letters: dead letters missing, unexpected or twice; states: conversations whose final state or windows
+    differ; positions: partitions not committed to their end.
+    """
+
+    turns: int
+    rows: int
+    missing: int
+    unexpected: int
+    twice: int
+    altered: int
+    summaries: int
+    exchanges: int
+    series: int
+    letters: int
+    states: int
+    positions: int
+
+    @property
+    def clean(self) -> bool:
+        """Whether all is as it must be."""
+        return not any(self[2:])
+
+
+def compare(expected: Outcome, found: Outcome, turns: int) -> Comparison:
+    """Count the differences."""
+    must, is_there = _ids(expected), _ids(found)
+    states = [
+        found.states.get(partition, {}).get(key) != expected.states.get(partition, {}).get(key)
+        for partition in set(expected.states) | set(found.states)
+        for key in set(expected.states.get(partition, {})) | set(found.states.get(partition, {}))
+    ]
+    return Comparison(
+        turns=turns,
+        rows=expected.count,
+        missing=len(must.keys() - is_there.keys()),
+        unexpected=len(is_there.keys() - must.keys()),
+        twice=sum(count - must[row] for row, count in is_there.items() if row in must and count > must[row]),
+        altered=_differing(expected.rows, found.rows),
+        summaries=_differing(expected.summaries, found.summaries),
+        exchanges=_differing(expected.exchanges, found.exchanges),
+        series=((expected.series - found.series) + (found.series - expected.series)).total(),
+        letters=((expected.letters - found.letters) + (found.letters - expected.letters)).total(),
+        states=sum(states),
+        positions=sum(found.positions.get(number) != end for number, end in expected.positions.items()),
+    )
+
+
+def explain(expected: Outcome, found: Outcome) -> str:
+    """Show the first difference of each kind, for whoever has to find out why."""
+    lines = []
+    for name in ("rows", "summaries", "exchanges"):
+        must, is_there = getattr(expected, name), getattr(found, name)
+        for key in [key for key in {**must, **is_there} if must.get(key) != is_there.get(key)][:2]:
+            lines += [f"{name} of {key!r}:", *_unequal(must.get(key, []), is_there.get(key, []))]
+    for name in ("series", "letters"):
+        must, is_there = getattr(expected, name), getattr(found, name)
+        lines += [f"{name} missing: {str(one)[:300]}" for one in list(must - is_there)[:2]]
+        lines += [f"{name} unexpected: {str(one)[:300]}" for one in list(is_there - must)[:2]]
+    for partition, states in expected.states.items():
+        there = found.states.get(partition, {})
+        for key in [key for key in {**states, **there} if states.get(key) != there.get(key)][:2]:
+            lines += [f"state {partition} {key!r}:", f"  must {states.get(key)!r}", f"  is   {there.get(key)!r}"]
+    return "\n".join([*lines, f"positions: must {expected.positions}, are {found.positions}"])
+
+
+def _unequal(must: list[bytes], is_there: list[bytes]) -> list[str]:
+    for place in range(max(len(must), len(is_there))):
+        wanted, got = must[place : place + 1], is_there[place : place + 1]
+        if wanted != got:
+            return [
+                f"  {len(must)} wanted, {len(is_there)} there, from {place} on:",
+                f"  must {wanted}",
+                f"  is   {got}",
+            ]
+    return []
+
+
+def _ids(outcome: Outcome) -> Counter[str]:
+    return Counter(orjson.loads(row)["id"] for rows in outcome.rows.values() for row in rows)
+
+
+def _differing(must: dict[bytes, list[bytes]], is_there: dict[bytes, list[bytes]]) -> int:
+    return sum(must.get(key, []) != is_there.get(key, []) for key in {**must, **is_there})

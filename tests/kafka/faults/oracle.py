@@ -1,0 +1,180 @@
+"""The oracle: what must be on the topics, by plain Python over the same input, without Faust, transactions or batches.
+
+It reads the turns as the broker kept them (order, offsets, the broker's own times) and puts each partition through the
+pipeline in one pass, in memory. What the workers made of it, through kills and take-overs, must be the same.
+"""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import orjson
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from agents.settings import Settings
+from agents.topics import topic_names
+from stream.outbox import Output
+from stream.pipeline import Batch, Shard
+from stream.suite import Suite
+
+
+class Kept(NamedTuple):
+    """A record as a topic keeps it; it has the fields of `stream.outbox.Record`."""
+
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+    headers: tuple[tuple[str, bytes], ...] = ()
+
+
+Letter = tuple[str, str, str, str]  #: topic, partition, offset, reason
+Observation = tuple[str, str | None, str, str, float, float]  #: release, scorer, conversation, time, value
+
+
+@dataclass
+class Outcome:
+    """What came out, in a form that can be compared.
+
+    rows, summaries, exchanges: key → values in their order; letters: dead letters with their bytes, series: single
+    observations; states: partition → key → snapshot; positions: partition → next offset.
+    """
+
+    rows: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    summaries: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    exchanges: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    letters: Counter[tuple[Letter, bytes | None, bytes | None]] = field(default_factory=Counter)
+    series: Counter[Observation] = field(default_factory=Counter)
+    states: dict[int, dict[bytes, bytes]] = field(default_factory=lambda: defaultdict(dict))
+    positions: dict[int, int] = field(default_factory=dict)
+
+    def add(self, output: Output) -> None:
+        """Take in one record of an output topic."""
+        topic, key, value, headers = output
+        if topic == "dead_letters":
+            said = dict(headers or ())
+            letter = tuple(said[name].decode() for name in ("topic", "partition", "offset", "reason"))
+            self.letters[letter, key, value] += 1
+        elif topic == "series":
+            packed = orjson.loads(value or b"")
+            who = packed["assistant"], packed["version"], packed["scorer"]
+            columns = zip(packed["conversations"], packed["times"], packed["values"], strict=True)
+            self.series.update((*who, *observed) for observed in columns)
+        else:
+            by_key = {"scores": self.rows, "conversations": self.summaries, "exchanges": self.exchanges}[topic]
+            by_key[key or b""].append(value or b"")
+
+    @property
+    def count(self) -> int:
+        """Number of score rows."""
+        return sum(map(len, self.rows.values()))
+
+
+def foretell(turns: dict[int, list[Kept]], suite: Suite, topic: str, batch: int = 0) -> Outcome:
+    """Say what must come of the turns (by partition).
+
+    batch: work through so many records at a time, 0 is all at once; it must not matter.
+    """
+    outcome = Outcome()
+    for partition, records in turns.items():
+        store = outcome.states[partition]
+        shard = Shard(suite, store, topic, partition)
+        step = batch or max(1, len(records))
+        for start in range(0, len(records), step):
+            _take(shard, shard.work(records[start : start + step], 0.0), outcome)
+        while (left := shard.work([], 0.0)).changes:  # a batch closes a bounded number of conversations
+            _take(shard, left, outcome)
+        outcome.positions[partition] = records[-1].offset + 1 if records else 0
+    return outcome
+
+
+def _take(shard: Shard, batch: Batch, outcome: Outcome) -> None:
+    for output in batch.outputs:
+        outcome.add(output)
+    shard.accept(batch)
+
+
+def read_turns(settings: Settings) -> dict[int, list[Kept]]:
+    """Read the turns by partition."""
+    return read_topic(settings, topic_names(settings.prefix)["turns"])
+
+
+def read_outcome(settings: Settings) -> Outcome:
+    """Read what the workers wrote and committed."""
+    names, outcome = topic_names(settings.prefix), Outcome()
+    for name in ("scores", "conversations", "exchanges", "dead_letters", "series"):
+        for records in read_topic(settings, names[name]).values():
+            for record in records:
+                outcome.add(Output(name, record.key, record.value, list(record.headers)))
+    outcome.states = read_states(settings)
+    outcome.positions = committed(settings)
+    return outcome
+
+
+def read_states(settings: Settings) -> dict[int, dict[bytes, bytes]]:
+    """Read the last state of each conversation from the changelog, by partition; a tombstone is no state."""
+    found: dict[int, dict[bytes, bytes]] = {}
+    for partition, records in read_topic(settings, topic_names(settings.prefix)["conversations_changelog"]).items():
+        states = found[partition] = {}
+        for record in records:
+            if record.value is None:
+                states.pop(record.key or b"", None)
+            else:
+                states[record.key or b""] = record.value
+    return found
+
+
+def committed(settings: Settings) -> dict[int, int]:
+    """Ask for the committed positions in the turns, 0 where there is none."""
+    consumer = Consumer({**settings.confluent(), "group.id": settings.app_id("score"), "enable.auto.commit": False})
+    try:
+        topic = topic_names(settings.prefix)["turns"]
+        places = [TopicPartition(topic, number) for number in range(settings.partitions)]
+        return {place.partition: max(0, place.offset) for place in consumer.committed(places, timeout=30)}
+    finally:
+        consumer.close()
+
+
+def ends(settings: Settings) -> dict[int, int]:
+    """Ask for the ends of the turns' partitions."""
+    consumer = Consumer({**settings.confluent(), "group.id": "faults-ends"})
+    try:
+        topic = topic_names(settings.prefix)["turns"]
+        places = [TopicPartition(topic, number) for number in range(settings.partitions)]
+        return {place.partition: consumer.get_watermark_offsets(place, timeout=30)[1] for place in places}
+    finally:
+        consumer.close()
+
+
+def read_topic(settings: Settings, topic: str) -> dict[int, list[Kept]]:
+    """Read all of a topic, committed records only, to its end: waits for transactions that are still open."""
+    options: dict[str, Any] = {
+        **settings.confluent(),
+        "group.id": "faults-oracle",
+        "enable.auto.commit": False,
+        "isolation.level": "read_committed",
+        "enable.partition.eof": True,
+        "auto.offset.reset": "earliest",
+    }
+    consumer = Consumer(options)
+    found: dict[int, list[Kept]] = {number: [] for number in range(settings.partitions)}
+    try:
+        high = {n: consumer.get_watermark_offsets(TopicPartition(topic, n), timeout=30)[1] for n in found}
+        consumer.assign([TopicPartition(topic, number, 0) for number in found])
+        open_ends = set(found)
+        while open_ends:
+            for message in consumer.consume(5000, 1.0):
+                error = message.error()
+                if error is None:
+                    _, stamp = message.timestamp()
+                    headers = tuple(message.headers() or ())
+                    kept = Kept(message.partition(), message.offset(), message.key(), message.value(), stamp, headers)
+                    found[kept.partition].append(kept)
+                elif error.code() != KafkaError._PARTITION_EOF:
+                    raise KafkaException(error)
+                elif message.offset() >= high[message.partition()]:
+                    open_ends.discard(message.partition())
+    finally:
+        consumer.close()
+    return found

@@ -1,0 +1,128 @@
+"""What is fed in the fault runs: simulated traffic over a rough road, and a suite under which much happens.
+
+Conversations close, return, and are forgotten within a run, by event time only: the wall clock never closes one, so
+that an oracle which knows nothing of when a worker worked can say what must come out.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import orjson
+from confluent_kafka import Producer
+
+from agents.settings import Settings
+from agents.topics import partition_for, topic_names
+from stream.simulation import SimulatedRecord, Traffic, simulate
+from stream.suite import Suite, parse_suite
+
+RATE = 5.0  #: turns per second of event time
+SUITE = """
+name = "faults"
+[conversations]
+idle = "5m"
+retention = "1h"
+grace = "1m"
+silence = 1_000_000_000
+[[windows]]
+size = "1m"
+keep = "5m"
+[[windows]]
+size = "10m"
+keep = "10m"
+[exchanges]
+share = 0.3
+"""
+
+
+def make_suite() -> Suite:
+    """Return the suite of all fault runs."""
+    return parse_suite(SUITE)
+
+
+def make_traffic(turns: int, seed: int) -> Iterator[SimulatedRecord]:
+    """Give records whose event times end about now: a timestamp in the future is then one for the broker too."""
+    return simulate(
+        Traffic(
+            seed=seed,
+            turns=turns,
+            start=time.time() - turns / RATE - 3600.0,
+            rate=RATE,
+            day_night=False,
+            open_conversations=200,
+            document_chars=(40, 160),
+            gaps=0.05,
+            hot=0.02,
+            superseded=0.05,
+            disorder=0.05,
+            late=0.02,
+            late_seconds=500.0,
+            duplicates=0.03,
+            conflicts=0.01,
+            naive=0.02,
+            malformed=0.02,
+        )
+    )
+
+
+def last_words(partitions: int) -> Iterator[tuple[bytes, bytes]]:
+    """Give one more turn per partition, half an hour later than all others, on a full minute.
+
+    Idle conversations are looked for by the minute; on a full minute nothing depends on when somebody last looked.
+    """
+    stamp = (time.time() // 60 + 1) * 60.0 - 3600.0 + 1800.0
+    for partition in range(partitions):
+        number = next(n for n in range(10_000) if partition_for(b"last-%d" % n, partitions) == partition)
+        turn = {"conversation_id": f"last-{number}", "turn_id": "t1", "role": "user", "text": "That was it."}
+        when = datetime.fromtimestamp(stamp, UTC).isoformat()
+        yield b"last-%d" % number, orjson.dumps({**turn, "timestamp": when})
+
+
+@dataclass
+class Feed:
+    """Write records to the turns topic.
+
+    pace: turns per second, 0 is as fast as it goes; gap_every, gap: after so many records nothing comes for so many
+    seconds.
+    """
+
+    settings: Settings
+    pace: float = 0.0
+    gap_every: int = 0
+    gap: float = 0.0
+    fed: int = 0
+
+    def run(self, records: Iterable[SimulatedRecord], meanwhile: Callable[[], None] = lambda: None) -> int:
+        """Write all records; `meanwhile` is called now and then, and may break things.
+
+        An unreachable broker is waited for: what is fed is fed once.
+        """
+        options = self.settings.producer() | {"message.timeout.ms": 300_000, "enable.idempotence": True}
+        producer = Producer(options)
+        topic = topic_names(self.settings.prefix)["turns"]
+        began = time.monotonic()
+        for record in records:
+            while True:
+                try:
+                    producer.produce(topic, record.value, record.key)
+                    break
+                except BufferError:
+                    producer.poll(0.1)
+            self.fed += 1
+            if self.fed % 100 == 0:
+                producer.poll(0)
+                meanwhile()
+                ahead = self.fed / self.pace - (time.monotonic() - began) if self.pace else 0.0
+                if ahead > 0:
+                    time.sleep(ahead)
+            if self.gap_every and self.fed % self.gap_every == 0:
+                time.sleep(self.gap)
+                began += self.gap
+        for key, value in last_words(self.settings.partitions):
+            producer.produce(topic, value, key)
+        until = time.monotonic() + 300
+        while producer.flush(0.5):
+            meanwhile()
+            assert time.monotonic() < until, "the feed could not be written within 300 s"
+        return self.fed + self.settings.partitions

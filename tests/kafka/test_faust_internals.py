@@ -1,0 +1,300 @@
+"""What we replace inside Faust 0.15.3 and aiokafka: still there, still needed, and does what ours has to do.
+
+Every scenario runs twice: with ours, and with Faust's own method put back. When the second one passes too, upstream has
+fixed the defect and ours can go.
+"""
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Mapping
+from importlib.metadata import version
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiokafka.consumer.fetcher import Fetcher
+from aiokafka.consumer.subscription_state import SubscriptionState
+from faust import App, Stream
+from faust.tables.recovery import Recovery
+from faust.transport.consumer import Consumer
+from faust.transport.drivers import aiokafka as driver
+from faust.types import TP
+
+from agents import consumer as ours
+from agents.apps import TAKE_OVER_SECONDS, consumer_options
+from agents.batches import BatchStream, Inbox
+from agents.consumer import PartitionApp, PartitionConsumer, PartitionThread
+from agents.score import make_score_app
+from agents.settings import Settings
+from stream.suite import Suite
+
+pytestmark = pytest.mark.kafka
+
+PLACE = TP("turns", 0)
+
+
+class Owner:
+    """An owner that only notes what it is told."""
+
+    def __init__(self) -> None:
+        self.inbox = Inbox(100)
+        self.taken: list[set[TP]] = []
+
+    async def take_over(self, assigned: set[TP]) -> Mapping[TP, int]:
+        self.taken.append(assigned)
+        return dict.fromkeys(assigned, 5)
+
+    async def let_go(self) -> None:
+        return
+
+
+class Thread:
+    """Faust's consumer thread without Kafka: a fetch stays under way until it is released."""
+
+    def __init__(self) -> None:
+        self.fetching, self.released = asyncio.Event(), asyncio.Event()
+        self.revocations = 0
+        self.commits: list[Mapping[TP, int]] = []
+
+    async def getmany(self, active: set[TP], timeout: float) -> dict[TP, list[Any]]:
+        self.fetching.set()
+        await self.released.wait()
+        self.released.clear()
+        return {PLACE: [SimpleNamespace(offset=offset) for offset in (8, 9)]}
+
+    def assignment(self) -> set[TP]:
+        return {PLACE}
+
+    async def seek_wait(self, positions: Mapping[TP, int]) -> None:
+        return
+
+    async def seek_to_committed(self) -> Mapping[TP, int]:
+        return {PLACE: 5}
+
+    async def expect_fetches(self, revocations: int) -> None:
+        return
+
+    async def commit(self, offsets: Mapping[TP, int]) -> bool:
+        self.commits.append(offsets)
+        return True
+
+
+def make_consumer(kind: type[PartitionConsumer] = PartitionConsumer) -> PartitionConsumer:
+    app = PartitionApp("internals", broker="kafka://localhost:1", table_standby_replicas=0)
+    app.owner, app.consumer_options = Owner(), {}
+    consumer = kind(app.transport, lambda message: None, None, None)
+    consumer._thread.thread_loop.close()  # it is never started
+    consumer._thread = Thread()
+    consumer._set_active_tps({PLACE})
+    consumer.resume_flow()
+    app.owner.inbox.open({0})
+    return consumer
+
+
+@pytest.fixture
+async def tasks() -> AsyncIterator[list[asyncio.Task[Any]]]:
+    """Tasks to be cancelled when the test is over."""
+    started: list[asyncio.Task[Any]] = []
+    yield started
+    for task in started:
+        task.cancel()
+    await asyncio.gather(*started, return_exceptions=True)
+
+
+def drain(consumer: PartitionConsumer, tasks: list[asyncio.Task[Any]]) -> None:
+    fetcher = SimpleNamespace(_stopped=asyncio.Event())
+    tasks.append(asyncio.get_running_loop().create_task(consumer._drain_messages(fetcher)))
+
+
+async def some_turns_of_the_loop() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+async def offsets_after_a_seek_during_a_fetch(
+    kind: type[PartitionConsumer], tasks: list[asyncio.Task[Any]]
+) -> list[int]:
+    """Seek back to 5 while a fetch of 8 and 9 is under way; return what was handed on."""
+    consumer = make_consumer(kind)
+    drain(consumer, tasks)
+    await consumer._thread.fetching.wait()
+    seek = asyncio.get_running_loop().create_task(consumer.perform_seek())
+    tasks.append(seek)
+    await some_turns_of_the_loop()
+    consumer._thread.released.set()
+    await seek
+    consumer.resume_flow()  # as Faust's recovery does right after
+    await some_turns_of_the_loop()
+    waiting = consumer.owner.inbox._waiting.get(0, {})
+    return [record.offset for records in waiting.values() for record in records]
+
+
+async def test_a_fetch_under_way_during_a_seek_is_thrown_away(tasks: list[asyncio.Task[Any]]) -> None:
+    assert await offsets_after_a_seek_during_a_fetch(PartitionConsumer, tasks) == []
+
+
+async def test_faust_itself_hands_on_what_was_fetched_before_the_seek(tasks: list[asyncio.Task[Any]]) -> None:
+    class StockSeek(PartitionConsumer):
+        perform_seek = Consumer.perform_seek
+
+    # 5, 6 and 7 would never be read: the next fetch begins after 9.
+    assert await offsets_after_a_seek_during_a_fetch(StockSeek, tasks) == [8, 9]
+
+
+async def test_a_fetch_under_way_during_a_revocation_is_thrown_away(tasks: list[asyncio.Task[Any]]) -> None:
+    consumer = make_consumer()
+    drain(consumer, tasks)
+    await consumer._thread.fetching.wait()
+    consumer.epoch += 1  # what on_partitions_revoked does first, when Faust's generation is still the old one
+    consumer._thread.released.set()
+    await some_turns_of_the_loop()
+    assert consumer.owner.inbox.waiting == 0
+
+
+async def commits_with_one_record_unacked(kind: type[PartitionConsumer]) -> list[Mapping[TP, int]]:
+    """Commit when 10 is committed, 11 to 13 are done, and 10 is not."""
+    consumer = make_consumer(kind)
+    consumer._committed_offset[PLACE] = 10
+    consumer._acked[PLACE] = [11, 12, 13]
+    consumer.app.topics._acking_topics.add(PLACE.topic)
+    await consumer.commit()
+    return consumer._thread.commits
+
+
+async def test_faust_never_commits_a_position_of_ours() -> None:
+    assert await commits_with_one_record_unacked(PartitionConsumer) == []
+
+
+async def test_faust_itself_commits_past_a_record_that_is_not_done() -> None:
+    class StockCommit(PartitionConsumer):
+        _filter_tps_with_pending_acks = Consumer._filter_tps_with_pending_acks
+
+    assert await commits_with_one_record_unacked(StockCommit) == [{PLACE: 14}]
+
+
+async def test_a_failing_fetch_ends_the_process(
+    tasks: list[asyncio.Task[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class GaveUp(BaseException):
+        pass
+
+    def give_up(reason: object) -> None:
+        raise GaveUp(reason)
+
+    async def getmany(active: set[TP], timeout: float) -> dict[TP, list[Any]]:
+        raise LookupError("offset out of range")
+
+    monkeypatch.setattr(ours, "give_up", give_up)
+    consumer = make_consumer()
+    consumer._thread.getmany = getmany
+    with pytest.raises(GaveUp, match="out of range"):
+        await consumer._drain_messages(SimpleNamespace(_stopped=asyncio.Event()))
+
+
+async def idle_after_a_revocation(kind: type[driver.AIOKafkaConsumerThread]) -> float:
+    """Return what aiokafka takes for idle time when a worker without partitions has waited for an hour."""
+    consumer = make_consumer()
+    told = []
+
+    async def revoked(loop: object, places: set[TP]) -> None:
+        told.append(places)
+
+    consumer.threadsafe_partitions_revoked = revoked
+    thread = kind(consumer, thread_loop=asyncio.get_running_loop())
+    subscription = SubscriptionState()
+    subscription._last_fetch_ended -= 3600.0
+    thread._consumer = SimpleNamespace(_subscription=subscription)
+    await thread.on_partitions_revoked({PLACE})
+    assert told == [{PLACE}]
+    return subscription.fetcher_idle_time
+
+
+async def test_waiting_for_the_group_is_no_idleness() -> None:
+    assert await idle_after_a_revocation(PartitionThread) == 0
+
+
+async def test_faust_itself_lets_aiokafka_refuse_to_join_again() -> None:
+    assert await idle_after_a_revocation(driver.AIOKafkaConsumerThread) >= 3600
+
+
+async def test_the_excuse_ends_only_with_the_revocation_it_was_for() -> None:
+    consumer = make_consumer()
+    thread = PartitionThread(consumer, thread_loop=asyncio.get_running_loop())
+    subscription = SubscriptionState()
+    thread._consumer = SimpleNamespace(_subscription=subscription)
+    thread.revocations = 2
+    thread._excused.enter_context(subscription.fetch_context())
+    await thread._end_excuse(1)
+    assert subscription._fetch_count == 1
+    await thread._end_excuse(2)
+    assert subscription._fetch_count == 0
+
+
+async def strategy(kind: type[driver.AIOKafkaConsumerThread]) -> str:
+    settings = Settings(brokers="localhost:1")
+    consumer = make_consumer()
+    consumer.app.consumer_options = consumer_options(settings, "group")
+    thread = kind(consumer, thread_loop=asyncio.get_running_loop())
+    made = thread._create_worker_consumer(consumer.transport)
+    made._closed = True  # it was never started
+    (assignor,) = made._partition_assignment_strategy
+    return str(assignor.name)
+
+
+async def test_co_partitioned_inputs_are_assigned_together() -> None:
+    assert await strategy(PartitionThread) == "faust"
+
+
+async def test_faust_itself_falls_back_to_round_robin() -> None:
+    assert await strategy(driver.AIOKafkaConsumerThread) == "roundrobin"
+
+
+async def test_a_spare_worker_hears_that_it_has_nothing() -> None:
+    consumer = make_consumer()
+
+    async def assigned(places: set[TP], generation: int) -> None:
+        return
+
+    consumer._on_partitions_assigned = assigned
+    await consumer.on_partitions_assigned(set(), 1)
+    assert consumer.owner.taken == [set()]
+
+
+def test_faust_never_gives_up_on_a_long_take_over() -> None:
+    app = make_score_app(Settings(brokers="localhost:1"), Suite())
+    assert app.conf.broker_request_timeout == TAKE_OVER_SECONDS
+    assert "timeout=self.app.conf.broker_request_timeout" in inspect.getsource(Recovery._resume_streams)
+
+
+@pytest.mark.parametrize(("package", "pinned"), [("faust-streaming", "0.15.3"), ("aiokafka", "0.14.0")])
+def test_the_versions_are_the_ones_that_were_read(package: str, pinned: str) -> None:
+    assert version(package) == pinned
+
+
+@pytest.mark.parametrize(
+    ("mine", "stock"),
+    [(PartitionConsumer, driver.Consumer), (PartitionThread, driver.AIOKafkaConsumerThread), (PartitionApp, App)],
+)
+def test_every_method_that_is_replaced_exists_with_the_same_parameters(mine: type, stock: type) -> None:
+    own = {"owner", "commit_positions", "expect_fetches", "_end_excuse", "_hand_on", "__init__"}
+    replaced = [name for name, value in vars(mine).items() if inspect.isfunction(value) and name not in own]
+    assert replaced
+    for name in replaced:
+        assert list(inspect.signature(getattr(mine, name)).parameters) == list(
+            inspect.signature(getattr(stock, name)).parameters
+        ), name
+
+
+@pytest.mark.parametrize(
+    ("where", "names"),
+    [
+        (driver.Consumer, ["_getmany", "_get_active_partitions", "stop_flow", "wait_first", "assignment"]),
+        (driver.AIOKafkaConsumerThread, ["seek_wait", "call_thread", "_ensure_consumer"]),
+        (Stream, ["maybe_start", "should_stop"]),
+        (SubscriptionState, ["fetch_context", "fetcher_idle_time"]),
+        (Fetcher, ["fetched_records"]),
+    ],
+)
+def test_what_is_used_from_inside_is_there(where: type, names: list[str]) -> None:
+    assert [name for name in names if not hasattr(where, name)] == []
+    assert issubclass(BatchStream, Stream)
