@@ -1,0 +1,132 @@
+"""A conversation's state: bounded, written and read back as it was."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stream.conversations import Conversation, Known, Limits, peek, restore
+from stream.errors import SchemaError
+from stream.pairing import USER, Answer, Slot
+from stream.windows import Window
+
+LIMITS = Limits()
+
+
+def slot(time: float) -> Slot:
+    return Slot(f"t{time}", USER, time, "")
+
+
+def test_a_full_state_is_read_back_as_it_was_written() -> None:
+    answer = Answer("a", None, "m", "web", 0.5, None, "followed_up:clear:u2", "row", 3.0, 0.2, 0.2, True)
+    state = Conversation(
+        due=5.0,
+        clock=1.5,
+        offset=7,
+        first=-3.0,
+        last=4.0,
+        closed=True,
+        closes=2,
+        close_row="abc",
+        turns=9,
+        recent="x" * 16,
+        slots=[slot(1.0), Slot("a1", "assistant", 2.0, "text \0 é 😀", answer)],
+        means=[1, 0.5],
+        windows=[Window(300.0, 0.0, [1, 0.5])],
+        horizon=0.5,
+        suite="s",
+    )
+    assert restore(state.snapshot()) == state
+
+
+def test_an_empty_state_is_read_back_as_it_was_written() -> None:
+    fresh = Conversation(last=0.0)
+    assert restore(fresh.snapshot()) == fresh
+
+
+def test_due_and_clock_can_be_read_without_the_rest() -> None:
+    assert tuple(peek(Conversation(due=1_750_000_001.25, clock=1_750_000_000.5, last=0.0).snapshot()))[:2] == (
+        1_750_000_001.25,
+        1_750_000_000.5,
+    )
+    assert tuple(peek(Conversation(due=1.0, last=0.0).snapshot()))[:2] == (1.0, float("-inf"))
+
+
+def test_newer_state_is_refused() -> None:
+    newer = Conversation(last=0.0).snapshot().replace(b"[1,", b"[2,", 1)
+    for read in (restore, peek):
+        with pytest.raises(SchemaError, match="version 1, got 2"):
+            read(newer)
+
+
+@given(
+    st.floats(-1e11, 1e11), st.floats(-1e11, 1e11), st.lists(st.floats(-1e11, 1e11), max_size=8), st.text(max_size=20)
+)
+def test_event_times_and_texts_survive_exactly(due: float, clock: float, times: list[float], text: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # no turn carries one: decode_turn refuses lone surrogates
+        return
+    state = Conversation(due=due, clock=clock, last=0.0, slots=[Slot("t", USER, time, text) for time in times])
+    assert restore(state.snapshot()) == state
+    assert tuple(peek(state.snapshot()))[:2] == (due, clock)
+
+
+def test_a_turn_id_is_new_once() -> None:
+    state = Conversation()
+    known, mark = state.knows("t1", "userhello")
+    assert known is Known.NEW
+    state.remember(mark, LIMITS)
+    assert state.knows("t1", "userhello")[0] is Known.DUPLICATE
+    assert state.knows("t1", "userother")[0] is Known.CONFLICT
+    assert state.knows("t2", "userhello")[0] is Known.NEW
+
+
+def test_only_so_many_ids_are_remembered() -> None:
+    state, limits = Conversation(), Limits(recent_turns=3)
+    for name in "abcd":
+        state.remember(state.knows(name, "")[1], limits)
+    assert [state.knows(name, "")[0] for name in "abcd"] == [Known.NEW] + [Known.DUPLICATE] * 3
+    assert len(state.recent) == 3 * 16
+
+
+@given(st.lists(st.text("ab\0é", max_size=4), max_size=40))
+def test_ids_are_told_apart_whatever_they_are(ids: list[str]) -> None:
+    state, seen = Conversation(), set()
+    for name in ids:
+        known, mark = state.knows(name, "same")
+        assert (known is Known.DUPLICATE) == (name in seen)
+        if known is Known.NEW:
+            state.remember(mark, LIMITS)
+        seen.add(name)
+
+
+def test_event_times_are_met_in_any_order() -> None:
+    state = Conversation()
+    assert [state.meet(time, LIMITS) for time in (1000.0, 700.0, 699.0, 1500.0)] == [False, False, True, False]
+    assert (state.first, state.last, state.turns, state.late) == (699.0, 1500.0, 4, 1)
+
+
+def test_the_oldest_turn_leaves_when_there_are_too_many() -> None:
+    state, limits = Conversation(), Limits(kept_turns=3)
+    assert [state.put(slot(time), limits) for time in (1.0, 2.0, 3.0, 4.0)] == [0, 1, 2, 2]
+    assert (state.horizon, [s.time for s in state.slots]) == (1.0, [2.0, 3.0, 4.0])
+    assert state.put(slot(0.5), limits) is None
+    assert state.put(slot(1.5), limits) is None
+    assert (state.horizon, len(state.slots)) == (1.5, 3)
+    assert state.put(slot(2.5), limits) == 0
+
+
+def test_idle_and_forgotten_are_told_by_the_clock_that_is_handed_in() -> None:
+    state = Conversation(last=100.0, clock=100.0)
+    assert not state.idle_at(1900.0, LIMITS)
+    assert state.idle_at(1900.1, LIMITS)
+    assert not state.forgotten_at(88_300.0, LIMITS)
+    assert state.forgotten_at(88_300.1, LIMITS)
+    assert state.settle(LIMITS) == 1900.0
+    state.closed = True
+    assert not state.idle_at(1e12, LIMITS)
+    assert state.settle(LIMITS) == 88_300.0
+
+
+def test_an_old_turn_that_came_just_now_is_not_idle() -> None:
+    assert not Conversation(last=100.0, clock=50_000.0).idle_at(51_000.0, LIMITS)
