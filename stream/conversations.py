@@ -168,17 +168,11 @@ def restore(value: bytes) -> Conversation:
     version, due, clock, *counted, horizon, recent, suite, slots, means, windows = orjson.loads(value)
     if version != VERSION:
         raise SchemaError(_newer(version))
-    return Conversation(
-        due,
-        _BEFORE_ALL if clock is None else clock,
-        *counted,
-        _BEFORE_ALL if horizon is None else horizon,
-        recent,
-        suite,
-        [Slot(i, role, t, text, None if a is None else Answer(*a)) for i, role, t, text, a in slots],
-        means,
-        [Window(size, start, observed) for size, start, observed in windows],
-    )
+    fields = [due, _BEFORE_ALL if clock is None else clock, *counted, _BEFORE_ALL if horizon is None else horizon]
+    fields += [recent, suite]
+    fields.append([Slot(i, role, t, text, None if a is None else Answer(*a)) for i, role, t, text, a in slots])
+    fields += [means, [Window(size, start, observed) for size, start, observed in windows]]
+    return Conversation(*fields)
 
 
 def peek(value: bytes) -> tuple[float, float, int]:

@@ -6,22 +6,26 @@ What is judged stands here; where things run (brokers, ports, keys) stands in th
 import re
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from stream import follow_ups
 from stream.checks import parse_check
+from stream.citations import citation_reader
 from stream.conversations import Limits
 from stream.errors import ConfigError
 from stream.follow_ups import FollowUpRules
 from stream.instructions import Check
 from stream.measures import Measure, parse_measure
 from stream.windows import WindowSpec
+
+MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -37,6 +41,29 @@ def _seconds(value: object) -> float:
     return float(match[1]) * _UNITS[match[2]]
 
 
+def _read_by(read: Callable[[str], object]) -> AfterValidator:
+    """Refuse a text that `read` refuses, so that the error names the key where it stands."""
+
+    def look(text: str) -> str:
+        try:
+            read(text)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return text
+
+    return AfterValidator(look)
+
+
+def _label(text: str) -> str:
+    if text not in list(follow_ups.FollowUp):
+        msg = f"expected one of {', '.join(follow_ups.FollowUp)}; got {text!r}"
+        raise ValueError(msg)
+    return text
+
+
+MeasureName = Annotated[str, _read_by(parse_measure)]
+CheckName = Annotated[str, _read_by(parse_check)]
+Label = Annotated[str, AfterValidator(_label)]
 Duration = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 
@@ -52,11 +79,19 @@ class CitationPart(_Part):
     id_pattern: str | None = None
     zero_based: bool = False
 
+    @model_validator(mode="after")
+    def _readable(self) -> "CitationPart":
+        try:
+            citation_reader(self.styles, self.id_pattern, self.zero_based)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        return self
+
 
 class RetrievalPart(_Part):
     """Ranking measures on citations, and where the bands begin."""
 
-    measures: tuple[str, ...] = ("nDCG@5", "nDCG@10", "nDCG(order=retrieval)@10")
+    measures: tuple[MeasureName, ...] = ("nDCG@5", "nDCG@10", "nDCG(order=retrieval)@10")
     good: Ratio = 0.8
     moderate: Ratio = 0.5
 
@@ -64,7 +99,7 @@ class RetrievalPart(_Part):
 class CheckPart(_Part):
     """One instruction: the check's name, its weight, and whom it binds (empty: everybody)."""
 
-    check: str
+    check: CheckName
     weight: Annotated[float, Field(gt=0, le=100)] = 1.0
     assistants: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
@@ -74,8 +109,8 @@ class CheckPart(_Part):
 class FollowUpPart(_Part):
     """Values of follow-up labels where they differ from the built-in ones."""
 
-    strict: dict[str, Ratio] = Field(default_factory=dict)
-    precision: dict[str, Ratio] = Field(default_factory=dict)
+    strict: dict[Label, Ratio] = Field(default_factory=dict)
+    precision: dict[Label, Ratio] = Field(default_factory=dict)
 
 
 class ThresholdPart(_Part):
@@ -103,6 +138,13 @@ class WindowPart(_Part):
 
     size: Duration
     keep: Duration
+
+    @model_validator(mode="after")
+    def _few(self) -> "WindowPart":
+        if self.keep > MAX_WINDOWS * self.size:  # all of them are in every changelog record of a conversation
+            msg = f"expected keep to be at most {MAX_WINDOWS} times size ({self.size:g} s), got {self.keep:g} s"
+            raise ValueError(msg)
+        return self
 
 
 class ExchangePart(_Part):
@@ -139,15 +181,8 @@ class Suite(_Part):
     exchanges: ExchangePart = ExchangePart()
 
     @model_validator(mode="after")
-    def _names_exist(self) -> "Suite":
-        for label in [*self.follow_ups.strict, *self.follow_ups.precision]:
-            if label not in list(follow_ups.FollowUp):
-                msg = f"follow_ups: expected one of {', '.join(follow_ups.FollowUp)}; got {label!r}"
-                raise ValueError(msg)
-        try:
-            names = [m.name for m in self.parsed_measures] + [check.name for _, check in self.parsed_checks]
-        except ConfigError as error:
-            raise ValueError(str(error)) from None
+    def _each_once(self) -> "Suite":
+        names = [m.name for m in self.parsed_measures] + [check.name for _, check in self.parsed_checks]
         sizes = [f"the window of {window.size:g} seconds" for window in self.windows]
         for name, times in Counter([*names, *sizes]).items():
             if times > 1:
@@ -218,9 +253,9 @@ def parse_suite(text: str, origin: str = "suite") -> Suite:
             msg = f"{origin}: unknown key {key}; run `turnsignal suite show` for the keys there are"
         else:
             said = first["msg"].removeprefix("Value error, ")
-            came = "" if first["type"] == "value_error" and key == "suite" else f", got {str(first['input'])[:80]!r}"
+            came = "" if "got " in said else f", got {str(first['input'])[:80]!r}"
             msg = f"{origin}: {key}: {said}{came}"
-        raise ConfigError(msg) from None
+        raise ConfigError(" ".join(msg.splitlines())) from None
 
 
 def load_suite(path: str | Path | None) -> Suite:

@@ -1,0 +1,135 @@
+"""What a batch writes: rows, exchanges for judges, packed series, dead letters; and what it counts."""
+
+from collections import defaultdict
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from stream.errors import Reason
+from stream.exchanges import EXCHANGE_RECORDS
+from stream.outbox import DEAD_LETTER_BYTES, chosen, dead_letter
+from stream.pipeline import Batch, Shard
+from stream.suite import Suite, parse_suite
+
+T0 = 1_750_000_000.0
+SUITE = Suite()
+
+
+class Came(NamedTuple):
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+
+
+def came(offset: int, role: str, text: str, conversation: str = "c", **more: Any) -> Came:
+    stamp = datetime.fromtimestamp(T0 + offset, UTC).isoformat()
+    fields = {"conversation_id": conversation, "turn_id": f"t{offset}", "role": role, "text": text, "timestamp": stamp}
+    return Came(offset, conversation.encode(), orjson.dumps(fields | more), round((T0 + offset) * 1000))
+
+
+def documents(*ids: str) -> list[dict[str, str]]:
+    return [{"doc_id": name, "text": "TEXT OF A DOCUMENT"} for name in ids]
+
+
+def exchange(conversation: str = "c", start: int = 0, answer: str = "Look here [a].", **more: Any) -> list[Came]:
+    return [
+        came(start, "user", "How do I change the colour?", conversation),
+        came(start + 1, "assistant", answer, conversation, retrieved=documents("a", "b"), **more),
+        came(start + 2, "user", "No, I meant the blue one, not the red one.", conversation),
+    ]
+
+
+def series(batch: Batch) -> dict[tuple[str, str | None, str], Any]:
+    packed = [orjson.loads(out.value or b"") for out in batch.outputs if out.topic == "series"]
+    return {(one["assistant"], one["version"], one["scorer"]): one for one in packed}
+
+
+def test_a_series_is_one_record_per_release_and_scorer() -> None:
+    turns = exchange() + exchange("d", 10, "Look there [b].") + exchange("e", 20, version="v2")
+    batch = Shard(SUITE).work(turns, T0)
+    packed = series(batch)
+    ndcg = packed["default", None, "nDCG@5"]
+    assert ndcg["conversations"] == ["c", "d"]
+    assert ndcg["times"] == [T0 + 1, T0 + 11]
+    assert ndcg["values"] == [1.0, pytest.approx(0.6309, abs=1e-4)]
+    assert packed["default", "v2", "follow_up"]["values"] == [0.2]
+    assert len(packed) == sum(out.topic == "series" for out in batch.outputs)
+
+
+def test_series_hold_every_value_of_every_row() -> None:
+    batch = Shard(SUITE).work(exchange() + exchange("d", 10, "Nothing cited.") + exchange("e", 20, "[9]"), T0)
+    rows: defaultdict[str, list[float]] = defaultdict(list)
+    for out in batch.outputs:
+        if out.topic == "scores":
+            for score in orjson.loads(out.value or b"")["scores"]:
+                if score["value"] is not None:
+                    rows[score["scorer"]].append(score["value"])
+    assert {scorer: sorted(one["values"]) for (_, _, scorer), one in series(batch).items()} == {
+        scorer: sorted(values) for scorer, values in rows.items()
+    }
+
+
+def test_good_bad_and_unscored_are_counted_and_the_worst_is_named() -> None:
+    turns = exchange() + exchange("d", 10, "Nothing cited.") + exchange("e", 20, "Look there [b].")
+    tally = Shard(parse_suite("[thresholds]\nrelevancy = 0.7")).work(turns, T0).tally
+    assert [tally.verdicts["default", None, "nDCG@5", kind] for kind in ("good", "bad", "unscored")] == [1, 1, 1]
+    assert tally.exemplars["default", None, "nDCG@5"].conversation_id == "e"
+    assert tally.unscored["default", None, "nDCG@5", "no_citations"] == 1
+    assert tally.turns["default", None, "user"] == 6
+    assert tally.cited["default", None, "2"] == 1
+    assert tally.retrieved["default", None, "1"] == 3
+    assert tally.diagnosis["default", None, "high/low/high"] == 1
+
+
+def test_by_default_nothing_is_queued_for_judges() -> None:
+    assert not [out for out in Shard(SUITE).work(exchange(), T0).outputs if out.topic == "exchanges"]
+
+
+def test_an_exchange_is_queued_twice_at_most_with_documents_only_the_first_time() -> None:
+    batch = Shard(parse_suite("[exchanges]\nshare = 1")).work(exchange(), T0)
+    queued = [out for out in batch.outputs if out.topic == "exchanges"]
+    response, follow_up = [EXCHANGE_RECORDS.validate_json(out.value or b"") for out in queued]
+    assert (response.stage, follow_up.stage) == ("response", "follow_up")
+    assert [document.doc_id for document in response.documents or []] == ["a", "b"]
+    assert follow_up.documents is None
+    assert (follow_up.prompt, follow_up.follow_up_id) == ("How do I change the colour?", "t2")
+    assert response.inclusion == follow_up.inclusion == 1.0
+    assert b"TEXT OF A DOCUMENT" not in (queued[1].value or b"")
+
+
+def test_the_same_conversations_are_chosen_every_time_and_more_of_them_for_a_larger_share() -> None:
+    keys = [f"conversation-{n}".encode() for n in range(2000)]
+    few, many = {key for key in keys if chosen(key, 0.1)}, {key for key in keys if chosen(key, 0.5)}
+    assert few < many
+    assert (len(few), len(many)) == (pytest.approx(200, abs=60), pytest.approx(1000, abs=100))
+    assert all(chosen(key, 1.0) for key in keys)
+    assert not any(chosen(key, 0.0) for key in keys)
+
+
+def test_a_dead_letter_keeps_the_bytes_the_key_and_where_they_stood() -> None:
+    letter = dead_letter(Came(17, b"k\xff", b"\x00raw", 0), "some.turns", 3, Reason.NOT_JSON, "expected a, got é\ud800")
+    assert (letter.topic, letter.key, letter.value) == ("dead_letters", b"k\xff", b"\x00raw")
+    assert dict(letter.headers or []) == {
+        "topic": b"some.turns",
+        "partition": b"3",
+        "offset": b"17",
+        "reason": b"not_json",
+        "detail": "expected a, got é?".encode(),
+    }
+
+
+def test_a_dead_letter_is_cut_to_fit_with_length_and_digest() -> None:
+    value = b"x" * (DEAD_LETTER_BYTES + 1)
+    letter = dead_letter(Came(0, None, value, 0), "t", 0, Reason.TOO_LARGE, "d" * 5000)
+    headers = dict(letter.headers or [])
+    assert letter.value == value[:-1]
+    assert (headers["length"], headers["sha256"]) == (str(len(value)).encode(), sha256(value).hexdigest().encode())
+    assert len(headers["detail"]) == 1000
+
+
+def test_a_tombstone_stays_one_in_the_dead_letters() -> None:
+    assert dead_letter(Came(0, b"k", None, 0), "t", 0, Reason.TOMBSTONE, "").value is None

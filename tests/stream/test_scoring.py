@@ -1,0 +1,192 @@
+"""Scorers run over one response or follow-up: a value, or a reason why there is none, and never an exception."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+import pytest
+
+from stream.checks.citations import Format
+from stream.checks.platform import Slack
+from stream.exchanges import Exchange, Response
+from stream.instructions import Finding, Result
+from stream.pairing import Answer
+from stream.scores import Unscored
+from stream.scoring import (
+    FollowUpScorer,
+    ResponseScorer,
+    Scored,
+    in_order,
+    in_retrieval_order,
+    relevancy_name,
+    scorer_names,
+    thresholds,
+)
+from stream.suite import Suite, parse_suite
+from stream.turns import Document, Truth, Turn
+
+SUITE = Suite()
+FIVE = [Document(f"doc_{n}") for n in range(1, 6)]
+
+
+def turn(text: str, documents: list[Document] | None = None, **more: Any) -> Turn:
+    stamp = datetime(2025, 6, 15, tzinfo=UTC)
+    return Turn("c", "a1", "assistant", text, stamp, FIVE if documents is None else documents, **more)
+
+
+def said(scored: Scored) -> dict[str, Any]:
+    return {score["scorer"]: score for score in orjson.loads(orjson.dumps(scored.scores))}
+
+
+def scores(text: str, documents: list[Document] | None = None, suite: Suite = SUITE, **more: Any) -> dict[str, Any]:
+    return said(ResponseScorer(suite).score(turn(text, documents, **more)))
+
+
+def test_every_scored_name_is_a_name_of_the_suite() -> None:
+    scored = ResponseScorer(SUITE).score(turn("See the page [2]."))
+    assert set(scored.scorers) <= set(scorer_names(SUITE))
+    assert len(scored.scorers) == len(scored.values)
+    assert all(0 <= value <= 1 for value in scored.values)
+
+
+@pytest.mark.parametrize(
+    ("text", "documents", "reason"),
+    [
+        ("See the page [1].", [], Unscored.NO_RETRIEVAL),
+        ("See the page.", FIVE, Unscored.NO_CITATIONS),
+        ("See the page [9].", FIVE, Unscored.ALL_DANGLING),
+    ],
+)
+def test_what_cannot_be_ranked_is_unscored_with_a_reason(text: str, documents: list[Document], reason: str) -> None:
+    scored = ResponseScorer(SUITE).score(turn(text, documents))
+    assert ("nDCG@5", reason) in scored.unscored
+    assert said(scored)["nDCG@5"] == {"scorer": "nDCG@5", "value": None, "unscored": reason}
+    assert scored.relevancy is None
+
+
+def test_ranks_beyond_the_cutoff_are_poor_and_the_explanation_says_where() -> None:
+    ten = [Document(f"doc_{n}") for n in range(1, 11)]
+    score = scores("One [doc_6], two [doc_10].", ten)["nDCG@5"]
+    assert (score["value"], score["label"]) == (0.0, "poor")
+    assert "6 to 10" in score["explanation"]
+
+
+def test_wasted_context_is_the_share_that_is_never_cited() -> None:
+    assert scores("One [1], two [2].")["wasted_context"]["value"] == pytest.approx(0.6)
+
+
+def test_retrieval_order_is_told_apart_from_context_order() -> None:
+    documents = [Document("a", retrieval_rank=2), Document("b", retrieval_rank=1)]
+    found = scores("Only this [b].", documents)
+    assert found["nDCG(order=retrieval)@10"]["value"] == 1.0
+    assert found["nDCG@10"]["value"] == pytest.approx(0.6309, abs=1e-4)
+
+
+def test_retrieval_order_is_unscored_unless_every_document_says_its_place() -> None:
+    found = scores("Only this [b].", [Document("a", retrieval_rank=2), Document("b")])
+    assert found["nDCG(order=retrieval)@10"]["unscored"] == "not_applicable"
+
+
+def test_measures_on_the_truth_need_the_truth() -> None:
+    suite = parse_suite('[retrieval]\nmeasures = ["P(on=truth)@1"]')
+    name = suite.parsed_measures[0].name
+    assert scores("Text.", suite=suite)[name]["unscored"] == "no_judgments"
+    assert scores("Text.", suite=suite, truth=Truth(doc_ids=["doc_1"]))[name]["value"] == 1.0
+
+
+def test_documents_are_ordered_by_rank_each_once_and_by_place_without_one() -> None:
+    assert in_order([Document("a"), Document("b")]) == (["a", "b"], (1, 2))
+    assert in_order([Document("a", rank=2), Document("b", rank=1)]) == (["b", "a"], (1, 2))
+    assert in_order([Document("a", rank=1), Document("a", rank=2), Document("b", rank=3)]) == (["a", "b"], (1, 3))
+    assert in_order([]) == ([], ())
+    assert in_retrieval_order([Document("a", retrieval_rank=3), Document("b", retrieval_rank=1)]) == ["b", "a"]
+
+
+def test_checks_bind_only_whom_they_name() -> None:
+    suite = parse_suite('[[checks]]\ncheck = "punctuation.no_comma"\nassistants = ["bot"]\nversions = ["v2"]')
+    assert "punctuation.no_comma" not in scores("a, b", suite=suite)
+    assert "punctuation.no_comma" not in scores("a, b", suite=suite, assistant="bot", version="v1")
+    assert scores("a, b", suite=suite, assistant="bot", version="v2")["punctuation.no_comma"]["value"] == 0.0
+
+
+def test_without_an_applicable_check_compliance_is_unscored() -> None:
+    suite = parse_suite("checks = []")
+    assert scores("Text.", suite=suite)["compliance"]["unscored"] == "not_applicable"
+
+
+def test_compliance_is_weighted() -> None:
+    suite = parse_suite(
+        '[[checks]]\ncheck = "punctuation.no_comma"\nweight = 3.0\n[[checks]]\ncheck = "case.lower"\nweight = 1.0'
+    )
+    assert scores("a, b", suite=suite)["compliance"]["value"] == 0.25
+
+
+def test_a_failed_check_says_where_and_why() -> None:
+    failed = scores("a, b", suite=parse_suite('[[checks]]\ncheck = "punctuation.no_comma"'))["punctuation.no_comma"]
+    assert (failed["value"], failed["label"], failed["span"]) == (0.0, "fail", [1, 2])
+    assert failed["explanation"]
+
+
+def test_a_check_that_raises_is_an_error_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: Format, response: Response) -> Finding:
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr(Format, "check", broken)
+    scored = ResponseScorer(SUITE).score(turn("See the page [1]."))
+    assert said(scored)["citation.format"]["unscored"] == "error"
+    assert "RuntimeError" in said(scored)["citation.format"]["explanation"]
+    assert dict(scored.findings)["citation.format"] is Result.ERROR
+    assert said(scored)["compliance"]["value"] == 1.0
+
+
+def test_a_measure_that_raises_leaves_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = Suite()
+    scorer = ResponseScorer(suite)
+
+    def broken(*_: object) -> float:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(type(suite.parsed_measures[0]), "__call__", broken)
+    found = said(scorer.score(turn("See the page [1].")))
+    assert found["nDCG@5"]["unscored"] == "error"
+    assert found["compliance"]["value"] == 1.0
+
+
+def test_the_same_response_is_scored_the_same_the_second_time() -> None:
+    scorer = ResponseScorer(SUITE)
+    texts = ["See the page [1].", "# Title\n\nSee [1][2][3][4].", "No marker.", "See the page [1]."]
+    first = [orjson.dumps(scorer.score(turn(text, platform="slack")).scores) for text in texts]
+    assert first == [orjson.dumps(ResponseScorer(SUITE).score(turn(text, platform="slack")).scores) for text in texts]
+    assert first[0] == first[3]
+    assert any(isinstance(check, Slack) for _, check in SUITE.parsed_checks)
+
+
+def test_relevancy_is_the_first_measure_on_citations_in_context_order() -> None:
+    assert relevancy_name(SUITE) == "nDCG@5"
+    assert relevancy_name(parse_suite('[retrieval]\nmeasures = ["nDCG(order=retrieval)@10", "RR"]')) == "RR"
+    assert relevancy_name(parse_suite("[retrieval]\nmeasures = []")) == ""
+
+
+def test_wasted_context_is_neither_good_nor_bad() -> None:
+    assert set(thresholds(SUITE)) == set(scorer_names(SUITE)) - {"wasted_context"}
+
+
+ANSWER = Answer("default", None, None, None, relevancy=0.9, compliance=1.0)
+
+
+def test_a_follow_up_is_scored_under_both_policies_with_a_diagnosis() -> None:
+    exchange = Exchange("Flights to Rome?", "There are three.", "Can you search for trains instead?")
+    scored, reading = FollowUpScorer(SUITE).score(exchange, ANSWER, gap=False)
+    found = said(scored)
+    assert reading is not None
+    assert found["follow_up"]["label"] == "adjustment"
+    assert found["follow_up"]["value"] < found["follow_up(policy=precision)"]["value"]
+    assert found["follow_up"]["decided_by"] == "rules"
+    assert (found["diagnosis"]["value"], found["diagnosis"]["label"]) == (None, "high/low/high")
+
+
+def test_with_a_gap_nothing_is_judged() -> None:
+    scored, reading = FollowUpScorer(SUITE).score(Exchange("a", "b", "No, wrong!"), ANSWER, gap=True)
+    assert reading is None
+    assert scored.unscored == (("follow_up", Unscored.GAP),)
+    assert said(scored)["diagnosis"]["label"] == "high/unknown/high"
