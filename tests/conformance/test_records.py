@@ -1,0 +1,171 @@
+"""Whatever comes out of the pipeline is a record as documented, whoever sent what."""
+
+import math
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stream.errors import Reason
+from stream.exchanges import EXCHANGE_RECORDS
+from stream.outbox import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, Output
+from stream.pipeline import Shard
+from stream.scores import SCORE_RECORDS, ScoreRecord, Stage, row_id
+from stream.scoring import CONVERSATION, DIAGNOSIS, scorer_names
+from stream.suite import parse_suite
+
+T0 = 1_750_000_000
+SUITE = parse_suite("[exchanges]\nshare = 1")
+
+
+class Came(NamedTuple):
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    timestamp: int
+
+
+TEXTS = st.sampled_from(
+    [
+        "",
+        "See [d1] and [2].",
+        "[d1][d2][d1][d2] [9] [^1] 【1†source】 [x](https://d1.example)",
+        "# Title\n\n| a | b |\n|---|---|\n| [d1]<br>x | - y |\n",
+        "No, I meant the other one.",
+        "What about partial refunds?",
+        "\0\u202e😀 é",
+        "```\n[d1]\n```",
+    ]
+) | st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
+DOCUMENTS = st.lists(
+    st.fixed_dictionaries(
+        {"doc_id": st.sampled_from(["d1", "d2", "d3", "日本"])},
+        optional={
+            "rank": st.integers(1, 30),
+            "retrieval_rank": st.integers(1, 30),
+            "score": st.floats(allow_nan=False, allow_infinity=False),
+            "url": st.just("https://d1.example"),
+            "text": TEXTS,
+        },
+    ),
+    max_size=6,
+)
+TURNS = st.fixed_dictionaries(
+    {
+        "conversation_id": st.sampled_from(["c", "ди 1"]),
+        "turn_id": st.sampled_from([f"t{n}" for n in range(9)]),
+        "role": st.sampled_from(["user", "assistant", "assistant", "system", "tool"]),
+        "text": TEXTS,
+        "time": st.sampled_from([0, 1, 2, 3, 50, 400, 3000, 4000, 100_000]),
+    },
+    optional={
+        "retrieved": DOCUMENTS,
+        "version": st.sampled_from(["v1", "v|2", ""]),
+        "platform": st.sampled_from(["web", "slack"]),
+        "assistant": st.sampled_from(["bot", "bot|2"]),
+        "model": st.text(st.characters(exclude_categories=("Cs",)), max_size=5),
+        "truth": st.just({"doc_ids": ["d1"]}),
+        "broken": st.just(True),
+    },
+)
+
+
+def records(turns: list[dict[str, Any]]) -> list[Came]:
+    came = []
+    for offset, drawn in enumerate(turns):
+        turn = dict(drawn)
+        at = T0 + turn.pop("time")
+        if turn.pop("broken", False):
+            turn["text"] = None
+        turn["timestamp"] = datetime.fromtimestamp(at, UTC).isoformat()
+        came.append(Came(offset, turn["conversation_id"].encode(), orjson.dumps(turn), at * 1000))
+    return came
+
+
+def written(came: list[Came]) -> list[Output]:
+    shard = Shard(SUITE)
+    outputs = []
+    for start in range(0, len(came), 4):
+        batch = shard.work(came[start : start + 4], T0)
+        shard.accept(batch)
+        outputs += batch.outputs
+    return outputs + shard.flush().outputs
+
+
+def a_score_row(value: bytes, key: bytes | None) -> ScoreRecord:
+    record = SCORE_RECORDS.validate_json(value)
+    assert record.conversation_id.encode() == key
+    assert record.suite == SUITE.fingerprint
+    names = [score.scorer for score in record.scores]
+    assert len(names) == len(set(names))
+    assert set(names) <= {*scorer_names(SUITE), DIAGNOSIS, CONVERSATION}
+    for score in record.scores:
+        if score.unscored is not None:
+            assert score.value is None
+        elif score.value is None:
+            assert score.scorer == DIAGNOSIS
+        else:
+            assert 0 <= score.value <= 1
+    return record
+
+
+def a_series(value: bytes) -> None:
+    packed = orjson.loads(value)
+    assert packed["scorer"] in scorer_names(SUITE)
+    assert len(packed["conversations"]) == len(packed["times"]) == len(packed["values"]) > 0
+    assert all(isinstance(v, int | float) and math.isfinite(v) for v in packed["values"])
+
+
+def a_summary(value: bytes, key: bytes | None) -> None:
+    summary = orjson.loads(value)
+    assert summary["schema"] == 1
+    assert summary["conversation_id"].encode() == key
+    assert summary["first"] <= summary["last"] < summary["closed_at"]
+    assert min(summary[name] for name in ("turns", "responses", "clarifications", "superseded", "late", "gaps")) >= 0
+    assert summary["clarifications"] <= summary["responses"] <= summary["turns"]
+    assert all(score["n"] > 0 and -1e-9 <= score["mean"] <= 1 + 1e-9 for score in summary["scores"].values())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(TURNS, max_size=25))
+def test_everything_that_is_written_is_a_record_as_documented(turns: list[dict[str, Any]]) -> None:
+    for out in written(records(turns)):
+        value = out.value or b""
+        if out.topic == SCORES:
+            a_score_row(value, out.key)
+        elif out.topic == EXCHANGES:
+            assert EXCHANGE_RECORDS.validate_json(value).conversation_id.encode() == out.key
+        elif out.topic == SERIES:
+            a_series(value)
+        elif out.topic == CONVERSATIONS:
+            a_summary(value, out.key)
+        else:
+            assert out.topic == DEAD_LETTERS
+            assert dict(out.headers or [])["reason"].decode() in set(Reason)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(TURNS, max_size=25))
+def test_nothing_is_written_twice_and_ids_are_the_same_every_time(turns: list[dict[str, Any]]) -> None:
+    """Unless a conversation was forgotten in between: what nobody remembers cannot be told from new."""
+    turns = [turn for turn in turns if turn["time"] < 100_000]
+    first, second = written(records(turns)), written(records(turns))
+    assert first == second
+    ids = Counter(orjson.loads(out.value or b"")["id"] for out in first if out.topic == SCORES)
+    assert [(row, times) for row, times in ids.items() if times > 1] == []
+
+
+def test_a_response_row_can_be_named_by_whoever_knows_the_turn() -> None:
+    (came,) = records([{"conversation_id": "c", "turn_id": "t1", "role": "assistant", "text": "Hi.", "time": 0}])
+    row = next(out for out in Shard(SUITE).work([came], T0).outputs if out.topic == SCORES)
+    assert orjson.loads(row.value or b"")["id"] == row_id("c", "t1", Stage.RESPONSE, "t1", SUITE.fingerprint)
+
+
+def test_ids_differ_in_everything_they_are_made_of() -> None:
+    whole = ("c", "t", "response", "t", "suite", "judge")
+    ids = {row_id(*whole)} | {row_id(*[*whole[:n], "other", *whole[n + 1 :]]) for n in range(6)}
+    assert len(ids) == 7
+    assert all(len(one) == 24 for one in ids)

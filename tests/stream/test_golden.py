@@ -1,0 +1,128 @@
+"""Golden conversations, S0's examples among them, end to end: what came in, and every number that must come out."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from stream.outbox import Output
+from stream.pipeline import Shard
+from stream.scores import SCORE_RECORDS
+from stream.suite import parse_suite
+from stream.turns import decode_turn
+
+GOLDEN = Path(__file__).parent.parent / "data" / "golden.jsonl"
+
+#: S0's compliance example is under three checks and the `[doc_id]` style, ids `doc_N`.
+S0 = parse_suite("""
+citations = { styles = ["doc_id"], id_pattern = "doc_[0-9]+" }
+[[checks]]
+check = "citation.format"
+[[checks]]
+check = "citation.placement"
+[[checks]]
+check = "citation.max_consecutive"
+""")
+
+
+class Came(NamedTuple):
+    offset: int
+    key: bytes
+    value: bytes
+    timestamp: int
+
+
+def played() -> list[Output]:
+    shard = Shard(S0)
+    records = []
+    for offset, line in enumerate(GOLDEN.read_bytes().splitlines()):
+        turn = decode_turn(line)
+        records.append(Came(offset, turn.conversation_id.encode(), line, round(turn.time * 1000)))
+    batch = shard.work(records, 0.0)
+    shard.accept(batch)
+    return batch.outputs + shard.flush().outputs
+
+
+OUTPUTS = played()
+ROWS = [orjson.loads(out.value or b"") for out in OUTPUTS if out.topic == "scores"]
+SUMMARIES = {out.key: orjson.loads(out.value or b"") for out in OUTPUTS if out.topic == "conversations"}
+
+
+def row(conversation: str, turn: str, stage: str) -> dict[str, Any]:
+    found = [r for r in ROWS if (r["conversation_id"], r["turn_id"], r["stage"]) == (conversation, turn, stage)]
+    return found[-1]
+
+
+def score(conversation: str, turn: str, stage: str, scorer: str) -> dict[str, Any]:
+    scores: list[dict[str, Any]] = row(conversation, turn, stage)["scores"]
+    return next(one for one in scores if one["scorer"] == scorer)
+
+
+def test_cited_ranks_two_and_four_of_five_are_moderate() -> None:
+    found = score("ranked", "a1", "response", "nDCG@5")
+    assert found["value"] == pytest.approx(0.6509, abs=5e-5)
+    assert found["label"] == "moderate"
+    assert found["explanation"] == "some cited documents are lower in ranking"
+
+
+def test_top_five_never_cited_is_poor_and_says_where_the_sources_are() -> None:
+    found = score("deep", "a1", "response", "nDCG@5")
+    assert (found["value"], found["label"]) == (0.0, "poor")
+    assert found["explanation"] == "the model finds its sources at ranks 6 to 10"
+
+
+def test_a_correction_is_worth_one_fifth() -> None:
+    found = score("corrected", "a1", "follow_up", "follow_up")
+    assert (found["label"], found["value"], found["decided_by"]) == ("correction", 0.2, "rules")
+
+
+def test_a_related_question_is_a_high_signal() -> None:
+    found = score("refund", "a1", "follow_up", "follow_up")
+    assert found["label"] == "related"
+    assert found["value"] >= 0.8
+
+
+def test_numeric_markers_under_the_doc_id_style_break_one_of_three_instructions() -> None:
+    values = {s["scorer"]: s["value"] for s in row("compliance", "a1", "response")["scores"]}
+    assert (values["citation.format"], values["citation.placement"], values["citation.max_consecutive"]) == (0, 1, 1)
+    assert values["compliance"] == pytest.approx(2 / 3)
+
+
+def test_good_retrieval_and_a_correction_point_at_generation() -> None:
+    found = score("corrected", "a1", "follow_up", "diagnosis")
+    assert found["label"] == "high/low/high"
+    assert "generation" in found["explanation"]
+
+
+def test_a_late_pair_of_answers_is_put_in_order() -> None:
+    assert row("repaired", "a1", "follow_up")["outcome"] == "superseded"
+    assert row("repaired", "a2", "follow_up")["follow_up"] == "u2"
+    assert SUMMARIES[b"repaired"]["clarifications"] == 1
+    assert SUMMARIES[b"repaired"]["turns"] == 4
+
+
+def test_nobody_judges_a_greeting() -> None:
+    assert [r["stage"] for r in ROWS if r["conversation_id"] == "small talk"] == ["response", "response", "close"]
+
+
+def test_conversations_end_as_their_users_left_them() -> None:
+    assert {key.decode(): summary["outcome"] for key, summary in SUMMARIES.items() if key is not None} == {
+        "ranked": "resolved",
+        "corrected": "abandoned",
+        "refund": "resolved",
+        "compliance": "resolved",
+        "deep": "abandoned",
+        "repaired": "abandoned",
+        "small talk": "resolved",
+    }
+
+
+def test_what_nobody_answered_is_ended_and_not_scored() -> None:
+    assert row("refund", "a2", "close")["outcome"] == "ended"
+    assert ("refund", "a2", "follow_up") not in {(r["conversation_id"], r["turn_id"], r["stage"]) for r in ROWS}
+
+
+def test_every_golden_row_is_a_score_record() -> None:
+    for one in ROWS:
+        assert SCORE_RECORDS.validate_python(one).suite == S0.fingerprint
