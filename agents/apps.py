@@ -20,10 +20,12 @@ from agents.batches import BatchStream
 from agents.consumer import PartitionApp
 from agents.ownership import Ownership, refuse_absent
 from agents.settings import Settings
+from agents.supervisor import SUPERVISOR_PIPE, log_to_stderr
 from agents.views import make_views
 
 logger = logging.getLogger("turnsignal.apps")
 
+TAKE_OVER_SECONDS = 86_400.0  #: longer than any
 TICK = 1.0  #: seconds between looks at silent partitions, and between signs of life
 
 
@@ -32,7 +34,8 @@ def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
     plan = owner.plan
     app = PartitionApp(
         settings.app_id(plan.name),
-        **settings.faust(),
+        # Faust gives a take-over this long, and then never tries again; ours ends by its own deadlines.
+        **settings.faust() | {"broker_request_timeout": TAKE_OVER_SECONDS},
         Stream=BatchStream,
         datadir=os.environ.get("TMPDIR", "/tmp")
         + f"/{settings.app_id(plan.name)}",  # Faust insists; nothing is kept there
@@ -109,7 +112,7 @@ def _make_ticks_service(owner: Ownership) -> type[Service]:
 
 def sign_of_life() -> None:
     """Write a byte to the supervisor, if there is one; an orphan ends itself."""
-    pipe = os.environ.get("TURNSIGNAL_SUPERVISOR_PIPE")
+    pipe = os.environ.get(SUPERVISOR_PIPE)
     if pipe is None:
         return
     try:
@@ -122,13 +125,6 @@ def _show(owner: Ownership, conversation_id: str) -> dict[str, Any] | None:
     key = conversation_id.encode("utf-8", "replace")
     shards = (holding.keeper for holding in owner.holdings.values())
     return next((shown for shard in shards if (shown := shard.describe(key)) is not None), None)
-
-
-def log_to_stderr() -> None:
-    """Log one line per event; quiet about what Faust and aiokafka do every second."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    for noisy in ("aiokafka", "faust", "mode", "aiohttp.access"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)
 
 
 def run_app(app: PartitionApp) -> int:

@@ -23,7 +23,7 @@ from agents.positions import Position, check_positions, make_mark, read_position
 from agents.settings import Settings
 from agents.tables import make_store
 from agents.topics import topic_metadata
-from agents.transactions import Writer, give_up, group_reader, refuse, restore_changelog
+from agents.transactions import Writer, give_up, group_reader, record_limits, refuse, restore_changelog
 from agents.views import Health
 from stream.errors import ConfigError
 from stream.pipeline import Batch
@@ -101,6 +101,7 @@ class Ownership:
         self._idle = asyncio.Event()
         self._idle.set()
         self._turn = 0  # which take-over is the current one
+        self._limits: dict[str, int] = {}  # topic → bytes that a record may have
         self._settled = False  # whether the last take-over is complete, and nothing was revoked since
         self._takeovers = ThreadPoolExecutor(1, "takeover")
         self._commits = ThreadPoolExecutor(32, "commit")
@@ -153,6 +154,8 @@ class Ownership:
         """Fence, then read positions, then restore; runs in a thread, one at a time."""
         if turn != self._turn:
             return  # it waited behind another, and is out of date
+        if numbers and not self._limits:
+            self._limits = record_limits(self.settings.confluent(), self.plan.outputs.values())
         for number in set(self.holdings) - numbers:
             self._drop(number)
         writers = {number: self._fence(number) for number in sorted(numbers) if number not in self.holdings}
@@ -183,7 +186,7 @@ class Ownership:
         settings, plan = self.settings, self.plan
         identity = f"{self._group}-{number}" if self.exactly_once else None
         deadline = settings.transaction_timeout * 2
-        return Writer(settings.producer(identity), number, plan.outputs, plan.changelog, deadline)
+        return Writer(settings.producer(identity), number, plan.outputs, plan.changelog, deadline, self._limits)
 
     def _restore(
         self, number: int, writer: Writer, places: list[Position], counts: Mapping[str, int], turn: int

@@ -1,7 +1,7 @@
 """The supervisor: keeps worker processes at work, one per app, started again whenever they end or stand still.
 
-A worker shows signs of life only while its work goes on, so one that hangs in an await and one that hangs on the CPU look
-alike from here: silent. Both are killed and started again; what they had not committed does not exist.
+A worker shows signs of life only while its work goes on, so one that hangs in an await and one that hangs on the CPU
+look alike from here: silent. Both are killed and started again; what they had not committed does not exist.
 """
 
 import logging
@@ -10,11 +10,16 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import IO
 
 logger = logging.getLogger("turnsignal.supervisor")
+
+#: Tells a worker which file descriptor to show signs of life on; not TURNSIGNAL_…, which are settings of the user's.
+SUPERVISOR_PIPE = "_TURNSIGNAL_SUPERVISOR_PIPE"
 
 EXIT_CONFIG = 2  #: a wrong setting: starting again would not help
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
@@ -40,23 +45,30 @@ class Worker:
 class Supervisor:
     """Run `turnsignal worker APP` processes until told to stop.
 
-    commands: app → command; stall: seconds of silence after which a process is killed.
+    commands: app → command; stall: seconds of silence after which a process is killed; log: where the processes write,
+    None is this one's own standard error.
     """
 
     def __init__(
-        self, commands: Mapping[str, Sequence[str]], stall: float, env: Mapping[str, str] | None = None
+        self,
+        commands: Mapping[str, Sequence[str]],
+        stall: float,
+        env: Mapping[str, str] | None = None,
+        log: IO[bytes] | None = None,
     ) -> None:
         self._commands = commands
         self._stall = stall
+        self._log = log
         self._env = dict(os.environ if env is None else env)
         self._workers = [Worker(app) for app in commands]
         self._stopping = 0.0
         self._exit = 0
 
     def run(self) -> int:
-        """Supervise until SIGTERM or SIGINT, or until a setting is wrong; return the exit code."""
-        for sign in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(sign, lambda *_: self.stop())
+        """Supervise until SIGTERM or SIGINT (in a thread: `stop`), or until a setting is wrong; return the exit code."""
+        if threading.current_thread() is threading.main_thread():
+            for sign in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(sign, lambda *_: self.stop())
         while True:
             now = time.monotonic()
             for worker in self._workers:
@@ -91,8 +103,16 @@ class Supervisor:
     def _start(self, worker: Worker, now: float) -> None:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
-        env = {**self._env, "TURNSIGNAL_SUPERVISOR_PIPE": str(writing)}
-        worker.process = subprocess.Popen(self._commands[worker.app], env=env, pass_fds=(writing,))
+        env = {**self._env, SUPERVISOR_PIPE: str(writing)}
+        worker.process = subprocess.Popen(
+            self._commands[worker.app],
+            env=env,
+            pass_fds=(writing,),
+            stdin=subprocess.DEVNULL,
+            stdout=self._log or subprocess.DEVNULL,  # Faust's spinner; what is worth reading goes to the log
+            stderr=self._log,
+            start_new_session=True,  # Ctrl-C is for the supervisor, which asks them to finish
+        )
         os.close(writing)
         worker.pipe, worker.started, worker.heard, worker.alive = reading, now, now, False
         logger.info("worker %s started, pid %d", worker.app, worker.process.pid)
@@ -128,3 +148,10 @@ class Supervisor:
 def worker_command(app: str) -> list[str]:
     """Return the command of one worker process."""
     return [sys.executable, "-m", "agents.cli", "worker", app, "--no-supervisor"]
+
+
+def log_to_stderr() -> None:
+    """Log one line per event; quiet about what Faust and aiokafka do every second."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
+    for noisy in ("aiokafka", "faust", "mode", "aiohttp.access"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -9,15 +9,19 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any, NamedTuple, NoReturn
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
-from stream.errors import TurnsignalError
-from stream.outbox import Output
+from stream.errors import Reason, TurnsignalError
+from stream.outbox import Output, dead_letter
 
 logger = logging.getLogger("turnsignal.transactions")
+
+_OVERHEAD = 200  #: bytes that a record costs beside its key and value, its batch's own included
+_ANY = 1_000_000_000  #: the largest that librdkafka can be told
 
 EXIT_REFUSED = 2  #: the exit code for a wrong setting, suite or topic
 EXIT_RESTART = 70  #: the exit code of a worker that wants to be started again (EX_SOFTWARE)
@@ -43,6 +47,15 @@ def refuse(reason: object) -> NoReturn:
     os._exit(EXIT_REFUSED)
 
 
+class Unplaced(NamedTuple):
+    """A record that never had a place on a topic."""
+
+    key: bytes | None
+    value: bytes | None
+    offset: int = -1
+    timestamp: int = 0
+
+
 class Restored(NamedTuple):
     """What a changelog partition held: entries read, and its end."""
 
@@ -54,7 +67,9 @@ class Writer:
     """Write the batches of one partition number.
 
     options: librdkafka's, with or without a transactional id; without one it writes at least once, outputs before state;
-    topics: short name → topic; changelog: its topic; deadline: seconds that any one step may take.
+    topics: short name → topic; changelog: its topic; deadline: seconds that any one step may take; limits: topic → bytes
+    that a record may have, a topic that is not named takes any: what is larger goes to the dead letters, cut, because the
+    broker would refuse the whole transaction, again at every start.
     """
 
     def __init__(
@@ -64,14 +79,18 @@ class Writer:
         topics: Mapping[str, str],
         changelog: str,
         deadline: float,
+        limits: Mapping[str, int] | None = None,
     ) -> None:
         self.partition = partition
+        self._limits = {name: (limits or {}).get(topic, _ANY) - _OVERHEAD for name, topic in topics.items()}
         self.transactional = "transactional.id" in options
         self._topics = topics
         self._changelog = changelog
         self._deadline = deadline
         self._failed: KafkaError | None = None
-        self._producer = Producer(dict(options))
+        # The limit is the topics' to decide, not the client's default.
+        largest = min(max([1_000_000, *(limits or {}).values()]), _ANY)
+        self._producer = Producer({**options, "message.max.bytes": largest})
         if self.transactional:
             self._producer.init_transactions(deadline)
 
@@ -85,10 +104,10 @@ class Writer:
         produce, changelog, partition = self._producer.produce, self._changelog, self.partition
         for key, value in changes.items():
             try:
-                produce(changelog, value, key, partition)
+                produce(changelog, value, key, partition, on_delivery=self._delivered)
             except BufferError:
                 self._drain()
-                produce(changelog, value, key, partition)
+                produce(changelog, value, key, partition, on_delivery=self._delivered)
 
     def commit(self, offsets: list[TopicPartition], group: Any) -> None:
         """Make the batch readable, with the input positions; blocks, so call it in a thread."""
@@ -100,14 +119,26 @@ class Writer:
         self._producer.commit_transaction(self._deadline)
 
     def _produce_outputs(self, outputs: list[Output]) -> None:
-        produce, topics, delivered = self._producer.produce, self._topics, self._delivered
-        for topic, key, value, headers in outputs:
+        produce, topics, delivered, limits = self._producer.produce, self._topics, self._delivered, self._limits
+        for output in outputs:
+            topic, key, value, headers = output
+            if value is not None and len(value) + len(key or b"") > limits[topic]:
+                topic, key, value, headers = self._too_large(output)
             arguments = {"headers": headers} if headers else {}
             try:
                 produce(topics[topic], value, key, on_delivery=delivered, **arguments)
             except BufferError:
                 self._drain()
                 produce(topics[topic], value, key, on_delivery=delivered, **arguments)
+
+    def _too_large(self, output: Output) -> Output:
+        """Return the dead letter of an output that its topic does not take; its offset is none, it has no place."""
+        topic, key, value, _ = output
+        size, limit = len(value or b"") + len(key or b""), self._limits[topic]
+        detail = f"expected a record of at most {limit} bytes for {self._topics[topic]}, got {size}"
+        logger.error("%s; it goes to the dead letters", detail)
+        unplaced = Unplaced(key, (value or b"")[: max(0, self._limits["dead_letters"] - len(key or b"") - 2_000)])
+        return dead_letter(unplaced, self._topics[topic], self.partition, Reason.OUTPUT_TOO_LARGE, detail)
 
     def _delivered(self, error: KafkaError | None, _message: object) -> None:
         if error is not None and self._failed is None:
@@ -125,9 +156,35 @@ class Writer:
             raise TurnsignalError(msg)
 
 
+def record_limits(connection: Mapping[str, Any], topics: Iterable[str]) -> dict[str, int]:
+    """Ask how many bytes a record of each topic may have; a topic of which nothing is known is left out.
+
+    Not everybody who may write may ask, and the mock cluster has no answer.
+    """
+    limits: dict[str, int] = {}
+    resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
+    admin = AdminClient({**connection, "log_level": 0})
+    for resource, answer in admin.describe_configs(resources, request_timeout=10).items():
+        try:
+            limits[resource.name] = int(answer.result(15)["max.message.bytes"].value)
+        except (KafkaException, KeyError, ValueError):
+            continue
+    return limits
+
+
 def group_reader(connection: Mapping[str, Any], group: str) -> Consumer:
     """Return a librdkafka consumer that names the group and never joins it: for positions and transaction metadata."""
     return Consumer({**connection, "group.id": group, "enable.auto.commit": False, "auto.offset.reset": "error"})
+
+
+def log_end(connection: Mapping[str, Any], place: TopicPartition, timeout: float) -> int:
+    """Ask for the true end of a partition; a consumer that reads committed records only is told an earlier one."""
+    asker = Consumer({**connection, "group.id": "turnsignal-restore", "isolation.level": "read_uncommitted"})
+    try:
+        end: int = asker.get_watermark_offsets(place, timeout=timeout)[1]
+        return end
+    finally:
+        asker.close()
 
 
 def restore_changelog(
@@ -158,12 +215,12 @@ def restore_changelog(
     }
     consumer = Consumer(options)
     source = TopicPartition(topic, partition)
-    count, stuck_since = 0, None
+    count, reached, moved = 0, 0, time.monotonic()
     try:
-        _, end = consumer.get_watermark_offsets(source, timeout=deadline)
+        end = log_end(connection, source, deadline)
         consumer.assign([TopicPartition(topic, partition, 0)])
         while wanted():
-            for message in consumer.consume(10_000, 0.2):
+            for message in consumer.consume(10_000, 0.02):
                 error = message.error()
                 if error is None:
                     value = message.value()
@@ -172,21 +229,18 @@ def restore_changelog(
                     else:
                         store[message.key()] = value
                     count += 1
-                    continue
-                if error.code() != KafkaError._PARTITION_EOF:
+                elif error.code() != KafkaError._PARTITION_EOF:
                     raise KafkaException(error)
-                reached = message.offset()
-                if reached >= end:
+                elif message.offset() >= end:
                     return Restored(count, end)
-                # The last stable offset is behind the end: somebody's transaction is still open.
-                now = time.monotonic()
-                stuck_since = stuck_since or now
-                if now - stuck_since > deadline:
-                    msg = (
-                        f"expected to read {topic}-{partition} to its end {end}, got stuck at {reached}: a transaction of "
-                        "another transactional id is open there; end whoever writes it, or wait for its timeout"
-                    )
-                    raise TurnsignalError(msg)
+                reached, moved = message.offset(), time.monotonic()
+            # The last stable offset is behind the end while somebody's transaction is open; the broker ends it in time.
+            if time.monotonic() - moved > deadline:
+                msg = (
+                    f"expected to read {topic}-{partition} to its end {end}, got stuck at {reached}: a transaction of "
+                    "another transactional id is open there; end whoever writes it, or wait for its timeout"
+                )
+                raise TurnsignalError(msg)
             progress(max(0, end - count))
         return Restored(count, end)
     finally:

@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from agents.settings import Settings
 from agents.topics import topic_names
+from agents.transactions import log_end
 from stream.outbox import Output
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite
@@ -160,7 +161,7 @@ def read_topic(settings: Settings, topic: str) -> dict[int, list[Kept]]:
     consumer = Consumer(options)
     found: dict[int, list[Kept]] = {number: [] for number in range(settings.partitions)}
     try:
-        high = {n: consumer.get_watermark_offsets(TopicPartition(topic, n), timeout=30)[1] for n in found}
+        high = {n: log_end(settings.confluent(), TopicPartition(topic, n), 30) for n in found}
         consumer.assign([TopicPartition(topic, number, 0) for number in found])
         open_ends = set(found)
         while open_ends:

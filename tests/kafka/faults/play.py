@@ -31,7 +31,7 @@ class Result(NamedTuple):
     exits: list[int | None]
 
 
-def make_settings(broker: Broker, prefix: str, directory: Path) -> Settings:
+def make_settings(broker: Broker, prefix: str, directory: Path, delivery: str = "exactly_once") -> Settings:
     """Give settings with short timeouts and small batches, so that many are in flight when something happens."""
     directory.mkdir(parents=True, exist_ok=True)
     suite = directory / "suite.toml"
@@ -40,6 +40,7 @@ def make_settings(broker: Broker, prefix: str, directory: Path) -> Settings:
         "TURNSIGNAL_BROKERS": broker.address,
         "TURNSIGNAL_PREFIX": prefix,
         "TURNSIGNAL_METRICS_PORT": "0",
+        "TURNSIGNAL_DELIVERY": delivery,
         "TURNSIGNAL_SUITE": str(suite),
         "TURNSIGNAL_MAX_POLL_RECORDS": "300",
         "TURNSIGNAL_SESSION_TIMEOUT": "4s",
@@ -64,13 +65,14 @@ def play(
     workers: int = 2,
     mischief: tuple[str, ...] = (),
     outage: float = 60.0,
+    delivery: str = "exactly_once",
 ) -> Result:
     """Run a script against fresh topics.
 
-    seconds: how long the turns are spread over; mischief: what the first workers do on SIGUSR1.
+    seconds: how long the turns are spread over; mischief: what the first workers do on SIGHUP.
     """
     began = time.monotonic()
-    settings = make_settings(broker, prefix, directory)
+    settings = make_settings(broker, prefix, directory, delivery)
     create_topics(settings)
     kinds = [*mischief, *[""] * workers]
     cast = [FaultyWorker(f"worker-{number}", settings, directory, kinds[number]) for number in range(workers)]
@@ -78,13 +80,13 @@ def play(
     try:
         for worker in cast:
             worker.start()
-        _wait(lambda: all(worker.working for worker in cast), 90, "the workers to have partitions", cast)
+        wait(lambda: all(worker.working for worker in cast), 90, "the workers to have partitions", cast)
         fed = _feed(settings, script(scene), turns, seconds, seed)
         last = time.monotonic()
-        _wait(lambda: committed(settings) == ends(settings), CATCH_UP_SECONDS, "all turns to be committed", cast)
+        wait(lambda: committed(settings) == ends(settings), CATCH_UP_SECONDS, "all turns to be committed", cast)
         expected = foretell(read_turns(settings), make_suite(), topic_names(prefix)["turns"], batch=25)
         with suppress(TimeoutError):  # then the comparison says what differs
-            _wait(lambda: read_states(settings) == expected.states, 30, "the last conversations to be closed")
+            wait(lambda: read_states(settings) == expected.states, 30, "the last conversations to be closed")
         behind = time.monotonic() - last
         for worker in cast:
             worker.terminate()
@@ -114,7 +116,7 @@ def _feed(settings: Settings, moments: list[Moment], turns: int, seconds: float,
     return fed
 
 
-def _wait(condition: Callable[[], bool], timeout: float, what: str, workers: list[FaultyWorker] | None = None) -> None:
+def wait(condition: Callable[[], bool], timeout: float, what: str, workers: list[FaultyWorker] | None = None) -> None:
     """Wait for a condition; a broker that is not there yet counts as not yet."""
     until = time.monotonic() + timeout
     while time.monotonic() < until:

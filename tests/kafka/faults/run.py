@@ -16,7 +16,7 @@ from tests.kafka.faults.play import Result, play
 from tests.kafka.faults.scenarios import FAULTS, mixed
 
 COLUMNS = ("fault", *Comparison._fields, "behind s", "run s")
-MISCHIEF = ("hang_await", "hang_cpu", "slow")  #: what the three workers of a mixed run do on SIGUSR1
+MISCHIEF = ("hang_await", "hang_cpu", "slow")  #: what the three workers of a mixed run do on SIGHUP
 
 
 def main() -> int:
@@ -59,10 +59,13 @@ def _run(name: str, seed: int, broker: Broker, directory: Path, wanted: argparse
             outage=wanted.outage,
         )
     except (TimeoutError, AssertionError) as error:
-        print(f"{title:<18}  FAILED: {error}", flush=True)
+        print(f"{title:<18}  FAILED: {str(error)[:2000]}", flush=True)
         broker.start()
         return False
     _report(title, result, own)
+    if kind and f"mischief: {kind}" not in result.logs["worker-0"]:
+        print("    FAILED: the worker was asked too late, and did nothing wrong", flush=True)
+        return False
     return result.comparison.clean
 
 

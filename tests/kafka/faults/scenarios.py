@@ -87,7 +87,7 @@ def join_and_leave(scene: Scene) -> list[Moment]:
 
 def misbehave(scene: Scene) -> list[Moment]:
     """Have a worker do what it was started to do: be slower than the poll interval, or hang."""
-    return [Moment(scene.seconds * 0.4, partial(scene.workers[0].send, signal.SIGUSR1))]
+    return [Moment(scene.seconds * 0.4, partial(scene.workers[0].send, signal.SIGHUP))]
 
 
 def crash_broker(scene: Scene) -> list[Moment]:
@@ -135,7 +135,7 @@ def _random_fault(random: Random, scene: Scene, at: float) -> Iterator[Moment]:
         yield Moment(at, partial(worker.send, signal.SIGSTOP))
         yield Moment(at + scene.session * random.uniform(0.2, 2.0), partial(worker.send, signal.SIGCONT))
     else:
-        yield Moment(at, partial(worker.send, signal.SIGUSR1))
+        yield Moment(at, partial(worker.send, signal.SIGHUP))
 
 
 def _start_again(worker: FaultyWorker) -> None:
@@ -144,7 +144,7 @@ def _start_again(worker: FaultyWorker) -> None:
     worker.start()
 
 
-#: Name → script, and what the first worker does on SIGUSR1.
+#: Name → script, and what the first worker does on SIGHUP.
 FAULTS: dict[str, tuple[Script, str]] = {
     "kill_child": (kill_child, ""),
     "kill_worker": (kill_worker, ""),

@@ -1,6 +1,6 @@
 """A worker as `turnsignal worker score` runs it, that can be told to misbehave: `python -m tests.kafka.faults.worker`.
 
-Without an argument it is the supervisor; with `child` it is the process that works. On SIGUSR1 the child does once,
+Without an argument it is the supervisor; with `child` it is the process that works. On SIGHUP the child does once,
 with its next batch, what FAULTS_MISCHIEF says. Only this script knows of it; the product's code runs as it is.
 """
 
@@ -34,7 +34,7 @@ class Mischief:
         self.kind = kind
         self.poll_interval = poll_interval
         self.left = 0
-        signal.signal(signal.SIGUSR1, lambda *_: setattr(self, "left", 3 if kind == "slow" else 1))
+        signal.signal(signal.SIGHUP, lambda *_: setattr(self, "left", 3 if kind == "slow" else 1))
 
     def take(self, kind: str) -> bool:
         """Say whether to do it now."""

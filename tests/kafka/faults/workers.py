@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[3]
 class FaultyWorker:
     """One `turnsignal worker`: a supervisor and its child, with a log.
 
-    mischief: what the child does on SIGUSR1 (`tests.kafka.faults.worker`).
+    mischief: what the child does on SIGHUP (`tests.kafka.faults.worker`).
     """
 
     def __init__(self, name: str, settings: Settings, directory: Path, mischief: str = "") -> None:

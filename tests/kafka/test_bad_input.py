@@ -1,0 +1,172 @@
+"""Hostile and broken records on a real broker: the worker goes on, the neighbours are scored, the reason is right."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+from agents.brokers import Broker
+from agents.settings import Settings
+from agents.topics import create_topics, topic_names
+from stream.errors import Reason
+from tests.kafka.faults.oracle import Outcome, committed, ends, read_outcome
+from tests.kafka.faults.play import make_settings, wait
+from tests.kafka.faults.workers import FaultyWorker
+
+pytestmark = pytest.mark.kafka
+
+CONVERSATION = b"neighbours"
+DOCUMENTS = [{"doc_id": "doc_1", "text": "Hold the button for ten seconds."}, {"doc_id": "doc_2", "text": "Call us."}]
+LARGEST = 12 * 1024 * 1024  #: bytes of a record on the turns topic of this test
+
+
+def turn(turn_id: str, role: str = "user", text: str = "How do I reset it?", **fields: Any) -> dict[str, Any]:
+    return {
+        "conversation_id": CONVERSATION.decode(),
+        "turn_id": turn_id,
+        "role": role,
+        "text": text,
+        "timestamp": "2024-05-01T09:00:00Z",
+        **fields,
+    }
+
+
+def without(field: str) -> bytes:
+    return orjson.dumps({name: value for name, value in turn("bad").items() if name != field})
+
+
+def beside(tail: bytes) -> bytes:
+    return orjson.dumps(turn("bad"))[:-1] + b"," + tail + b"}"
+
+
+Case = tuple[str, bytes | None, bytes | None, Reason | None]
+
+BAD: list[Case] = [
+    ("not JSON", CONVERSATION, b"user: how do I reset it?", Reason.NOT_JSON),
+    ("nothing at all", CONVERSATION, b"", Reason.NOT_JSON),
+    ("not UTF-8", CONVERSATION, beside(b'"user_id":"caf\xe9"'), Reason.NOT_JSON),
+    ("a wrong type", CONVERSATION, orjson.dumps(turn("bad", text=42)), Reason.WRONG_TYPE),
+    ("a missing field", CONVERSATION, without("text"), Reason.MISSING_FIELD),
+    ("an unknown role", CONVERSATION, orjson.dumps(turn("bad", "oracle")), Reason.UNKNOWN_ROLE),
+    ("NaN", CONVERSATION, beside(b'"metadata":{"latency":NaN}'), Reason.NOT_JSON),
+    ("a lone surrogate", CONVERSATION, beside(b'"user_id":"\\ud83d"'), Reason.NOT_JSON),
+    ("NUL in an id", CONVERSATION, orjson.dumps(turn("bad\x00")), Reason.BAD_ID),
+    ("10 MB of text", CONVERSATION, orjson.dumps(turn("bad", text="so " * 3_500_000)), Reason.TOO_LARGE),
+    (
+        "50 000 documents",
+        CONVERSATION,
+        orjson.dumps(turn("bad", "assistant", retrieved=[{"doc_id": "doc_1"}] * 50_000)),
+        Reason.TOO_MANY_DOCUMENTS,
+    ),
+    ("10 000 deep", CONVERSATION, beside(b'"metadata":' + b'{"a":' * 10_000 + b"1" + b"}" * 10_000), Reason.TOO_DEEP),
+    ("an empty key", b"", orjson.dumps(turn("bad")), Reason.EMPTY_KEY),
+    ("no key", None, orjson.dumps(turn("bad")), Reason.EMPTY_KEY),
+    ("another key", b"somebody", orjson.dumps(turn("bad")), Reason.KEY_MISMATCH),
+    ("the year 2200", CONVERSATION, orjson.dumps(turn("bad", timestamp="2200-01-01T00:00Z")), Reason.FUTURE_TIMESTAMP),
+    ("no time", CONVERSATION, orjson.dumps(turn("bad", timestamp="soon")), Reason.BAD_TIMESTAMP),
+    ("a tombstone", CONVERSATION, None, Reason.TOMBSTONE),
+    ("the same turn again", CONVERSATION, orjson.dumps(turn("t1")), None),
+    ("another text under its id", CONVERSATION, orjson.dumps(turn("t1", text="Never mind.")), Reason.CONFLICT),
+]
+
+FINE: list[Case] = [
+    ("NUL in a text", b"nul", orjson.dumps(turn("t1", text="a\x00b") | {"conversation_id": "nul"}), None),
+    (
+        "no zone",
+        b"naive",
+        orjson.dumps(turn("t1", "assistant", timestamp="2024-05-01T09:00:00") | {"conversation_id": "naive"}),
+        None,
+    ),
+    (
+        "the year 1970",
+        b"old",
+        orjson.dumps(turn("t1", "assistant", timestamp="1970-01-01T00:00:00Z") | {"conversation_id": "old"}),
+        None,
+    ),
+]
+
+
+def records() -> Iterator[Case]:
+    answer = turn("t2", "assistant", "Hold the button [doc_1].", retrieved=DOCUMENTS, timestamp="2024-05-01T09:00:09Z")
+    yield "question", CONVERSATION, orjson.dumps(turn("t1")), None
+    yield from BAD
+    yield "answer", CONVERSATION, orjson.dumps(answer), None
+    yield from FINE
+    thanks = turn("t3", "user", "Thanks, that worked!", timestamp="2024-05-01T09:00:30Z")
+    yield "follow-up", CONVERSATION, orjson.dumps(thanks), None
+
+
+def limit(settings: Settings, topic: str, size: int) -> None:
+    entry = ConfigEntry("max.message.bytes", str(size), incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic_names(settings.prefix)[topic], incremental_configs=[entry])
+    admin = AdminClient(settings.confluent())
+    for answer in admin.incremental_alter_configs([resource]).values():
+        answer.result(30)
+
+
+def work_through(settings: Settings, cases: list[Case], directory: Path) -> tuple[Outcome, str]:
+    """Feed the records to one partition in their order, and let a worker work."""
+    producer = Producer(settings.producer() | {"message.max.bytes": LARGEST, "enable.idempotence": True})
+    for _, key, value, _ in cases:
+        producer.produce(topic_names(settings.prefix)["turns"], value, key, 0)
+    assert producer.flush(60) == 0
+    worker = FaultyWorker("worker", settings, directory)
+    try:
+        worker.start()
+        wait(lambda: committed(settings) == ends(settings), 90, "the turns to be committed", [worker])
+        worker.terminate()
+        assert worker.join() == 0
+    finally:
+        worker.kill()
+    return read_outcome(settings), worker.log_text()
+
+
+@pytest.fixture
+def settings(broker: Broker, fresh_prefix: str, tmp_path: Path) -> Settings:
+    made = make_settings(broker, fresh_prefix, tmp_path)
+    create_topics(made)
+    limit(made, "turns", LARGEST)
+    return made
+
+
+def stages(outcome: Outcome, conversation: bytes) -> list[str]:
+    return [orjson.loads(row)["stage"] for row in outcome.rows.get(conversation, [])]
+
+
+def test_bad_records_are_set_aside_once_each_and_their_neighbours_are_scored(
+    settings: Settings, tmp_path: Path
+) -> None:
+    cases = list(records())
+    outcome, log = work_through(settings, cases, tmp_path)
+    found = {int(offset): Reason(reason) for (_, _, offset, reason), _, _ in outcome.letters}
+    expected = {offset: reason for offset, (_, _, _, reason) in enumerate(cases) if reason is not None}
+    assert {cases[at][0]: found.get(at) for at in expected} == {cases[at][0]: expected[at] for at in expected}
+    assert found == expected
+    assert set(outcome.letters.values()) == {1}
+    assert stages(outcome, CONVERSATION) == ["response", "follow_up"]
+    assert stages(outcome, b"naive")[:1] == ["response"]
+    assert stages(outcome, b"old")[:1] == ["response"]
+    assert outcome.positions[0] == len(cases)
+    assert log.count("working on") == 1, log  # it never had to start again
+
+
+def test_an_output_larger_than_its_topic_takes_stops_nothing(settings: Settings, tmp_path: Path) -> None:
+    limit(settings, "exchanges", 5_000)
+    text = settings.suite.read_text().replace("share = 0.3", "share = 1.0") if settings.suite else ""
+    (tmp_path / "suite.toml").write_text(text)
+    large = [{"doc_id": "doc_1", "text": "Hold the button. " * 1_000}]
+    cases: list[Case] = [
+        ("question", CONVERSATION, orjson.dumps(turn("t1")), None),
+        ("answer", CONVERSATION, orjson.dumps(turn("t2", "assistant", "Hold it [doc_1].", retrieved=large)), None),
+        ("follow-up", CONVERSATION, orjson.dumps(turn("t3", text="Thanks!")), None),
+    ]
+    outcome, log = work_through(settings, cases, tmp_path)
+    assert stages(outcome, CONVERSATION) == ["response", "follow_up"]
+    (((topic, _, _, reason), key, _),) = outcome.letters
+    assert (topic, reason, key) == (topic_names(settings.prefix)["exchanges"], "output_too_large", CONVERSATION)
+    assert [orjson.loads(one)["stage"] for one in outcome.exchanges[CONVERSATION]] == ["follow_up"]
+    assert log.count("working on") == 1, log
