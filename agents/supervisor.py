@@ -65,7 +65,7 @@ class Supervisor:
         self._exit = 0
 
     def run(self) -> int:
-        """Supervise until SIGTERM or SIGINT (in a thread: `stop`), or until a setting is wrong; return the exit code."""
+        """Supervise until SIGTERM or SIGINT (in a thread: `stop`), or a setting is wrong; return the exit code."""
         if threading.current_thread() is threading.main_thread():
             for sign in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(sign, lambda *_: self.stop())

@@ -1,0 +1,249 @@
+"""turnsignal: the console command.
+
+Every command imports what it needs when it runs, so that `--help` answers at once and `replay` needs no Kafka. Exit
+codes are the same everywhere: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from agents.command_kafka import kafka
+from agents.command_suite import schema, suite
+from agents.command_topics import forget, topics
+from agents.options import FILES, SPEED, SUITE, open_console, read_settings, shown_progress
+from stream.errors import ConfigError, TurnsignalError
+
+EXIT_FAILED, EXIT_USAGE = 1, 2
+
+
+def _version() -> str:
+    try:
+        return metadata.version("turnsignal")
+    except metadata.PackageNotFoundError:
+        return "not installed (running from a checkout)"
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again."
+    " Start with: turnsignal demo",
+)
+@click.version_option(_version(), prog_name="turnsignal")
+def turnsignal() -> None:
+    """Watch live chat-assistant traffic on Kafka and say whether the answers got worse, where, and why."""
+
+
+@turnsignal.command(epilog="Example: TURNSIGNAL_BROKERS=kafka:9092 turnsignal worker all")
+@click.argument("app", type=click.Choice(["score", "watch", "all"]))
+@click.option("--supervisor/--no-supervisor", default=True, help="Start processes again when they end or stand still.")
+def worker(app: str, *, supervisor: bool) -> None:
+    """Run a worker: score turns, watch series, or all of it (one supervised process each).
+
+    Connects to TURNSIGNAL_BROKERS; /metrics of score is on TURNSIGNAL_METRICS_PORT (9108), that of watch one port
+    higher. Ends with 0 when told to stop, 2 when a setting, a suite or a topic is wrong, 70 (only without a supervisor)
+    when it wants to be started again.
+    """
+    settings = read_settings()
+    if supervisor:
+        from agents.supervisor import Supervisor, log_to_stderr, worker_command
+
+        log_to_stderr()
+        apps = ["score", "watch"] if app == "all" else [app]
+        sys.exit(Supervisor({app: worker_command(app) for app in apps}, settings.stall_timeout).run())
+    if app == "all":
+        raise click.UsageError("--no-supervisor takes one app, as all of them are one process each: score or watch")
+    from agents.apps import run_app
+
+    sys.exit(run_app(_make_app(app, settings)))
+
+
+def _make_app(app: str, settings: Any) -> Any:
+    if app == "score":
+        from agents.score import make_score_app
+        from stream.suite import load_suite
+
+        return make_score_app(settings, load_suite(settings.suite))
+    from agents.watch import make_watch_app
+
+    port = settings.metrics_port
+    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}))
+
+
+@turnsignal.command(epilog="Example: turnsignal demo --file turns.jsonl.gz --seconds 120")
+@click.option("--seconds", type=click.FloatRange(1), default=60.0, show_default=True, help="How long to send turns.")
+@click.option("--forever", is_flag=True, help="Go on until Ctrl-C.")
+@click.option("--file", "files", type=FILES, multiple=True, help="Turns to send instead of simulated ones; repeatable.")
+@click.option("--speed", type=SPEED, help="Event time against the clock, such as 60x, or max.")
+@click.option("--mock", is_flag=True, help="Use the mock broker even where a real one could be had.")
+@click.option("--directory", type=click.Path(path_type=Path, file_okay=False), help="Where the rows go.  [out/demo-…]")
+def demo(
+    *, seconds: float, forever: bool, files: tuple[Path, ...], speed: float, mock: bool, directory: Path | None
+) -> None:
+    """See it work: a broker, workers, conversations and a live view, then a summary and the rows as files.
+
+    Takes the first broker that is there: TURNSIGNAL_BROKERS, Docker, Java and Maven, or the mock inside librdkafka.
+    """
+    from agents.demo import Wish, run_demo
+
+    wish = Wish(None if forever else seconds, files, speed, mock, directory)
+    console = open_console()
+    sys.exit(run_demo(wish, os.environ, console))
+
+
+@turnsignal.command(epilog="Example: turnsignal produce turns.jsonl.gz --speed 60x")
+@click.argument("files", type=FILES, nargs=-1, required=True)
+@click.option(
+    "--speed", type=SPEED, default="max", show_default=True, help="Event time against the clock, such as 60x."
+)
+@click.option("--topic", help="Where to send them.  [the turns topic]")
+@click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
+@click.option("--rejects", type=click.Path(path_type=Path, dir_okay=False), default="rejects.jsonl", show_default=True)
+def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: bool, rejects: Path) -> None:
+    """Send recorded turns (.jsonl, .jsonl.gz) to Kafka, keyed by conversation.
+
+    Lines that no worker could take in go to the reject file, with their number and the reason; the rest goes on.
+    """
+    import time
+
+    from agents.produce import produce_files
+    from agents.reading import Recording
+    from agents.topics import topic_names
+
+    settings = read_settings()
+    name = topic or topic_names(settings.prefix)["turns"]
+    with shown_progress("reading", Recording(files).size) as (console, reading, sending):
+        done = produce_files(
+            settings,
+            files,
+            name,
+            now=time.time(),
+            rejects=rejects,
+            speed=speed or None,
+            as_is=as_is,
+            reading=reading,
+            sending=sending,
+            say=lambda line: console.print(line, markup=False, highlight=False),
+        )
+    click.echo(f"Sent {done.sent:,} turns to {name}.")
+    if done.rejects is not None:
+        reasons = ", ".join(f"{reason} {n}" for reason, n in sorted(done.rejected.items()))
+        click.echo(f"Rejected {done.rejected.total():,} lines ({reasons}); see {done.rejects}.")
+
+
+@turnsignal.command(epilog="Example: turnsignal replay tests/data/golden.jsonl --out out/replay")
+@click.argument("files", type=FILES, nargs=-1, required=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Directory for the results."
+)
+@click.option("--suite", "suite_file", type=SUITE, help="Suite to score with.  [TURNSIGNAL_SUITE, or the built-in one]")
+@click.option("--workers", type=click.IntRange(1), help="Processes.  [one per core]")
+@click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
+def replay(files: tuple[Path, ...], *, out: Path, suite_file: Path | None, workers: int | None, as_is: bool) -> None:
+    """Score recorded turns (.jsonl, .jsonl.gz) without Kafka, exactly as a worker would.
+
+    Writes scores.jsonl, conversations.jsonl, dead-letters.jsonl and summary.json; the same files, byte for byte,
+    whatever the number of processes.
+    """
+    import time
+
+    from agents.reading import Recording
+    from agents.replaying import replay_files
+    from stream.suite import load_suite
+
+    chosen = load_suite(suite_file or os.environ.get("TURNSIGNAL_SUITE") or None)
+    with shown_progress("replaying", Recording(files).size) as (_, reading, _sending):
+        summary = replay_files(files, out, chosen, time.time(), workers=workers or 0, as_is=as_is, progress=reading)
+    click.echo(_tell_replay(summary, out))
+
+
+def _tell_replay(summary: Mapping[str, Any], out: Path) -> str:
+    turns, dead = sum(summary["turns"].values()), summary["dead_letters"]
+    lines = [
+        f"{turns:,} turns, {summary['conversations']['closed']:,} conversations, {sum(dead.values()):,} dead letters."
+    ]
+    lines += [f"  dead letters, {reason}: {n:,}" for reason, n in dead.items()]
+    if not turns:
+        lines.append(
+            "No turn could be read: are these files of turns, one JSON object a line? See `turnsignal schema turn`."
+        )
+    lines.append(f"Wrote scores.jsonl, conversations.jsonl, dead-letters.jsonl and summary.json to {out}.")
+    return "\n".join(lines)
+
+
+@turnsignal.command(epilog="Example: turnsignal conversation c-42 --from out/replay")
+@click.argument("conversation_id")
+@click.option(
+    "--from", "source", type=click.Path(path_type=Path, file_okay=False), help="Directory of a replay or demo."
+)
+def conversation(conversation_id: str, *, source: Path | None) -> None:
+    """Show a conversation: its turns, its scores and why, its windows, its summary.
+
+    Reads the topics, and asks the worker on TURNSIGNAL_METRICS_PORT for what it keeps; with --from, reads files alone.
+    """
+    from agents.explain import explain, from_directory, from_kafka
+
+    found = from_directory(source, conversation_id) if source else from_kafka(read_settings(), conversation_id)
+    console = open_console()
+    for line in explain(found):
+        console.print(line, highlight=False, soft_wrap=True)
+    sys.exit(0 if found.known else EXIT_FAILED)
+
+
+@turnsignal.command(epilog="Example: turnsignal simulate --turns 10000 --malformed 0.01 --out turns.jsonl.gz")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), help="File (.jsonl or .jsonl.gz).  [standard output]"
+)
+@click.option("--turns", type=click.IntRange(1), default=1000, show_default=True, help="Turns to simulate.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same bytes.")
+@click.option("--set", "knobs", multiple=True, metavar="KNOB=VALUE", help="Any other knob, such as disorder=0.05.")
+@click.option(
+    "--worse",
+    metavar="MINUTE:VERSION:KIND",
+    help="A planted regression; KIND: retrieves_worse, answers_worse or breaks_format.",
+)
+@click.option("--truth", type=click.Path(path_type=Path, dir_okay=False), help="File for what the simulation knows.")
+def simulate(
+    *, out: Path | None, turns: int, seed: int, knobs: tuple[str, ...], worse: str | None, truth: Path | None
+) -> None:
+    """Write simulated conversations, with documents, citations and follow-ups of every kind.
+
+    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, duplicates,
+    conflicts, malformed, hot, gaps, ….
+    """
+    from agents.simulating import make_traffic, write_simulation
+
+    written = write_simulation(make_traffic(turns, seed, knobs, worse), out, truth)
+    if out is not None:
+        click.echo(f"Wrote {written:,} records to {out}.")
+
+
+for command in (topics, forget, suite, schema, kafka):
+    turnsignal.add_command(command)
+
+
+def main() -> None:
+    """Run the command; say what went wrong in one line on standard error."""
+    try:
+        turnsignal.main(standalone_mode=True)
+    except ConfigError as error:
+        _fail(error, EXIT_USAGE)
+    except TurnsignalError as error:
+        _fail(error, EXIT_FAILED)
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(EXIT_FAILED)
+
+
+def _fail(error: Exception, code: int) -> None:
+    click.echo(f"turnsignal: {error}", err=True)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""`turnsignal suite …` and `turnsignal schema …`: what is scored with, and what records look like."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from agents.options import SUITE
+
+RECORDS = ("turn", "score", "exchange", "conversation", "suite")
+
+
+@click.group(epilog="Example: turnsignal suite check deploy/suite.toml")
+def suite() -> None:
+    """Look at a suite: scorers, checks, thresholds, windows and limits."""
+
+
+@suite.command(epilog="Example: turnsignal suite check deploy/suite.toml")
+@click.argument("file", type=SUITE)
+def check(file: Path) -> None:
+    """Say whether a suite is right; exit code 2 and one line that names the key when it is not."""
+    from stream.suite import load_suite
+
+    found = load_suite(file)
+    click.echo(
+        f"{file}: right. Suite {found.name}, fingerprint {found.fingerprint}, {len(found.retrieval.measures)} measures,"
+        f" {len(found.checks)} checks, {len(found.windows)} windows."
+    )
+
+
+@suite.command(epilog="Example: turnsignal suite show > suite.toml")
+@click.argument("file", type=SUITE, required=False)
+def show(file: Path | None) -> None:
+    """Print a suite with everything that it leaves out filled in; without a file, the built-in one."""
+    from stream.suite import load_suite
+
+    found = load_suite(file)
+    click.echo(
+        f"# fingerprint {found.fingerprint}\n{write_toml(found.model_dump(mode='json', exclude_none=True))}", nl=False
+    )
+
+
+def write_toml(data: dict[str, Any]) -> str:
+    """Spell a suite's values as TOML: plain ones, then a table per section, and one per item of a list of tables."""
+    plain = [f"{key} = {_spell(value)}\n" for key, value in data.items() if not _is_table(value)]
+    tables = []
+    for name, value in data.items():
+        if isinstance(value, dict):
+            tables.append(f"\n[{name}]\n{write_toml(value)}")
+        elif _is_table(value):
+            tables += [f"\n[[{name}]]\n{write_toml(item)}" for item in value]
+    return "".join(plain + tables)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
+
+
+def _spell(value: Any) -> str:
+    # JSON's strings, numbers, booleans and lists are TOML's too, but for one character.
+    return orjson.dumps(value).decode().replace("\x7f", "\\u007f")
+
+
+@click.command(epilog="Example: turnsignal schema turn > turn.schema.json")
+@click.argument("record", type=click.Choice(RECORDS))
+def schema(record: str) -> None:
+    """Print the JSON Schema of a record, or of the suite."""
+    from agents.schemas import schema_of
+
+    click.echo(orjson.dumps(schema_of(record), option=orjson.OPT_INDENT_2).decode())

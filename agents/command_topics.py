@@ -1,0 +1,122 @@
+"""`turnsignal topics …` and `turnsignal forget`: what is on the broker, and setting it right."""
+
+import re
+from collections.abc import Mapping
+from typing import Literal, cast
+
+import click
+from rich.table import Table
+
+from agents.options import open_console, read_settings
+from stream.errors import ConfigError
+
+APP = click.argument("app", type=click.Choice(["score", "watch"]))
+
+
+@click.group(epilog="Example: turnsignal topics create")
+def topics() -> None:
+    """Make and inspect turnsignal's topics on TURNSIGNAL_BROKERS."""
+
+
+@topics.command(epilog="Example: TURNSIGNAL_PARTITIONS=12 TURNSIGNAL_REPLICATION=3 turnsignal topics create")
+def create() -> None:
+    """Make the topics that are not there; those that are there stay as they are.
+
+    Partitions, replication and retention come from TURNSIGNAL_PARTITIONS, TURNSIGNAL_REPLICATION and
+    TURNSIGNAL_RETENTION_….
+    """
+    from agents.topics import create_topics
+
+    created = create_topics(read_settings())
+    for topic in created:
+        click.echo(f"{topic.state:8} {topic.name}" + (f"  ({topic.detail})" if topic.detail else ""))
+    if any(topic.state == "differs" for topic in created):
+        click.echo("Those that differ were left as they are; change them with Kafka's own tools.", err=True)
+
+
+@topics.command(epilog="Example: turnsignal topics show")
+def show() -> None:
+    """Show every topic beside what the settings want, and the access rights that a worker needs.
+
+    Exit code 1 when a topic is absent.
+    """
+    from agents.topics import describe_topics, rights
+
+    settings = read_settings()
+    described = describe_topics(settings)
+    table = Table("topic", "partitions", "replication", "records", "differs (wanted / found)")
+    for topic in described:
+        differs = "\n".join(f"{key}: {wanted} / {found}" for key, (wanted, found) in topic.differs.items())
+        records = sum(high - low for low, high in topic.offsets.values())
+        cells = (str(topic.partitions), str(topic.replication), f"{records:,}") if topic.partitions else ("-", "-", "-")
+        table.add_row(topic.name, *cells, differs or "-")
+    console = open_console()
+    console.print(table)
+    for app in ("score", "watch"):
+        access = Table("resource", "name", "operations", title=f"Rights of {app}", title_justify="left")
+        for right in rights(settings, app):
+            access.add_row(right.resource, right.name + ("*" if right.prefixed else ""), ", ".join(right.operations))
+        console.print(access)
+    if absent := [topic.name for topic in described if not topic.partitions]:
+        click.echo(f"{len(absent)} topics are absent: make them with `turnsignal topics create`.", err=True)
+        raise SystemExit(1)
+
+
+@topics.command(epilog="Example: turnsignal topics repair score --to 1200 --in turnsignal.turns-3")
+@APP
+@click.option("--to", metavar="earliest|latest|accept|OFFSET", help="Where to go on; accept: where it stands.")
+@click.option("--in", "place", metavar="TOPIC-PARTITION", help="The partition that an OFFSET is meant for.")
+@click.option("--align", is_flag=True, help="Give topics that need equal partition counts as many as the largest has.")
+def repair(app: str, *, to: str | None, place: str | None, align: bool) -> None:
+    """Set an app's positions after a topic was recreated, expired or given partitions. Stop its workers first."""
+    from agents import positions
+
+    if to is None and not align:
+        raise click.UsageError("say what to repair: --to earliest|latest|accept|OFFSET, or --align")
+    settings = read_settings()
+    if align:
+        raised = positions.align_partitions(settings)
+        for name, count in raised.items():
+            click.echo(f"{name} now has {count} partitions")
+        if not raised:
+            click.echo("All partition counts are equal already.")
+    # New partitions change the marks that positions carry, so an alignment without --to accepts what stands.
+    for change in positions.repair(settings, app, _target(to or "accept", place)):
+        before = "nothing" if change.before is None else change.before
+        click.echo(f"{change.topic}-{change.partition}: {before} → {change.after}")
+
+
+def _target(to: str, place: str | None) -> Literal["earliest", "latest", "accept"] | Mapping[tuple[str, int], int]:
+    if to in ("earliest", "latest", "accept"):
+        return cast("Literal['earliest', 'latest', 'accept']", to)
+    match = re.fullmatch(r"(.+)-(\d+)", place or "")
+    if not to.isdigit() or match is None:
+        msg = (
+            f"--to: expected earliest, latest, accept, or an offset together with --in TOPIC-PARTITION; got {to!r}"
+            f"{f' in {place!r}' if place else ''}"
+        )
+        raise ConfigError(msg)
+    return {(match[1], int(match[2])): int(to)}
+
+
+@click.command(epilog="Example: turnsignal forget c-42")
+@click.argument("conversation_id")
+def forget(conversation_id: str) -> None:
+    """Erase a conversation: its state in the workers, and its summary on the compacted topic.
+
+    The workers do it as soon as they read the request. Rows that were already written (scores, turns) stay until their
+    retention.
+    """
+    from agents.produce import Sender
+    from agents.topics import topic_names
+    from stream.replay import Recorded
+    from stream.turns import MAX_ID
+
+    if not 0 < len(conversation_id) <= MAX_ID or not conversation_id.isprintable():
+        msg = f"expected a conversation id of 1 to {MAX_ID} printable characters, got {conversation_id[:80]!r}"
+        raise ConfigError(msg)
+    settings, key = read_settings(), conversation_id.encode()
+    sender = Sender(settings, topic_names(settings.prefix)["forget"])
+    sender.send(Recorded(0.0, 0, key, b"", 0), key, b"")
+    sender.flush()
+    click.echo(f"Asked the workers to forget {conversation_id}.")

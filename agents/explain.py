@@ -1,0 +1,185 @@
+"""Explain one conversation: what was said, what each scorer said of it and why, from files or from Kafka."""
+
+import contextlib
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+from rich.markup import escape
+
+from agents.replaying import FILES
+from agents.screen import plain, safe
+from agents.settings import Settings
+from agents.topics import partition_for, topic_metadata, topic_names
+from stream.errors import TurnsignalError
+from stream.outbox import CONVERSATIONS, SCORES
+from stream.turns import MAX_ID
+
+READ_SECONDS = 60.0
+
+
+@dataclass(slots=True)
+class Found:
+    """What there is of a conversation.
+
+    kept: what a worker keeps of it; notes: what could not be looked at, in words.
+    """
+
+    conversation_id: str
+    turns: list[Mapping[str, Any]] = field(default_factory=list)
+    rows: list[Mapping[str, Any]] = field(default_factory=list)
+    summary: Mapping[str, Any] | None = None
+    kept: Mapping[str, Any] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def known(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.turns or self.rows or self.summary or self.kept)
+
+
+def from_directory(directory: Path, conversation_id: str) -> Found:
+    """Look into the files of a replay or a demo; raises TurnsignalError when it is not one."""
+    if not (directory / FILES[SCORES]).is_file():
+        msg = f"{directory}: expected a directory of a replay or demo, with {FILES[SCORES]}; got none"
+        raise TurnsignalError(msg)
+    found = Found(conversation_id, notes=["texts are not in these files; see the input of the replay"])
+    found.rows = list(_rows_of(directory / FILES[SCORES], conversation_id))
+    for row in _rows_of(directory / FILES[CONVERSATIONS], conversation_id):
+        found.summary = row
+    return found
+
+
+def _rows_of(path: Path, conversation_id: str) -> Iterator[Mapping[str, Any]]:
+    needle = orjson.dumps({"conversation_id": conversation_id})[1:-1]
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            if needle in line:
+                row = orjson.loads(line)
+                if row.get("conversation_id") == conversation_id:
+                    yield row
+
+
+def from_kafka(settings: Settings, conversation_id: str) -> Found:
+    """Read the conversation's partitions of the topics, and ask the worker what it keeps.
+
+    Raises TurnsignalError when the broker does not answer.
+    """
+    found = Found(conversation_id)
+    names, key = topic_names(settings.prefix), conversation_id.encode("utf-8", "replace")
+    found.turns = [
+        turn for turn in _read_topic(settings, names["turns"], key, found) if isinstance(turn.get("text"), str)
+    ]
+    found.rows = list(_read_topic(settings, names["scores"], key, found))
+    for row in _read_topic(settings, names["conversations"], key, found):
+        found.summary = row
+    found.kept = _ask_worker(settings, conversation_id, found)
+    return found
+
+
+def _read_topic(settings: Settings, topic: str, key: bytes, found: Found) -> Iterator[Mapping[str, Any]]:
+    """Give the committed JSON objects under a key, from the beginning of its partition to its present end."""
+    from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
+    from confluent_kafka.admin import AdminClient
+
+    present = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0}), 15.0).topics
+    if topic not in present or not present[topic].partitions:
+        found.notes.append(f"there is no topic {topic}; make it with `turnsignal topics create`")
+        return
+    place = TopicPartition(topic, partition_for(key, len(present[topic].partitions)), OFFSET_BEGINNING)
+    options = {"group.id": f"{settings.prefix}-explain", "enable.auto.commit": False, "log_level": 0}
+    options |= {"enable.partition.eof": True, "isolation.level": "read_committed"}
+    consumer = Consumer({**settings.confluent(), **options})
+    try:
+        consumer.assign([place])
+        while True:
+            messages = consumer.consume(5_000, READ_SECONDS)
+            if not messages:
+                found.notes.append(
+                    f"{topic} did not answer within {READ_SECONDS:.0f} s; what is shown may be incomplete"
+                )
+                return
+            for message in messages:
+                error = message.error()
+                if error is not None and error.code() == KafkaError._PARTITION_EOF:
+                    return
+                if error is None and message.key() == key and message.value():
+                    with contextlib.suppress(orjson.JSONDecodeError):
+                        row = orjson.loads(message.value())
+                        if isinstance(row, dict):
+                            yield row
+    finally:
+        consumer.close()
+
+
+def _ask_worker(settings: Settings, conversation_id: str, found: Found) -> Mapping[str, Any] | None:
+    host = f"{settings.metrics_host}:{settings.metrics_port}"
+    name = urllib.parse.quote(conversation_id[:MAX_ID], safe="")
+    try:
+        with urllib.request.urlopen(f"http://{host}/conversations/{name}", timeout=3.0) as answer:
+            kept = orjson.loads(answer.read())
+    except urllib.error.HTTPError as error:
+        found.notes.append(f"the worker on {host} keeps nothing of it (HTTP {error.code}); another worker may")
+        return None
+    except (OSError, ValueError):
+        found.notes.append(f"no worker answers on {host}, so its windows are not shown")
+        return None
+    return kept if isinstance(kept, dict) else None
+
+
+def explain(found: Found) -> Iterator[str]:
+    """Tell what was found, as lines of rich markup; every text from a record is escaped."""
+    yield f"[bold]{safe(found.conversation_id, MAX_ID)}[/bold]"
+    if not found.known:
+        yield "Nothing is known of this conversation. Is the id right, and are its records within their retention?"
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for row in found.rows:
+        rows.setdefault(str(row.get("turn_id")), []).append(row)
+    replaced = {row.get("replaces") for row in found.rows}
+    for turn in sorted(found.turns, key=lambda turn: str(turn.get("timestamp"))):
+        said = f"{safe(turn.get('timestamp'), 40)}  {safe(turn.get('role'), 20)}"
+        yield f"\n[cyan]{said}[/cyan]  {safe(turn['text'], 400)}"
+        for row in rows.pop(str(turn.get("turn_id")), ()):
+            yield from _explain_row(row, replaced)
+    for turn_id, left in rows.items():
+        yield f"\n[cyan]turn {safe(turn_id, 80)}[/cyan]"
+        for row in left:
+            yield from _explain_row(row, replaced)
+    if found.summary is not None:
+        yield from _explain_summary(found.summary)
+    if found.kept is not None:
+        yield f"\n[bold]Kept by the worker[/bold]\n{escape(plain(orjson.dumps(found.kept).decode(), 4_000))}"
+    for note in found.notes:
+        yield f"[dim]({safe(note, 300)})[/dim]"
+
+
+def _explain_row(row: Mapping[str, Any], replaced: set[Any]) -> Iterator[str]:
+    gone = "  [dim](replaced by a later row)[/dim]" if row.get("id") in replaced else ""
+    at = datetime.fromtimestamp(float(row["time"]), UTC).isoformat(timespec="seconds")
+    yield f"  [bold]{safe(row['stage'], 20)}[/bold] {at} {safe(row.get('version') or '', 40)}{gone}"
+    for score in row["scores"]:
+        value = score.get("value")
+        shown = "-" if value is None else f"{value:.3f}"
+        words = [
+            score.get("label"),
+            score.get("unscored") and f"unscored: {score['unscored']}",
+            score.get("explanation"),
+        ]
+        said = " · ".join(safe(word, 200) for word in words if word)
+        yield f"    {safe(score['scorer'], 60):40} {shown:>6}  {said}"
+
+
+def _explain_summary(summary: Mapping[str, Any]) -> Iterator[str]:
+    yield f"\n[bold]Summary[/bold]  outcome {safe(summary.get('outcome') or 'none', 20)}, {summary['turns']} turns,"
+    diagnosis = f"{safe(summary['diagnosis'], 40)}: {safe(summary['meaning'], 200)}"
+    yield f"  {summary['clarifications']} clarifications; diagnosis {diagnosis}"
+    for scorer, mean in summary["scores"].items():
+        yield f"    {safe(scorer, 60):40} {mean['mean']:6.3f}  of {mean['n']}"

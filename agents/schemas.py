@@ -1,0 +1,67 @@
+"""Schemas: what each record looks like, for those who write turns and read rows."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from stream.exchanges import EXCHANGE_RECORDS
+from stream.scores import SCORE_RECORDS
+from stream.suite import Suite
+from stream.turns import TURNS
+
+
+@dataclass(slots=True)
+class Mean:
+    """How many values, and their mean."""
+
+    n: int
+    mean: Annotated[float, Field(ge=0, le=1)]
+
+
+@dataclass(slots=True)
+class Summary:
+    """A closed conversation (topic `turnsignal.conversations`, compacted, keyed by conversation).
+
+    assistant, version, model, platform: of the last response; first, last: event times, closed_at: event time of the
+    close, all in seconds since 1970; closes: how often it has closed so far; clarifications: follow-ups that asked for
+    one; diagnosis, meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean.
+    """
+
+    schema: Literal[1]
+    conversation_id: str
+    assistant: str | None
+    version: str | None
+    model: str | None
+    platform: str | None
+    first: float
+    last: float
+    closed_at: float
+    closes: int
+    turns: int
+    responses: int
+    clarifications: int
+    superseded: int
+    late: int
+    gaps: int
+    outcome: Literal["resolved", "clarified", "abandoned"] | None
+    diagnosis: str
+    meaning: str
+    scores: dict[str, Mean]
+    suite: str
+
+
+SUMMARIES: TypeAdapter[Summary] = TypeAdapter(Summary)
+
+
+def schema_of(record: str) -> dict[str, Any]:
+    """Return the JSON Schema of turn, score, exchange, conversation or suite."""
+    if record == "suite":
+        return Suite.model_json_schema()
+    adapters: dict[str, TypeAdapter[Any]] = {
+        "turn": TURNS,
+        "score": SCORE_RECORDS,
+        "exchange": EXCHANGE_RECORDS,
+        "conversation": SUMMARIES,
+    }
+    return adapters[record].json_schema()

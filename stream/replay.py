@@ -1,0 +1,270 @@
+"""Replay: recorded turns in event-time order → Run, through the very shards that a worker uses.
+
+Conversations are dealt out to a fixed number of shards by checksum of their id, as a topic deals them out to
+partitions. Everything that comes out depends on the shard alone, so any number of processes that share the shards give
+the same rows.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import orjson
+from pydantic import TypeAdapter, ValidationError
+
+from stream.diagnosis import DIAGNOSES, Level
+from stream.outbox import CONVERSATIONS, Output
+from stream.pipeline import Batch, Shard
+from stream.suite import Suite
+from stream.tallies import Series, Tally
+
+SHARDS = 32  #: conversations are dealt out to so many; also the most processes that can share a replay
+TOPIC = "replay"  #: stands in score rows where a live row names its topic; the offset beside it is the line's number
+
+_BATCH = 512  #: lines that a shard works through at once
+_BATCH_BYTES = 4_000_000
+#: Key of a line whose conversation cannot be read: it becomes a dead letter, whose reason is the line's own.
+_NOBODY = b"?"
+
+_ID = re.compile(rb'\{\s*"conversation_id"\s*:\s*"([^"\\]+)"')
+_ID_NAME, _TIME_NAME = b'"conversation_id"', b'"timestamp"'
+_TIME = re.compile(rb'"timestamp"\s*:\s*"([^"\\]{10,40})"')
+_DATETIME: TypeAdapter[datetime] = TypeAdapter(datetime)
+
+
+class Recorded(NamedTuple):
+    """One line on its way to a shard, a `stream.outbox.Record`; sorts by event time, then by its place in the input.
+
+    time: event time, seconds since 1970; offset: number of the line over all files, from 0; key: conversation id;
+    value: the line; timestamp: milliseconds, the event time or the present, whichever is earlier.
+    """
+
+    time: float
+    offset: int
+    key: bytes
+    value: bytes
+    timestamp: int
+
+
+def shard_of(key: bytes) -> int:
+    """Say which shard a conversation belongs to."""
+    return crc32(key) % SHARDS
+
+
+class Indexer:
+    """Find out whose a line is and when it was said, without decoding it where it is written the usual way.
+
+    now: the present, seconds since 1970; keep: tells of a shard whether its lines are wanted. A line whose time cannot
+    be read stays beside the line before it in its shard.
+    """
+
+    def __init__(self, now: float, keep: Callable[[int], bool] = lambda _: True) -> None:
+        self._latest = round(now * 1000)
+        self._kept = [keep(shard) for shard in range(SHARDS)]
+        self._last = [0.0] * SHARDS
+        self.lines = 0
+
+    def index(self, lines: Iterable[bytes]) -> Iterator[Recorded]:
+        """Give the wanted lines, in their order; empty ones are counted and left out."""
+        last, kept, latest = self._last, self._kept, self._latest
+        offset = self.lines - 1
+        for offset, line in enumerate(lines, self.lines):
+            if not line:
+                continue
+            found = _ID.match(line)
+            # A second one could be the one that counts: in JSON the last of two equal keys does.
+            key = found[1] if found is not None and line.find(_ID_NAME, found.end()) < 0 else _slow_key(line)
+            shard = crc32(key) % SHARDS
+            if not kept[shard]:
+                continue
+            time = _read_time(line)
+            if time is None:
+                time = last[shard]
+            last[shard] = time
+            yield Recorded(time, offset, key, line, min(int(time * 1000), latest))
+        self.lines = offset + 1
+
+
+def _read_time(line: bytes) -> float | None:
+    found = _TIME.search(line, line.find(_TIME_NAME)) if line.count(_TIME_NAME) == 1 else None
+    if found is None:
+        return _slow_time(line)
+    try:
+        stamp = datetime.fromisoformat(found[1].decode("ascii"))
+    except ValueError:
+        return _slow_time(line)
+    return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+
+
+def _slow_key(line: bytes) -> bytes:
+    named = _field(line, "conversation_id")
+    return named.encode() if isinstance(named, str) and named else _NOBODY
+
+
+def _slow_time(line: bytes) -> float | None:
+    try:
+        stamp = _DATETIME.validate_python(_field(line, "timestamp"))
+    except ValidationError:
+        return None
+    return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+
+
+def _field(line: bytes, name: str) -> object:
+    try:
+        data = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return None
+    return data.get(name) if isinstance(data, dict) else None
+
+
+class Replay:
+    """Feed recorded turns to their shards. runs: shard → what came of it so far."""
+
+    def __init__(self, suite: Suite) -> None:
+        self.runs: dict[int, Run] = {}
+        self._suite = suite
+        self._shards: dict[int, Shard] = {}
+        self._waiting: list[list[Recorded]] = [[] for _ in range(SHARDS)]
+        self._sizes = [0] * SHARDS
+
+    def feed(self, records: Iterable[Recorded]) -> Iterator[tuple[int, list[Output]]]:
+        """Work through records in their order; give what each batch of a shard wrote."""
+        waiting, sizes = self._waiting, self._sizes
+        for record in records:
+            number = crc32(record.key) % SHARDS
+            held = waiting[number]
+            held.append(record)
+            sizes[number] += len(record.value)
+            if len(held) >= _BATCH or sizes[number] >= _BATCH_BYTES:
+                yield number, self._work(number)
+
+    def finish(self) -> Iterator[tuple[int, list[Output]]]:
+        """Work through what waits, and close every conversation that is open."""
+        for number in range(SHARDS):
+            if self._waiting[number]:
+                yield number, self._work(number)
+            if number in self._shards:
+                yield number, self._accept(number, self._shards[number].flush())
+
+    def _work(self, number: int) -> list[Output]:
+        shard = self._shards.get(number)
+        if shard is None:
+            shard = self._shards[number] = Shard(self._suite, topic=TOPIC)
+            self.runs[number] = Run()
+        records, self._waiting[number], self._sizes[number] = self._waiting[number], [], 0
+        return self._accept(number, shard.work(records, 0.0))  # no wall clock: only event times carry a replay on
+
+    def _accept(self, number: int, batch: Batch) -> list[Output]:
+        self._shards[number].accept(batch)
+        self.runs[number].add(batch)
+        return batch.outputs
+
+
+@dataclass(slots=True)
+class Run:
+    """What came of a replay, or of one of its shards.
+
+    conversations: how many began; closes: how often one closed; turns: by role; means: (assistant, version, scorer) →
+    [n, sum] of the values (0–1) as they were first scored; verdicts, unscored: the same with a fourth word, good, bad
+    or unscored, and the reason; outcomes, diagnosis: (assistant, version, word); pairing: what became of turns;
+    dead_letters: by reason.
+    """
+
+    conversations: int = 0
+    closes: int = 0
+    turns: Counter[str] = field(default_factory=Counter)
+    means: dict[Series, list[float]] = field(default_factory=dict)
+    verdicts: Counter[tuple[str, str | None, str, str]] = field(default_factory=Counter)
+    unscored: Counter[tuple[str, str | None, str, str]] = field(default_factory=Counter)
+    outcomes: Counter[Series] = field(default_factory=Counter)
+    diagnosis: Counter[Series] = field(default_factory=Counter)
+    pairing: Counter[str] = field(default_factory=Counter)
+    dead_letters: Counter[str] = field(default_factory=Counter)
+
+    def add(self, batch: Batch) -> None:
+        """Count a batch."""
+        for topic, _, value, _ in batch.outputs:
+            if topic == CONVERSATIONS and value is not None:
+                self.closes += 1
+                self.conversations += b'"closes":1,' in value
+        self._count(batch.tally)
+
+    def _count(self, tally: Tally) -> None:
+        for (_, _, role), n in tally.turns.items():
+            self.turns[role] += n
+        for series, values in tally.scores.items():
+            mean = self.means.setdefault(series, [0, 0.0])
+            mean[0] += len(values)
+            mean[1] += sum(values)
+        self.verdicts.update(tally.verdicts)
+        self.unscored.update(tally.unscored)
+        self.outcomes.update(tally.outcomes)
+        self.diagnosis.update(tally.diagnosis)
+        self.pairing.update(tally.pairing)
+        for (_, result), n in tally.records.items():
+            if result == "duplicate":
+                self.pairing["duplicate"] += n
+        for (_, reason), n in tally.dead_letters.items():
+            self.dead_letters[str(reason)] += n
+
+    def merge(self, other: "Run") -> None:
+        """Add another shard's run; sums of floats depend on the order, so merge in the order of the shards."""
+        self.conversations += other.conversations
+        self.closes += other.closes
+        for series, (n, total) in other.means.items():
+            mean = self.means.setdefault(series, [0, 0.0])
+            mean[0] += n
+            mean[1] += total
+        for name in ("turns", "verdicts", "unscored", "outcomes", "diagnosis", "pairing", "dead_letters"):
+            getattr(self, name).update(getattr(other, name))
+
+    def summary(self, suite: Suite) -> dict[str, Any]:
+        """Say what came of it, for `summary.json`: the same for the same input and suite, wherever it ran."""
+        return {
+            "suite": {"name": suite.name, "fingerprint": suite.fingerprint},
+            "turns": _counts(self.turns),
+            "conversations": {"begun": self.conversations, "closed": self.closes},
+            "pairing": _counts(self.pairing),
+            "scores": [self._scores(series) for series in sorted({*self.means, *self._unscored_series()}, key=_order)],
+            "outcomes": _table(self.outcomes, "outcome"),
+            "diagnosis": [row | {"meaning": _meaning(row["diagnosis"])} for row in _table(self.diagnosis, "diagnosis")],
+            "dead_letters": _counts(self.dead_letters),
+        }
+
+    def _unscored_series(self) -> set[Series]:
+        return {(assistant, version, scorer) for assistant, version, scorer, _ in self.unscored}
+
+    def _scores(self, series: Series) -> dict[str, Any]:
+        assistant, version, scorer = series
+        n, total = self.means.get(series, (0, 0.0))
+        row: dict[str, Any] = {"assistant": assistant, "version": version, "scorer": scorer, "n": n}
+        row["mean"] = round(total / n, 6) if n else None
+        for verdict in ("good", "bad"):
+            if count := self.verdicts.get((*series, verdict)):
+                row[verdict] = count
+        reasons = {str(reason): by for (*key, reason), by in self.unscored.items() if tuple(key) == series}
+        return row | ({"unscored": _counts(reasons)} if reasons else {})
+
+
+def _counts(counts: Mapping[str, int]) -> dict[str, int]:
+    return {str(word): counts[word] for word in sorted(counts)}  # plain strings: orjson takes no enums as keys
+
+
+def _table(counts: Counter[Series], word: str) -> list[dict[str, Any]]:
+    return [
+        {"assistant": series[0], "version": series[1], word: series[2], "n": counts[series]}
+        for series in sorted(counts, key=_order)
+    ]
+
+
+def _order(series: Series) -> tuple[str, str, str]:
+    return series[0], series[1] or "", series[2]
+
+
+def _meaning(row: str) -> str:
+    first, second, third = (Level(word) for word in row.split("/"))
+    return DIAGNOSES[first, second, third].sentence
