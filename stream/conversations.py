@@ -4,7 +4,7 @@ A conversation is open until it has been idle for long enough, closed until rete
 that comes back re-opens it with everything it had. No text is kept beyond the last few turns, no document at all.
 """
 
-from base64 import b64encode
+from binascii import b2a_base64
 from dataclasses import dataclass, field
 from enum import Enum
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from stream.windows import Window
 
 VERSION = 1  #: of the state's layout; raised when older code could misread it
 
-_TURN_CHARS = 16  # 9 bytes of the id's digest and 3 of the content's checksum, in base 64
+_ID_CHARS, _TURN_CHARS = 12, 16  # 9 bytes of the id's digest, then 3 of the content's checksum, in base 64
 _BEFORE_ALL = float("-inf")
 
 
@@ -83,9 +83,10 @@ class Conversation:
 
     def knows(self, turn_id: str, content: str) -> tuple[Known, str]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
-        named = b64encode(blake2b(turn_id.encode(), digest_size=9).digest()).decode()
-        mark = named + b64encode(crc32(content.encode()).to_bytes(4, "big")[1:]).decode()
-        recent = self.recent
+        checksum = crc32(content.encode()).to_bytes(4, "big")[1:]
+        digest = blake2b(turn_id.encode(), digest_size=9).digest() + checksum
+        mark = b2a_base64(digest, newline=False).decode()
+        recent, named = self.recent, mark[:_ID_CHARS]
         at = recent.find(named)
         while at >= 0:
             if at % _TURN_CHARS == 0:

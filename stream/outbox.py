@@ -153,6 +153,10 @@ class Outbox:
         self.tally.pairing["replaced" if replaced else "gap" if found.gap else found.outcome] += 1
         self.tally.diagnosis[answer.assistant, answer.version, diagnosis] += 1
 
+    def queues(self, key: bytes) -> bool:
+        """Say whether a conversation is among those whose exchanges are queued for judges."""
+        return self._share > 0 and chosen(key, self._share)
+
     def queue(
         self,
         key: bytes,
@@ -164,9 +168,7 @@ class Outbox:
         follow_up: Slot | None = None,
         documents: Sequence[Document] | None = None,
     ) -> None:
-        """Write an exchange for the judges, if its conversation is among those chosen."""
-        if not self._share or not chosen(key, self._share):
-            return
+        """Write an exchange for the judges."""
         record: dict[str, Any] = {
             "schema": 1,
             "conversation_id": key.decode(),

@@ -56,16 +56,16 @@ class Link(NamedTuple):
     outcome: Outcome
     turn: Slot
     gap: bool
-
-    @property
-    def key(self) -> str:
-        """Identify the link among those that this response may have had."""
-        return link_key(self.outcome, self.turn.turn_id, gap=self.gap)
+    key: str  #: identifies the link among those that this response may have had
 
 
 def link_key(outcome: Outcome, turn_id: str, *, gap: bool = False) -> str:
     """Spell a link: what happened, whether it can be judged, and the turn."""
-    return f"{outcome}:{'gap' if gap else 'clear'}:{turn_id}"
+    return f"{outcome.value}:{'gap' if gap else 'clear'}:{turn_id}"
+
+
+def _linked(outcome: Outcome, turn: Slot, gap: bool) -> Link:
+    return Link(outcome, turn, gap, link_key(outcome, turn.turn_id, gap=gap))
 
 
 def place(slots: list[Slot], slot: Slot) -> int:
@@ -110,13 +110,14 @@ def link(slots: Sequence[Slot], index: int) -> Link | None:
     is a follow-up that nobody can judge; behind an unreadable response the next user turn judges nothing.
     """
     gap = False
-    for slot in slots[index + 1 :]:
+    for after in range(index + 1, len(slots)):
+        slot = slots[after]
         if slot.role == USER:
-            return Link(Outcome.FOLLOWED_UP, slot, gap)
+            return _linked(Outcome.FOLLOWED_UP, slot, gap)
         if slot.role == ASSISTANT:
-            return Link(Outcome.SUPERSEDED, slot, False)
+            return _linked(Outcome.SUPERSEDED, slot, False)
         if slot.role == GAP_USER:
-            return Link(Outcome.FOLLOWED_UP, slot, True)
+            return _linked(Outcome.FOLLOWED_UP, slot, True)
         gap = True
     return None
 

@@ -80,11 +80,12 @@ class Scorekeeper:
         outbox.response(answer, scored)
         self._observe(key, state, answer, time, scored, outbox)
         index = self._put(key, state, slot, outbox, offset, late=late)
-        if index is not None:
-            around = exchange(state.slots, index, "")
-            if not around.prompt:
-                outbox.tally.pairing["orphan"] += 1
-            outbox.queue(key, Stage.RESPONSE, slot, answer, around, documents=turn.retrieved)
+        if index is None:
+            return
+        if not prompted(state.slots, index):
+            outbox.tally.pairing["orphan"] += 1
+        if outbox.queues(key):
+            outbox.queue(key, Stage.RESPONSE, slot, answer, exchange(state.slots, index, ""), documents=turn.retrieved)
 
     def on_gap(self, key: bytes, state: Conversation, role: str, outbox: Outbox, offset: int) -> None:
         """Note that a record of this conversation could not be read: what follows it judges nothing."""
@@ -160,7 +161,7 @@ class Scorekeeper:
             answer = state.slots[place].answer
             if found is None or answer is None or found.key == answer.link:
                 continue
-            if prompted(state.slots, place) or state.forgot_turns:
+            if state.forgot_turns or prompted(state.slots, place):
                 self._pair(key, state, place, answer, found, outbox, offset, late=late)
         return index
 
@@ -204,7 +205,7 @@ class Scorekeeper:
         outbox.row(key, answer.row, Stage.FOLLOW_UP, slot, answer, answer.row_time, scored, extra)
         outbox.pairing(answer, found, scored.diagnosis, replaced=replaced)
         self._observe(key, state, answer, answer.row_time, scored, outbox)
-        if followed_up and not found.gap:
+        if followed_up and not found.gap and outbox.queues(key):
             outbox.queue(key, Stage.FOLLOW_UP, slot, answer, around, follow_up=found.turn)
 
     def _retract(self, state: Conversation, answer: Answer) -> None:

@@ -97,7 +97,10 @@ class InstructionScorer:
 
     def score(self, response: Response) -> tuple[Part, Results, float | None]:
         """Return the scores, compliance last among them; the result of every check; and compliance."""
-        findings = [_check(check, response) for check in self._checks]
+        try:
+            findings = [check.check(response) for check in self._checks]
+        except Exception:  # one of them: find out which
+            findings = [_check(check, response) for check in self._checks]
         # What only passes or does not apply is always the same: encoded once per combination.
         combination = 1
         for finding in findings:

@@ -8,10 +8,10 @@ from stream.pairing import (
     GAP_ASSISTANT,
     GAP_USER,
     USER,
-    Link,
     Slot,
     exchange,
     link,
+    link_key,
     place,
     prompted,
     touched,
@@ -52,7 +52,7 @@ def test_an_unreadable_response_alone_closes_nothing() -> None:
 
 def test_links_to_the_same_turn_with_and_without_a_gap_are_two_links() -> None:
     turn = slots("u")[0]
-    keys = {Link(outcome, turn, gap).key for outcome in Outcome for gap in (True, False)}
+    keys = {link_key(outcome, turn.turn_id, gap=gap) for outcome in Outcome for gap in (True, False)}
     assert len(keys) == 6
 
 
