@@ -25,6 +25,8 @@ from tables import Target, target_table
 
 from agents.brokers import find_broker
 
+BUSY = 0.7  #: load average at the start from which on somebody else is at work
+
 SECTIONS: dict[str, ModuleType] = {
     "throughput": throughput,
     "latency": latency,
@@ -41,6 +43,9 @@ def main() -> int:
     sizes = SIZES[mode]._replace(**{"rounds": options.rounds} if options.rounds else {})
     wanted = [name for name in SECTIONS if not options.only or name in options.only]
     began = time.monotonic()
+    load = os.getloadavg()[0]
+    if load > BUSY:
+        _say(f"this machine is busy (load {load:.1f}): latencies and wall times, and their ratios, will mean little")
     with tempfile.TemporaryDirectory(prefix="turnsignal-bench-") as directory:
         home = Path(directory)
         with find_broker(os.environ, directory=home / "kafka", say=_say) as broker:
@@ -50,7 +55,10 @@ def main() -> int:
                 _say(name)
                 SECTIONS[name].measure(session)
             minutes = (time.monotonic() - began) / 60
-            print(f"{_machine()}, {broker.kind}, `{mode}`, {minutes:.0f} min, medians of {sizes.rounds} rounds.\n")
+            print(
+                f"{_machine()}, load {load:.1f} at the start; {broker.kind}; `{mode}`, {minutes:.0f} min, "
+                f"{sizes.rounds} rounds.\n"
+            )
     targets: list[Target] = []
     for name in wanted:
         text, found = SECTIONS[name].report(session.rows)
