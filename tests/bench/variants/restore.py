@@ -26,7 +26,9 @@ changelog, partitions = place.topics["conversations_changelog"], range(settings.
 def read_raw() -> int:
     """Count the records, touching keys and values as any reader would."""
     options = {"group.id": place.name, "enable.partition.eof": True, "auto.offset.reset": "earliest"}
-    consumer = Consumer({"bootstrap.servers": place.brokers, **options, "queued.max.messages.kbytes": 262_144})
+    # As a take-over sets them: a raw reader that waits half a second for the ends would be no floor.
+    fetching = {"fetch.wait.max.ms": 10, "queued.min.messages": 500_000, "queued.max.messages.kbytes": 262_144}
+    consumer = Consumer({"bootstrap.servers": place.brokers, **options, **fetching})
     consumer.assign([TopicPartition(changelog, number, 0) for number in partitions])
     open_ends, count, size = len(partitions), 0, 0
     while open_ends:
