@@ -39,7 +39,24 @@ def turnsignal() -> None:
     """Watch live chat-assistant traffic on Kafka and say whether the answers got worse, where, and why."""
 
 
-@turnsignal.command(epilog="Example: TURNSIGNAL_BROKERS=kafka:9092 turnsignal worker all")
+class _WithVariables(click.Command):
+    """A command whose help ends with the variables that it reads."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the variables; read only when somebody asks."""
+        super().format_epilog(ctx, formatter)
+        from agents.settings import Settings, variables
+
+        rows = []
+        for name, field in variables().items():
+            info = Settings.model_fields[field]
+            default = "required" if info.is_required() else "" if info.default is None else f"[{info.default}]"
+            rows.append((name, f"{info.description} {default}".strip()))
+        with formatter.section("Environment"):
+            formatter.write_dl(rows)
+
+
+@turnsignal.command(cls=_WithVariables, epilog="Example: TURNSIGNAL_BROKERS=kafka:9092 turnsignal worker all")
 @click.argument("app", type=click.Choice(["score", "watch", "all"]))
 @click.option("--supervisor/--no-supervisor", default=True, help="Start processes again when they end or stand still.")
 def worker(app: str, *, supervisor: bool) -> None:
@@ -139,7 +156,11 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
 @turnsignal.command(epilog="Example: turnsignal replay tests/data/golden.jsonl --out out/replay")
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Directory for the results."
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default="out/replay",
+    show_default=True,
+    help="Directory for the results.",
 )
 @click.option("--suite", "suite_file", type=SUITE, help="Suite to score with.  [TURNSIGNAL_SUITE, or the built-in one]")
 @click.option("--workers", type=click.IntRange(1), help="Processes.  [one per core]")

@@ -41,15 +41,18 @@ def show(file: Path | None) -> None:
     )
 
 
-def write_toml(data: dict[str, Any]) -> str:
-    """Spell a suite's values as TOML: plain ones, then a table per section, and one per item of a list of tables."""
+def write_toml(data: dict[str, Any], path: str = "") -> str:
+    """Spell a suite's values as TOML: plain ones, then a table per section, and one per item of a list of tables.
+
+    path: names the table that the values stand in, with a dot at its end; "" is the file itself.
+    """
     plain = [f"{key} = {_spell(value)}\n" for key, value in data.items() if not _is_table(value)]
     tables = []
     for name, value in data.items():
         if isinstance(value, dict):
-            tables.append(f"\n[{name}]\n{write_toml(value)}")
+            tables.append(f"\n[{path}{name}]\n{write_toml(value, f'{path}{name}.')}")
         elif _is_table(value):
-            tables += [f"\n[[{name}]]\n{write_toml(item)}" for item in value]
+            tables += [f"\n[[{path}{name}]]\n{write_toml(item)}" for item in value]
     return "".join(plain + tables)
 
 

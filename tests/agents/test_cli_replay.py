@@ -1,0 +1,120 @@
+"""Replaying files: sorted in bounded memory, compressed or not, the same whatever the number of processes."""
+
+import gzip
+from pathlib import Path
+
+import orjson
+import pytest
+
+from agents.reading import MAX_LINE, Recording, Sorted, read_lines
+from agents.replaying import replay_files
+from stream.errors import TurnsignalError
+from stream.replay import Indexer
+from stream.simulation import Traffic, simulate
+from stream.suite import Suite
+
+NOW = 1_800_000_000.0
+RESULTS = ("scores.jsonl", "conversations.jsonl", "dead-letters.jsonl", "summary.json")
+
+
+@pytest.fixture(scope="module")
+def traffic(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six hundred turns in disorder, some of them unreadable."""
+    knobs = Traffic(seed=5, turns=600, rate=1.0, disorder=0.1, duplicates=0.02, conflicts=0.02, malformed=0.03)
+    values = [record.value.replace(b"\n", b" ") for record in simulate(knobs) if record.value is not None]
+    path = tmp_path_factory.mktemp("traffic") / "turns.jsonl"
+    path.write_bytes(b"\n".join(values) + b"\n")
+    return path
+
+
+def results(directory: Path) -> list[bytes]:
+    return [(directory / name).read_bytes() for name in RESULTS]
+
+
+@pytest.mark.parametrize("as_is", [False, True])
+def test_the_files_are_the_same_whatever_the_number_of_processes(traffic: Path, tmp_path: Path, as_is: bool) -> None:
+    for workers in (1, 3):
+        replay_files([traffic], tmp_path / str(workers), Suite(), NOW, workers=workers, as_is=as_is)
+    assert results(tmp_path / "1") == results(tmp_path / "3")
+    assert (tmp_path / "1" / "scores.jsonl").stat().st_size > 100_000
+    assert {path.name for path in (tmp_path / "1").iterdir()} == set(RESULTS)
+
+
+def test_a_compressed_file_gives_the_same_rows(traffic: Path, tmp_path: Path) -> None:
+    half = len(traffic.read_bytes().splitlines()) // 2
+    lines = traffic.read_bytes().splitlines(keepends=True)
+    zipped = tmp_path / "turns.jsonl.gz"  # of two members, as `cat a.gz b.gz` makes it
+    zipped.write_bytes(gzip.compress(b"".join(lines[:half])) + gzip.compress(b"".join(lines[half:])))
+    replay_files([traffic], tmp_path / "plain", Suite(), NOW, workers=1)
+    replay_files([zipped], tmp_path / "zipped", Suite(), NOW, workers=1)
+    assert results(tmp_path / "plain")[:2] == results(tmp_path / "zipped")[:2]
+
+
+def test_a_dead_letter_names_file_line_and_reason(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('{"turn_id": "t"}\n')
+    (tmp_path / "b.jsonl").write_bytes(b"\n\xff not json\n")
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    summary = replay_files(files, tmp_path / "out", Suite(), NOW)
+    dead = [orjson.loads(line) for line in (tmp_path / "out" / "dead-letters.jsonl").read_bytes().splitlines()]
+    assert [(Path(row["file"]).name, row["line"], row["reason"]) for row in dead] == [
+        ("a.jsonl", 1, "missing_field"),
+        ("b.jsonl", 2, "not_json"),
+    ]
+    assert dead[1]["value"] == "\ufffd not json"
+    assert summary["dead_letters"] == {"missing_field": 1, "not_json": 1}
+
+
+def test_sorting_in_little_memory_gives_the_same_order(traffic: Path) -> None:
+    def offsets(memory: int) -> list[int]:
+        return [record.offset for record in Sorted(Recording([traffic]).index(Indexer(NOW)), memory)]
+
+    spilled = offsets(20_000)
+    assert spilled == offsets(1_000_000_000)
+    assert len(spilled) == len(traffic.read_bytes().splitlines())
+    assert spilled != sorted(spilled)
+
+
+def test_equal_times_keep_the_order_of_the_files(tmp_path: Path) -> None:
+    line = '{{"conversation_id": "{}", "timestamp": "2025-06-15T12:00:00Z"}}\n'
+    path = tmp_path / "turns.jsonl"
+    path.write_text("".join(line.format(n) for n in range(50)))
+    assert [r.offset for r in Sorted(Recording([path]).index(Indexer(NOW)), 500)] == list(range(50))
+
+
+def test_lines_come_whole_whatever_the_blocks_ends_and_marks(tmp_path: Path) -> None:
+    path = tmp_path / "turns.jsonl"
+    path.write_bytes(b"\xef\xbb\xbfa\r\nb\n\n" + b"c" * 3_000_000 + b"\nlast")
+    lines = [line for block in read_lines(path) for line in block]
+    assert lines == [b"a", b"b", b"", b"c" * 3_000_000, b"last"]
+
+
+def test_a_line_without_end_is_cut_and_the_rest_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "turns.jsonl.gz"
+    path.write_bytes(gzip.compress(b"first\n" + b"x" * (MAX_LINE + 5_000_000) + b"\nlast\n", 1))
+    lengths = [len(line) for block in read_lines(path) for line in block]
+    assert lengths[0] == 5
+    assert MAX_LINE <= lengths[1] < MAX_LINE + 4_000_000
+    assert lengths[2:] in ([4], [4, 0])
+
+
+@pytest.mark.parametrize("spoil", [lambda data: data[:-20], lambda data: data[:50] + b"\0\0\0\0" + data[54:]])
+def test_a_damaged_file_is_named_and_nothing_is_written(tmp_path: Path, spoil) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "turns.jsonl.gz"
+    path.write_bytes(spoil(gzip.compress(b"".join(b"line %d\n" % n for n in range(10_000)))))
+    with pytest.raises(TurnsignalError, match=r"turns\.jsonl\.gz: expected (a whole )?gzip"):
+        replay_files([path], tmp_path / "out", Suite(), NOW)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_process_that_fails_ends_the_replay_with_its_reason(tmp_path: Path) -> None:
+    path = tmp_path / "turns.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}\n" * 1000)[:-9])
+    with pytest.raises(TurnsignalError, match="ends early"):
+        replay_files([path], tmp_path / "out", Suite(), NOW, workers=2)
+
+
+def test_an_empty_file_is_an_empty_replay(tmp_path: Path) -> None:
+    (tmp_path / "none.jsonl").write_bytes(b"")
+    summary = replay_files([tmp_path / "none.jsonl"], tmp_path / "out", Suite(), NOW)
+    assert summary["turns"] == {}
+    assert (tmp_path / "out" / "scores.jsonl").read_bytes() == b""
