@@ -90,7 +90,8 @@ class Writer:
         self._failed: KafkaError | None = None
         # The limit is the topics' to decide, not the client's default.
         largest = min(max([1_000_000, *(limits or {}).values()]), _ANY)
-        self._producer = Producer({**options, "message.max.bytes": largest})
+        # After an outage librdkafka would wait up to ten seconds before it looks again.
+        self._producer = Producer({**options, "message.max.bytes": largest, "reconnect.backoff.max.ms": 1000})
         if self.transactional:
             self._producer.init_transactions(deadline)
 

@@ -19,6 +19,8 @@ from agents.metrics import WorkerMetrics
 from agents.ownership import Ownership
 from agents.settings import Settings
 from agents.supervisor import Supervisor
+from agents.transactions import EXIT_REFUSED
+from stream.errors import ConfigError
 from stream.pipeline import Batch, Shard
 from stream.scoring import scorer_names
 from stream.suite import load_suite
@@ -87,4 +89,8 @@ def supervise() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(work() if sys.argv[1:] == ["child"] else supervise())
+    try:
+        sys.exit(work() if sys.argv[1:] == ["child"] else supervise())
+    except ConfigError as refusal:  # as the command does; the supervisor then stops for good
+        sys.stderr.write(f"{refusal}\n")
+        sys.exit(EXIT_REFUSED)
