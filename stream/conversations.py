@@ -16,11 +16,11 @@ import orjson
 from stream.errors import SchemaError
 from stream.pairing import Answer, Slot, place
 from stream.stats import Means
-from stream.windows import Window
+from stream.windows import Window, pack
 
 VERSION = 1  #: of the state's layout; raised when older code could misread it
 
-_ID_CHARS, _TURN_CHARS = 12, 16  # 9 bytes of the id's digest, then 3 of the content's checksum, in base 64
+_ID_CHARS, _TURN_CHARS = 8, 12  # 6 bytes of the id's digest, then 3 of the content's checksum, in base 64
 _BEFORE_ALL = float("-inf")
 
 
@@ -84,7 +84,7 @@ class Conversation:
     def knows(self, turn_id: str, content: str) -> tuple[Known, str]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
         checksum = crc32(content.encode()).to_bytes(4, "big")[1:]
-        digest = blake2b(turn_id.encode(), digest_size=9).digest() + checksum
+        digest = blake2b(turn_id.encode(), digest_size=6).digest() + checksum
         mark = b2a_base64(digest, newline=False).decode()
         recent, named = self.recent, mark[:_ID_CHARS]
         at = recent.find(named)
@@ -156,7 +156,7 @@ class Conversation:
             self.close_row, self.turns, self.responses, self.clarifications, self.superseded, self.late, self.duplicates,
             self.gaps, _finite(self.horizon), self.recent, self.suite,
             [[s.turn_id, s.role, s.time, s.text, _fields(s.answer)] for s in self.slots],
-            self.means, [[size, start, means] for size, start, means in self.windows],
+            self.means, pack(self.windows),
         ])
         # fmt: on
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 from stream.citations import Citations
 from stream.turns import Document
 
-MAX_MARKDOWN = 20_000  #: characters that are parsed: the parser takes 20 µs for each of the most hostile ones
+MAX_MARKDOWN = 8_000  #: characters that are parsed: the parser takes 20 µs for each of the most hostile ones
 
 _MARKDOWN = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
 

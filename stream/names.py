@@ -9,7 +9,7 @@ from stream.errors import ConfigError
 Value = str | int | float | bool
 
 _NAME = re.compile(r"^([A-Za-z][\w.]*)(?:\((.*)\))?(?:@(\d+))?$", re.S)
-_PAIR = re.compile(r"\s*([a-z_]\w*)\s*=\s*('(?:[^'\\]|\\.)*'|[^,']+?)\s*(?:,|$)")
+_PAIR = re.compile(r"\s*([a-z_]\w*)\s*=\s*('(?:[^'\\]|\\.)*'|[^,'\s][^,']*)\s*(?:,|$)")
 
 
 class Name(NamedTuple):
@@ -56,7 +56,7 @@ def parse_name(text: str) -> Name:
         if pair is None:
             msg = f"parameters must look like key=value, separated by commas; got {inside!r} in {text!r}"
             raise ConfigError(msg)
-        params[pair[1]] = _read(pair[2])
+        params[pair[1]] = _read(pair[2].strip())
         position = pair.end()
     return Name(family, params, int(cutoff) if cutoff else None)
 

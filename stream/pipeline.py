@@ -22,6 +22,7 @@ from stream.stats import named
 from stream.suite import Suite
 from stream.tallies import Tally
 from stream.turns import decode_turn
+from stream.windows import expire
 
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
 
@@ -66,6 +67,7 @@ class Shard:
         self._keeper = Scorekeeper(suite)
         self._suite = suite.fingerprint
         self._share = suite.exchanges.share
+        self._specs = suite.window_specs
         self._good_from = thresholds(suite)
         self._due: dict[int, dict[bytes, None]] = {}  # minute → conversations to look at then, in order
         self._minutes: list[int] = []
@@ -131,6 +133,7 @@ class Shard:
         if state is None:
             return None
         scorers = self._keeper.scorers if state.suite == self._suite else []
+        windows = expire(state.windows, self._specs, state.last)
         return {
             "conversation_id": key.decode(),
             "open": not state.closed,
@@ -146,7 +149,7 @@ class Shard:
             "closes": state.closes,
             "suite": state.suite,
             "scores": named(state.means, scorers),
-            "windows": [{"size": w.size, "start": w.start, "scores": named(w.means, scorers)} for w in state.windows],
+            "windows": [{"size": w.size, "start": w.start, "scores": named(w.means, scorers)} for w in windows],
         }
 
     def _new_outbox(self) -> Outbox:

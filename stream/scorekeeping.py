@@ -90,7 +90,8 @@ class Scorekeeper:
     def on_gap(self, key: bytes, state: Conversation, role: str, outbox: Outbox, offset: int) -> None:
         """Note that a record of this conversation could not be read: what follows it judges nothing."""
         state.gaps += 1
-        gap = Slot(f"gap:{offset}", GAP_USER if role == "user" else GAP_ASSISTANT, state.last, "")
+        # Named by its number, which is the same live and in a replay, unlike its offset.
+        gap = Slot(f"gap:{state.gaps}", GAP_USER if role == "user" else GAP_ASSISTANT, state.last, "")
         self._put(key, state, gap, outbox, offset, late=False)
 
     def on_close(self, key: bytes, state: Conversation, outbox: Outbox) -> None:

@@ -197,8 +197,8 @@ class Suite(_Part):
 
     @cached_property
     def parsed_checks(self) -> tuple[tuple[CheckPart, Check], ...]:
-        """The checks by name, each beside whom it binds."""
-        return tuple((part, parse_check(part.check)) for part in self.checks)
+        """The checks, each beside whom it binds; by name, so that their order in the file does not count."""
+        return tuple(sorted(((part, parse_check(part.check)) for part in self.checks), key=lambda pair: pair[1].name))
 
     @cached_property
     def follow_up_rules(self) -> FollowUpRules:
@@ -220,8 +220,7 @@ class Suite(_Part):
     def fingerprint(self) -> str:
         """Digest of what decides scores: 12 hex digits; comments, order of keys and the name do not count."""
         content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "exchanges"})
-        for spelled, (_, check) in zip(content["checks"], self.parsed_checks, strict=True):
-            spelled["check"] = check.name  # however it was spelled
+        content["checks"] = [{**part.model_dump(mode="json"), "check": check.name} for part, check in self.parsed_checks]
         content["retrieval"]["measures"] = [measure.name for measure in self.parsed_measures]
         content["scorer_versions"] = {
             **{measure.name: measure.version for measure in self.parsed_measures},

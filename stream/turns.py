@@ -116,6 +116,9 @@ def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: floa
         turn = _validate(data)
     except ValidationError as error:
         raise _refusal(error, data, key) from None
+    if type(data["timestamp"]) is not str:  # seconds or milliseconds? nobody can tell
+        detail = f"expected a timestamp in ISO 8601, got the number {_show(data['timestamp'])}"
+        raise Refused(Reason.BAD_TIMESTAMP, detail, conversation_id=turn.conversation_id, role=turn.role)
     if key is not None and turn.conversation_id.encode() != key:
         detail = f"expected the key to be the conversation_id {turn.conversation_id!r}, got {_show(key)}"
         raise Refused(Reason.KEY_MISMATCH, detail)

@@ -5,7 +5,9 @@ They live inside the conversation's own state, so that one changelog record carr
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, cast
+
+import orjson
 
 from stream.stats import Means, empty
 
@@ -29,12 +31,45 @@ class WindowSpec:
         return start + self.size + self.keep <= now
 
 
-class Window(NamedTuple):
-    """One window's means, in the suite's order of scorers."""
+class Window:
+    """One window's means, in the suite's order of scorers.
 
-    size: float
-    start: float
-    means: Means
+    Of each size only the newest window is touched again and again; the others travel as text, read when they are asked for.
+    """
+
+    __slots__ = ("_means", "size", "start")
+
+    def __init__(self, size: float, start: float, means: Means | str) -> None:
+        self.size = size
+        self.start = start
+        self._means = means
+
+    @property
+    def means(self) -> Means:
+        """The window's means, to be changed in place."""
+        if isinstance(self._means, str):
+            self._means = orjson.loads(self._means)
+        return cast("Means", self._means)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Window) and repr(self) == repr(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"Window({self.size}, {self.start}, {self.means})"
+
+    def packed(self) -> str:
+        """Return the means as text."""
+        return self._means if isinstance(self._means, str) else orjson.dumps(self._means).decode()
+
+
+def pack(windows: Sequence[Window]) -> list[list[Any]]:
+    """Return windows for a snapshot: the newest of each size as numbers, the others as text."""
+    newest: dict[float, float] = {}
+    for window in windows:
+        newest[window.size] = max(window.start, newest.get(window.size, window.start))
+    return [[w.size, w.start, w.means if w.start == newest[w.size] else w.packed()] for w in windows]
 
 
 def find(windows: Sequence[Window], spec: WindowSpec, time: float) -> Window | None:

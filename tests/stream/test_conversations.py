@@ -86,7 +86,7 @@ def test_only_so_many_ids_are_remembered() -> None:
     for name in "abcd":
         state.remember(state.knows(name, "")[1], limits)
     assert [state.knows(name, "")[0] for name in "abcd"] == [Known.NEW] + [Known.DUPLICATE] * 3
-    assert len(state.recent) == 3 * 16
+    assert len(state.recent) == 3 * 12
 
 
 @given(st.lists(st.text("ab\0é", max_size=4), max_size=40))

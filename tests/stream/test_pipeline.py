@@ -110,12 +110,13 @@ class Paired(NamedTuple):
 
 def reference(turns: list[Turn]) -> tuple[dict[str, Paired], int, int, list[float]]:
     """Pair one conversation: turn id → how its exchange closed; clarifications; superseded; follow-up scores."""
-    latest, heard = None, []
+    latest, heard, gaps = None, [], 0
     for arrival, turn in enumerate(turns):
         if turn.role.startswith("gap_"):
             if latest is None:
                 continue  # of a conversation that nobody knows yet
-            turn = turn._replace(turn_id=f"gap:{arrival}", time=latest)
+            gaps += 1
+            turn = turn._replace(turn_id=f"gap:{gaps}", time=latest)
         else:
             latest = turn.time if latest is None else max(latest, turn.time)
         heard.append((turn.time, arrival, turn))
