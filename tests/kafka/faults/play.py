@@ -31,8 +31,13 @@ class Result(NamedTuple):
     exits: list[int | None]
 
 
-def make_settings(broker: Broker, prefix: str, directory: Path, delivery: str = "exactly_once") -> Settings:
-    """Give settings with short timeouts and small batches, so that many are in flight when something happens."""
+def make_settings(
+    broker: Broker, prefix: str, directory: Path, delivery: str = "exactly_once", patience: float = 1.0
+) -> Settings:
+    """Give settings with short timeouts and small batches, so that many are in flight when something happens.
+
+    patience: what the timeouts are multiplied by.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     suite = directory / "suite.toml"
     suite.write_text(SUITE, encoding="utf-8")
@@ -43,12 +48,12 @@ def make_settings(broker: Broker, prefix: str, directory: Path, delivery: str = 
         "TURNSIGNAL_DELIVERY": delivery,
         "TURNSIGNAL_SUITE": str(suite),
         "TURNSIGNAL_MAX_POLL_RECORDS": "300",
-        "TURNSIGNAL_SESSION_TIMEOUT": "4s",
-        "TURNSIGNAL_HEARTBEAT_INTERVAL": "500ms",
-        "TURNSIGNAL_REBALANCE_TIMEOUT": "6s",
-        "TURNSIGNAL_POLL_INTERVAL": "4s",
-        "TURNSIGNAL_TRANSACTION_TIMEOUT": "6s",
-        "TURNSIGNAL_STALL_TIMEOUT": "8s",
+        "TURNSIGNAL_SESSION_TIMEOUT": f"{4 * patience}s",
+        "TURNSIGNAL_HEARTBEAT_INTERVAL": f"{0.5 * patience}s",
+        "TURNSIGNAL_REBALANCE_TIMEOUT": f"{6 * patience}s",
+        "TURNSIGNAL_POLL_INTERVAL": f"{4 * patience}s",
+        "TURNSIGNAL_TRANSACTION_TIMEOUT": f"{6 * patience}s",
+        "TURNSIGNAL_STALL_TIMEOUT": f"{8 * patience}s",
     }
     return Settings.from_env(told)
 
@@ -66,13 +71,14 @@ def play(
     mischief: tuple[str, ...] = (),
     outage: float = 60.0,
     delivery: str = "exactly_once",
+    patience: float = 1.0,
 ) -> Result:
     """Run a script against fresh topics.
 
     seconds: how long the turns are spread over; mischief: what the first workers do on SIGHUP.
     """
     began = time.monotonic()
-    settings = make_settings(broker, prefix, directory, delivery)
+    settings = make_settings(broker, prefix, directory, delivery, patience)
     create_topics(settings)
     kinds = [*mischief, *[""] * workers]
     cast = [FaultyWorker(f"worker-{number}", settings, directory, kinds[number]) for number in range(workers)]
