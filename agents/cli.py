@@ -145,7 +145,7 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
             as_is=as_is,
             reading=reading,
             sending=sending,
-            say=lambda line: console.print(line, markup=False, highlight=False),
+            say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),
         )
     click.echo(f"Sent {done.sent:,} turns to {name}.")
     if done.rejects is not None:

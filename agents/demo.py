@@ -5,6 +5,7 @@ committed rows of the topics, the group's positions, and /metrics.
 """
 
 import contextlib
+import math
 import secrets
 import socket
 import sys
@@ -73,7 +74,7 @@ def run_demo(wish: Wish, env: Mapping[str, str], console: Console) -> int:
         raise TurnsignalError(msg) from None
 
     def say(line: str) -> None:
-        console.print(line, markup=False, highlight=False)
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     with TemporaryDirectory(prefix="turnsignal-demo-") as scratch:
         broker = (
@@ -162,6 +163,7 @@ class _Show:
                 workers.join()
                 self._feeder.join(5.0)
             self._take_in(0.5)
+            self._look.refresh(math.inf, self._board.exchanges)
         return self._conclude(log_path)
 
     def _make_feeder(self) -> Feeder:
@@ -178,7 +180,7 @@ class _Show:
     def _watch(self) -> None:
         """Show what comes in until the time is over and what was sent is scored."""
         if self._console.is_terminal:
-            with Live(console=self._console, auto_refresh=False, screen=False, vertical_overflow="crop") as live:
+            with Live(console=self._console, auto_refresh=False, transient=True, vertical_overflow="crop") as live:
                 self._loop(lambda: live.update(draw(self._board, self._vitals()), refresh=True), _REFRESH)
         else:
             self._loop(
@@ -276,7 +278,8 @@ def _remove_topics(settings: Settings, say: Any) -> None:
     """Delete the demo's own topics from a broker that is somebody's own."""
     names = list(topic_names(settings.prefix).values())
     failed = []
-    for name, future in AdminClient({**settings.confluent(), "log_level": 0}).delete_topics(names).items():
+    admin = AdminClient({**settings.confluent(), "log_level": 0})  # by name: once it is gone, its futures fail
+    for name, future in admin.delete_topics(names).items():
         try:
             future.result(30)
         except KafkaException as error:

@@ -1,6 +1,7 @@
 """Explain one conversation: what was said, what each scorer said of it and why, from files or from Kafka."""
 
 import contextlib
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -100,9 +101,12 @@ def _read_topic(settings: Settings, topic: str, key: bytes, found: Found) -> Ite
     consumer = Consumer({**settings.confluent(), **options})
     try:
         consumer.assign([place])
+        heard = time.monotonic()
         while True:
-            messages = consumer.consume(5_000, READ_SECONDS)
-            if not messages:
+            messages = consumer.consume(5_000, 0.1)  # waits for as many, or as long
+            if messages:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > READ_SECONDS:
                 found.notes.append(
                     f"{topic} did not answer within {READ_SECONDS:.0f} s; what is shown may be incomplete"
                 )

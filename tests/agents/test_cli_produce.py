@@ -1,0 +1,82 @@
+"""Producing files, on the mock broker: what arrives, by conversation and in order, and what is set aside."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from agents.brokers import MockBroker
+from agents.explain import explain, from_kafka
+from agents.produce import Produced, produce_files
+from agents.settings import Settings
+from agents.topics import create_topics
+from stream.errors import TurnsignalError
+
+NOW = 1_800_000_000.0
+
+
+@pytest.fixture(scope="module")
+def settings() -> Iterator[Settings]:
+    with MockBroker() as broker:
+        found = Settings(brokers=broker.address, metrics_port=9)  # nobody listens on the discard port
+        create_topics(found)
+        yield found
+
+
+def line(conversation: str, turn_id: str, second: int, **more: object) -> bytes:
+    fields = {"conversation_id": conversation, "turn_id": turn_id, "role": "user", "text": f"text of {turn_id}"}
+    return orjson.dumps(fields | {"timestamp": f"2025-06-15T12:00:{second:02d}Z", "labels": {"x": 1}} | more)
+
+
+def produce(
+    settings: Settings, tmp_path: Path, lines: list[bytes], *, as_is: bool = False
+) -> tuple[Produced, list[str]]:
+    path, said = tmp_path / "turns.jsonl", []
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    rejects = tmp_path / "rejects.jsonl"
+    done = produce_files(settings, [path], "turnsignal.turns", now=NOW, rejects=rejects, as_is=as_is, say=said.append)
+    return done, said
+
+
+def test_turns_arrive_under_their_conversation_in_the_order_of_their_times(settings: Settings, tmp_path: Path) -> None:
+    lines = [line("c1", "t2", 9), line("c2", "t1", 5), line("c1", "t1", 1)]
+    done, said = produce(settings, tmp_path, lines)
+    assert (done.sent, done.rejects, said) == (3, None, [])
+    found = from_kafka(settings, "c1")
+    assert [turn["turn_id"] for turn in found.turns] == ["t1", "t2"]
+    shown = "\n".join(explain(found))
+    assert "text of t2" in shown
+    assert "no worker answers" in shown
+
+
+def test_order_can_be_kept_as_it_is(settings: Settings, tmp_path: Path) -> None:
+    produce(settings, tmp_path, [line("c3", "t2", 9), line("c3", "t1", 1)], as_is=True)
+    assert [turn["turn_id"] for turn in from_kafka(settings, "c3").turns] == ["t2", "t1"]
+
+
+def test_bad_lines_are_reported_with_their_number_and_the_rest_goes_on(settings: Settings, tmp_path: Path) -> None:
+    lines = [b"no json", line("c4", "t1", 1), b"", b'{"conversation_id": "c4"}']
+    lines += [line("c4", "t2", 2, metadata={"much": "x" * 1_100_000}), line("c4", "t3", 3)]
+    done, said = produce(settings, tmp_path, lines)
+    assert done.sent == 2
+    assert done.rejected == {"not_json": 1, "missing_field": 1, "too_large": 1}
+    rejects = [orjson.loads(row) for row in (tmp_path / "rejects.jsonl").read_bytes().splitlines()]
+    assert sorted((row["line"], row["reason"]) for row in rejects) == [
+        (1, "not_json"),
+        (4, "missing_field"),
+        (5, "too_large"),
+    ]
+    assert "turns.jsonl, line 1: rejected, not_json" in "\n".join(said)
+
+
+def test_a_broker_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.produce.BROKER_SECONDS", 0.5)
+    with pytest.raises(TurnsignalError, match="expected an answer from the broker"):
+        produce(Settings(brokers="127.0.0.1:1"), tmp_path, [line("c1", "t1", 1)])
+
+
+def test_a_conversation_that_nobody_knows_is_said_to_be_unknown(settings: Settings) -> None:
+    found = from_kafka(settings, "nobody")
+    assert not found.known
+    assert "Nothing is known" in "\n".join(explain(found))
