@@ -1,7 +1,7 @@
 """Apps: how a Faust app is put together around an owner of partitions, and run.
 
-One Faust consumer feeds all agents of an app and one full buffer stops them all, so each app has one agent and a process
-of its own.
+One Faust consumer feeds all agents of an app and one full buffer stops them all, so each app has one agent and a
+process of its own.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ import logging
 import os
 import signal
 import sys
-from typing import Any
+from typing import Any, cast
 
 import faust
 from aiohttp import web
@@ -76,7 +76,7 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
 
 
 def _make_views_service(settings: Settings, owner: Ownership) -> type[Service]:
-    class Views(Service):  # type: ignore[misc]
+    class Views(Service):
         """Serve /metrics, /healthz, /readyz and conversations."""
 
         runner: web.AppRunner | None = None
@@ -97,10 +97,10 @@ def _make_views_service(settings: Settings, owner: Ownership) -> type[Service]:
 
 
 def _make_ticks_service(owner: Ownership) -> type[Service]:
-    class Ticks(Service):  # type: ignore[misc]
+    class Ticks(Service):
         """Let time pass on silent partitions, and tell the supervisor that the work goes on."""
 
-        @Service.task  # type: ignore[untyped-decorator]
+        @Service.task
         async def tick(self) -> None:
             while not self.should_stop:
                 owner.inbox.poke()
@@ -137,7 +137,8 @@ def run_app(app: PartitionApp) -> int:
     # What lives as long as the process is not looked at again, and a batch's objects go before the collector comes.
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    refuse_absent(app.owner.settings, app.owner.plan)
+    owner = cast("Ownership", app.owner)
+    refuse_absent(owner.settings, owner.plan)
     with contextlib.suppress(ImportError):
         import uvloop
 

@@ -19,7 +19,7 @@ class Gathered(NamedTuple):
     records: dict[str, list[Any]]
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """Number of records."""
         return sum(map(len, self.records.values()))
 
@@ -129,7 +129,7 @@ class Inbox:
         return batch
 
 
-class BatchStream(faust.Stream):  # type: ignore[misc]
+class BatchStream(faust.Stream):
     """A Faust stream whose agent takes whole batches from the app's inbox instead of events."""
 
     async def batches(self) -> AsyncIterator[Gathered]:

@@ -33,7 +33,7 @@ logger = logging.getLogger("turnsignal.consumer")
 
 
 class Owner(Protocol):
-    """Who works on the partitions: told what is assigned, asked where to start, waited for when something is revoked."""
+    """Who works on the partitions: told what is assigned, asked where to start, waited for at a revocation."""
 
     inbox: Inbox
 
@@ -46,7 +46,7 @@ class Owner(Protocol):
         ...
 
 
-class PartitionThread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]
+class PartitionThread(driver.AIOKafkaConsumerThread):
     """The thread that aiokafka runs in, with the connection of our Settings."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -62,25 +62,25 @@ class PartitionThread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]
         await super().on_partitions_revoked(revoked)
 
     async def expect_fetches(self, revocations: int) -> None:
-        """From here on, who does not fetch for the poll interval leaves the group; unless more was revoked meanwhile."""
+        """Have the group drop this member if it does not fetch for the poll interval; unless more was revoked meanwhile."""
         await self.call_thread(self._end_excuse, revocations)
 
     async def _end_excuse(self, revocations: int) -> None:
         if revocations == self.revocations:
             self._excused.close()
 
-    def _create_worker_consumer(self, transport: Any) -> aiokafka.AIOKafkaConsumer:
+    def _create_worker_consumer(self, _transport: Any) -> aiokafka.AIOKafkaConsumer:
         self._assignor = self.app.assignor
         return aiokafka.AIOKafkaConsumer(**self.app.consumer_options, partition_assignment_strategy=[self._assignor])
 
 
-class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
+class PartitionConsumer(driver.Consumer):
     """Hand fetched partitions to the app's owner of partitions."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        #: Counts revocations and assignments. Faust's generation id changes only at assignment, so between revocation and
-        #: assignment a batch of before would still look valid.
+        #: Counts revocations and assignments. Faust's generation id changes only at assignment, so between revocation
+        #: and assignment a batch of before would still look valid.
         self.epoch = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -160,8 +160,8 @@ class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
                 continue
             # A partition that gets room while this waits is asked for only in the next round: keep the wait short.
             patience = 1.0 if len(ready) == len(self._get_active_partitions()) else 0.02
-            # After the wait for the flow and before the fetch: earlier, a good batch after a rebalance would look old; later, an
-            # old one would look good.
+            # After the wait for the flow and before the fetch: earlier, a good batch after a rebalance would look old;
+            # later, an old one would look good.
             epoch = self.epoch
             self._quiet.clear()
             try:
@@ -189,20 +189,20 @@ class PartitionConsumer(driver.Consumer):  # type: ignore[misc]
             self._read_offset[tp] = records[-1].offset + 1
             self.owner.inbox.put(tp, records)
 
-    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
+    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:  # noqa: ARG002
         return iter(())  # positions are committed with the outputs
 
     def verify_event_path(self, now: float, tp: TP) -> None:
         """Stay silent: Faust's livelock detector looks at events, which there are none of; ours looks at batches."""
 
 
-class PartitionTransport(driver.Transport):  # type: ignore[misc]
+class PartitionTransport(driver.Transport):
     """Faust's Kafka transport with our consumer."""
 
     Consumer = PartitionConsumer
 
 
-class PartitionApp(App):  # type: ignore[misc]
+class PartitionApp(App):
     """A Faust app whose consumer hands whole partitions to an owner.
 
     owner, consumer_options: set by who builds the app, before it starts.

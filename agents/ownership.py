@@ -2,7 +2,8 @@
 
 A take-over fences the former owner, reads the committed positions, restores the state, and only then lets records in. A
 batch is computed on state that nobody else can change, written in one transaction, and remembered after its commit.
-Whatever goes wrong on the way ends the process: its supervisor starts it again, and the broker has kept nothing half done.
+Whatever goes wrong on the way ends the process: its supervisor starts it again, and the broker has kept nothing half
+done.
 """
 
 import asyncio
@@ -53,8 +54,9 @@ class Keeper(Protocol):
 class Plan:
     """What an app reads, keeps and writes.
 
-    name: of the app (`score`); inputs: topics that are read, co-partitioned; changelog: topic of the state; outputs: short
-    name → topic; make: a keeper for a partition, over a store; work: (keeper, records by input topic, wall clock) → what came of it.
+    name: of the app (`score`); inputs: topics that are read, co-partitioned; changelog: topic of the state; outputs:
+    short name → topic; make: a keeper for a partition, over a store; work: (keeper, records by input topic, wall
+    clock) → what came of it.
     """
 
     name: str
@@ -145,9 +147,8 @@ class Ownership:
         numbers = set.union(*by_topic.values())
         torn = {topic: sorted(numbers - held) for topic, held in by_topic.items() if held != numbers}
         if torn:
-            give_up(
-                f"expected the same partitions of {', '.join(by_topic)}, got none of {torn}: are partition counts equal?"
-            )
+            inputs = ", ".join(by_topic)
+            give_up(f"expected the same partitions of {inputs}, got none of {torn}: are partition counts equal?")
         return numbers
 
     def _take_over(self, numbers: set[int], turn: int) -> None:

@@ -66,10 +66,10 @@ class Restored(NamedTuple):
 class Writer:
     """Write the batches of one partition number.
 
-    options: librdkafka's, with or without a transactional id; without one it writes at least once, outputs before state;
-    topics: short name → topic; changelog: its topic; deadline: seconds that any one step may take; limits: topic → bytes
-    that a record may have, a topic that is not named takes any: what is larger goes to the dead letters, cut, because the
-    broker would refuse the whole transaction, again at every start.
+    options: librdkafka's, with or without a transactional id; without one it writes at least once, outputs before
+    state; topics: short name → topic; changelog: its topic; deadline: seconds that any one step may take; limits:
+    topic → bytes that a record may have, a topic that is not named takes any: what is larger goes to the dead letters,
+    cut, because the broker would refuse the whole transaction, again at every start.
     """
 
     def __init__(
@@ -195,13 +195,14 @@ def restore_changelog(
     store: MutableMapping[bytes, bytes],
     *,
     wanted: Callable[[], bool] = lambda: True,
-    progress: Callable[[int], None] = lambda remaining: None,
+    progress: Callable[[int], None] = lambda _: None,
     deadline: float = 60.0,
 ) -> Restored:
     """Read one changelog partition, committed records only, into `store`, to its very end.
 
-    wanted: asked now and then whether to go on; progress: told how many records may still come. Raises TurnsignalError when the end is not
-    reached: a transaction left open under another id would otherwise cut the state short in silence.
+    wanted: asked now and then whether to go on; progress: told how many records may still come. Raises TurnsignalError
+    when the end is not reached: a transaction left open under another id would otherwise cut the state short in
+    silence.
     """
     options = {
         **connection,

@@ -24,7 +24,7 @@ def make_plan(settings: Settings) -> Plan:
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> SeriesShard:
         return SeriesShard(store, source, partition, skip_applied=skip_applied)
 
-    def work(shard: SeriesShard, records: Mapping[str, list[Any]], now: float) -> Batch:
+    def work(shard: SeriesShard, records: Mapping[str, list[Any]], _now: float) -> Batch:
         return shard.work(records.get(source, ()))
 
     return Plan(NAME, (source,), names["series_changelog"], names, make, work)

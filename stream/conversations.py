@@ -36,8 +36,8 @@ class Known(Enum):
 class Limits:
     """How much and how long a conversation is remembered.
 
-    idle, retention, grace: seconds of event time until it closes, until a closed one is forgotten, and until a turn counts
-    as late; recent_turns: ids among which duplicates are recognised; kept_turns: turns that can still be paired;
+    idle, retention, grace: seconds of event time until it closes, until a closed one is forgotten, and until a turn
+    counts as late; recent_turns: ids among which duplicates are recognised; kept_turns: turns that can still be paired;
     kept_characters: of each kept turn's text.
     """
 
@@ -53,10 +53,11 @@ class Limits:
 class Conversation:
     """One conversation's state.
 
-    due: when it is to be looked at next (to close it, or to forget it), seconds of event time; clock: stream time of the
-    partition when it was last touched; offset: input position it has taken in; first, last: smallest and largest event time;
-    slots: the kept turns in event-time order; horizon: event time of the newest turn that is no longer kept; recent: digests of
-    the last turn ids; suite: fingerprint of the suite whose means and windows these are (another suite starts new ones).
+    due: when it is to be looked at next (to close it, or to forget it), seconds of event time; clock: stream time of
+    the partition when it was last touched; offset: input position it has taken in; first, last: smallest and largest
+    event time; slots: the kept turns in event-time order; horizon: event time of the newest turn that is no longer
+    kept; recent: digests of the last turn ids; suite: fingerprint of the suite whose means and windows these are
+    (another suite starts new ones).
     """
 
     due: float = 0.0
@@ -110,7 +111,7 @@ class Conversation:
         return late
 
     def put(self, slot: Slot, limits: Limits) -> int | None:
-        """Keep a turn in its place; return its index, or None when it is older than everything that can still be paired."""
+        """Keep a turn in its place; return its index, None when it is too old to be paired with anything."""
         if slot.time < self.horizon:
             return None
         index = place(self.slots, slot)
@@ -149,12 +150,12 @@ class Conversation:
         return now > self.quiet_since + limits.idle + limits.retention
 
     def snapshot(self) -> bytes:
-        """Encode as one JSON array: version, due, clock and offset first, so that a restore can read them without the rest."""
+        """Encode as one JSON array: version, due, clock and offset first, where `peek` finds them without the rest."""
         # fmt: off
         return orjson.dumps([
             VERSION, self.due, _finite(self.clock), self.offset, self.first, self.last, self.closed, self.closes,
-            self.close_row, self.turns, self.responses, self.clarifications, self.superseded, self.late, self.duplicates,
-            self.gaps, _finite(self.horizon), self.recent, self.suite,
+            self.close_row, self.turns, self.responses, self.clarifications, self.superseded, self.late,
+            self.duplicates, self.gaps, _finite(self.horizon), self.recent, self.suite,
             [[s.turn_id, s.role, s.time, s.text, _fields(s.answer)] for s in self.slots],
             self.means, pack(self.windows),
         ])

@@ -41,7 +41,7 @@ class Reason(StrEnum):
     OUTPUT_TOO_LARGE = "output_too_large"  #: what it produced exceeds the broker's limit even after cutting
 
 
-class Refused(TurnsignalError):
+class Refused(TurnsignalError):  # noqa: N818 - what it says is that, not that something broke
     """Carry the reason why a record was not taken in.
 
     reason: one of `Reason`; detail: one line that says what was expected and what came;

@@ -19,8 +19,8 @@ _MARKDOWN = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
 class Exchange(NamedTuple):
     """Texts around one follow-up, cut to what the conversation keeps.
 
-    prompt: the user turns before the response, joined; response: the assistant's text; follow_up: the user turn after it;
-    before: the prompt of the exchange before this one, or "".
+    prompt: the user turns before the response, joined; response: the assistant's text; follow_up: the user turn after
+    it; before: the prompt of the exchange before this one, or "".
     """
 
     prompt: str
@@ -32,8 +32,8 @@ class Exchange(NamedTuple):
 class Response:
     """An assistant turn as response scorers see it; what several of them need is worked out once.
 
-    text: what the user saw; documents: the retrieved list in context order; read_citations: how the suite reads markers;
-    platform: web, slack, … or None; relevant: known relevant document ids, if any.
+    text: what the user saw; documents: the retrieved list in context order; read_citations: how the suite reads
+    markers; platform: web, slack, … or None; relevant: known relevant document ids, if any.
     """
 
     __slots__ = ("_markdown", "_read", "citations", "documents", "platform", "relevant", "text")
@@ -61,7 +61,7 @@ class Response:
 
     @property
     def markdown(self) -> list[Token]:
-        """The text, up to MAX_MARKDOWN characters, as CommonMark block tokens with tables; ask only after a cheap look."""
+        """The text, up to MAX_MARKDOWN characters, as CommonMark blocks with tables; ask only after a cheap look."""
         if self._markdown is None:
             self._markdown = _MARKDOWN.parse(self.text[:MAX_MARKDOWN])
         return self._markdown
@@ -71,9 +71,9 @@ class Response:
 class ExchangeRecord:
     """One exchange as a judge gets it (topic `turnsignal.exchanges`, keyed by conversation).
 
-    stage: `response` with documents when the response arrives, `follow_up` with texts only when the user's next message does;
-    prompt, response, follow_up: cut to what the conversation keeps; outcome: how it closed, if it did; inclusion: the probability
-    with which this conversation was chosen for judging.
+    stage: `response` with documents when the response arrives, `follow_up` with texts only when the user's next
+    message does; prompt, response, follow_up: cut to what the conversation keeps; outcome: how it closed, if it did;
+    inclusion: the probability with which this conversation was chosen for judging.
     """
 
     schema: Literal[1]

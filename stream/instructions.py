@@ -36,7 +36,8 @@ class Check(Protocol):
     """One verifiable instruction.
 
     name: canonical, as `stream.names` spells it, defaults left out; version: raised when the meaning changes
-    (part of the suite's fingerprint). `check` is deterministic, bounded in time (linear in the text) and never raises on any text.
+    (part of the suite's fingerprint). `check` is deterministic, bounded in time (linear in the text) and never raises
+    on any text.
     """
 
     @property

@@ -15,7 +15,8 @@ _PAIR = re.compile(r"\s*([a-z_]\w*)\s*=\s*('(?:[^'\\]|\\.)*'|[^,'\s][^,']*)\s*(?
 class Name(NamedTuple):
     """A parsed name.
 
-    family: what it is (`nDCG`, `citation.format`); params: keyword values without defaults; cutoff: the number after `@`.
+    family: what it is (`nDCG`, `citation.format`); params: keyword values without defaults; cutoff: the number after
+    `@`.
     """
 
     family: str

@@ -6,8 +6,8 @@ validating our own output again would cost more than computing it. Tests read ev
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b, sha256
 from dataclasses import dataclass, field
+from hashlib import blake2b, sha256
 from typing import Any, NamedTuple, Protocol
 
 import orjson
@@ -55,7 +55,10 @@ class Output(NamedTuple):
 
 @dataclass(slots=True)
 class Observed:
-    """Rows of one release that scored the same scorers: whose, when (event time), and the values (a tuple per row, then a number)."""
+    """Rows of one release that scored the same scorers: whose, when (event time), and what.
+
+    values: a tuple per row while the batch is worked through, a number per row once it is split by scorer.
+    """
 
     conversations: list[str] = field(default_factory=list)
     times: list[float] = field(default_factory=list)
@@ -80,7 +83,8 @@ class Outbox:
         self._good_from = good_from
         self._share = share
         self._observed: defaultdict[tuple[Release, tuple[str, ...]], Observed] = defaultdict(Observed)
-        # Rows look alike: counting how often each look came, and spelling it out once per batch, is what keeps counting cheap.
+        # Rows look alike: counting how often each look came, and spelling it out once per batch, is what keeps
+        # counting cheap.
         self._unscored: defaultdict[tuple[Release, tuple[tuple[str, Unscored], ...]], int] = defaultdict(int)
         self._findings: defaultdict[tuple[Release, Results], int] = defaultdict(int)
         self._markers: defaultdict[tuple[Release, int, tuple[str, ...]], int] = defaultdict(int)

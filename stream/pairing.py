@@ -1,8 +1,8 @@
 """Pairing: which message follows which response, by event time, whatever the order of arrival.
 
-The last few turns of a conversation are kept in event-time order. A new turn is put in its place, and only the responses
-whose neighbourhood changed are looked at again: what they were paired with before and what they are paired with now is the
-difference that the caller turns into score rows. So a late turn and a turn in order take the same path.
+The last few turns of a conversation are kept in event-time order. A new turn is put in its place, and only the
+responses whose neighbourhood changed are looked at again: what they were paired with before and what they are paired
+with now is the difference that the caller turns into score rows. So a late turn and a turn in order take the same path.
 """
 
 from collections.abc import Sequence
@@ -106,8 +106,8 @@ def prompted(slots: Sequence[Slot], index: int) -> bool:
 def link(slots: Sequence[Slot], index: int) -> Link | None:
     """Say how the exchange of the response at `index` closed; None while nothing followed.
 
-    The first later user turn is the follow-up; a later response before it supersedes this one. An unreadable user record
-    is a follow-up that nobody can judge; behind an unreadable response the next user turn judges nothing.
+    The first later user turn is the follow-up; a later response before it supersedes this one. An unreadable user
+    record is a follow-up that nobody can judge; behind an unreadable response the next user turn judges nothing.
     """
     gap = False
     for after in range(index + 1, len(slots)):

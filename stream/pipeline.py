@@ -31,8 +31,8 @@ _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
 class Batch:
     """What a list of records produced and changed.
 
-    outputs: in order; changes: conversation key → new snapshot, None is a tombstone; tally: what to count after the commit;
-    records: how many were taken in.
+    outputs: in order; changes: conversation key → new snapshot, None is a tombstone; tally: what to count after the
+    commit; records: how many were taken in.
     """
 
     outputs: list[Output] = field(default_factory=list)
@@ -44,9 +44,9 @@ class Batch:
 class Shard:
     """The conversations of one partition.
 
-    store: conversation key → snapshot, any mutable mapping; topic, partition: where records come from, for score records
-    and dead letters; skip_applied: skip records that a conversation has taken in already (needed when outputs and position do
-    not commit together).
+    store: conversation key → snapshot, any mutable mapping; topic, partition: where records come from, for score
+    records and dead letters; skip_applied: skip records that a conversation has taken in already (needed when outputs
+    and position do not commit together).
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Shard:
         self._outbox = self._new_outbox()
 
     def restored(self) -> int:
-        """Take up what the store holds: stream time, and when each conversation is due; call once after filling the store.
+        """Take up what the store holds: stream time, and when each conversation is due; call once, after filling it.
 
         Returns the last input offset that any conversation has taken in, −1 if none.
         """
@@ -215,7 +215,7 @@ class Shard:
             self._keeper.on_user(key, state, turn, time, outbox, record.offset, late=late)
 
     def _current(self, key: bytes, time: float) -> Conversation:
-        """Return a conversation as it stands when a turn of that event time arrives: closed or forgotten first, if due."""
+        """Return a conversation as a turn of that event time meets it: closed or forgotten first, if due."""
         state = self._remembered(key, max(self.clock.time, time))
         if state is None:
             state = self._live[key] = Conversation()

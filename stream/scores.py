@@ -48,8 +48,8 @@ class Score:
 
     scorer: its canonical name; value: 0–1, or None when unscored or when only the label means something;
     label: a word from the scorer's own set; unscored: the reason when there is no score;
-    explanation: one plain sentence; decided_by: which step of a cascade decided; span: the characters of the response that
-    it is about, [start, end).
+    explanation: one plain sentence; decided_by: which step of a cascade decided; span: the characters of the response
+    that it is about, [start, end).
     """
 
     scorer: str
@@ -90,8 +90,8 @@ class ScoreRecord:
     """All scores of one exchange at one stage (topic `turnsignal.scores`, keyed by conversation).
 
     id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn;
-    time: event time in seconds since 1970 of the turn that completed the row; outcome: how the exchange closed, if it did;
-    follow_up: the user turn that was judged; replaces: the row that this one corrects. Append-only: readers take
+    time: event time in seconds since 1970 of the turn that completed the row; outcome: how the exchange closed, if it
+    did; follow_up: the user turn that was judged; replaces: the row that this one corrects. Append-only: readers take
     the newest per (conversation, turn, stage).
     """
 

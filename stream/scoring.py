@@ -47,10 +47,10 @@ Results = tuple[tuple[str, Result], ...]
 class Scored:
     """What came of one exchange at one stage.
 
-    scores: ready to be written; scorers, values: names and values of what was scored, side by side; unscored: scorer and
-    reason of what was not; findings: check and result; relevancy, compliance: what the diagnosis needs; ranks, cited:
-    context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is wrong with the
-    markers; markers: how many are well-formed; diagnosis: its row, for follow-ups.
+    scores: ready to be written; scorers, values: names and values of what was scored, side by side; unscored: scorer
+    and reason of what was not; findings: check and result; relevancy, compliance: what the diagnosis needs; ranks,
+    cited: context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is
+    wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups.
     """
 
     scores: list[Encoded] = field(default_factory=list)
@@ -323,7 +323,7 @@ def _why_uncited(citations: Citations) -> Unscored:
 
 
 def thresholds(suite: Suite) -> dict[str, float]:
-    """Return from which value on each scorer's score is good; scorers that judge nothing (wasted context) are not there."""
+    """Return from which value on a score is good, by scorer; those that judge nothing (wasted context) are left out."""
     limits = suite.thresholds
     lowest = {FOLLOW_UP: limits.follow_ups, FOLLOW_UP_PRECISION: limits.follow_ups, COMPLIANCE: limits.instructions}
     lowest.update((measure.name, limits.relevancy) for measure in suite.parsed_measures)

@@ -105,8 +105,8 @@ def restore_series(value: bytes) -> Series:
 class SeriesShard:
     """The series of one partition; the counterpart of `stream.pipeline.Shard`.
 
-    store: series key → snapshot; topic, partition: where records come from; skip_applied: skip records that a series has
-    taken in already.
+    store: series key → snapshot; topic, partition: where records come from; skip_applied: skip records that a series
+    has taken in already.
     """
 
     def __init__(
@@ -127,7 +127,10 @@ class SeriesShard:
         if value is None:
             return None
         series = restore_series(value)
-        versions = {name: {"n": r.count, "rolling_mean": r.get(), "last": r.last} for name, r in series.versions.items()}
+        versions = {
+            name: {"n": rolling.count, "rolling_mean": rolling.get(), "last": rolling.last}
+            for name, rolling in series.versions.items()
+        }
         return {"assistant": series.assistant, "scorer": series.scorer, "versions": versions}
 
     def accept(self, batch: Batch) -> None:
@@ -167,5 +170,3 @@ class SeriesShard:
             series = restore_series(value) if value is not None else Series(observed.assistant, observed.scorer)
             live[key] = series
         return series
-
-

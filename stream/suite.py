@@ -220,7 +220,9 @@ class Suite(_Part):
     def fingerprint(self) -> str:
         """Digest of what decides scores: 12 hex digits; comments, order of keys and the name do not count."""
         content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "exchanges"})
-        content["checks"] = [{**part.model_dump(mode="json"), "check": check.name} for part, check in self.parsed_checks]
+        content["checks"] = [
+            {**part.model_dump(mode="json"), "check": check.name} for part, check in self.parsed_checks
+        ]
         content["retrieval"]["measures"] = [measure.name for measure in self.parsed_measures]
         content["scorer_versions"] = {
             **{measure.name: measure.version for measure in self.parsed_measures},

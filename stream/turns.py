@@ -62,9 +62,9 @@ class Truth:
 class Turn:
     """One message by one speaker.
 
-    conversation_id is the Kafka key; turn_id is unique in its conversation; timestamp is the event time (ISO 8601; without
-    a zone it counts as UTC); assistant, version, model, platform say who answered; routed_to: agents that were asked;
-    vote: −1 or 1 by the user; truth: labels known for this turn. Unknown fields are ignored.
+    conversation_id is the Kafka key; turn_id is unique in its conversation; timestamp is the event time (ISO 8601;
+    without a zone it counts as UTC); assistant, version, model, platform say who answered; routed_to: agents that were
+    asked; vote: −1 or 1 by the user; truth: labels known for this turn. Unknown fields are ignored.
     """
 
     conversation_id: Id
@@ -97,8 +97,8 @@ _validate = TURNS.validator.validate_python
 def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: float | None = None) -> Turn:
     """Read one record of `turnsignal.turns`.
 
-    key: the Kafka key, None when there is none to compare (files); broker_time: the record's Kafka timestamp in seconds.
-    Raises Refused with the reason; where conversation and role could be read all the same, it carries them.
+    key: the Kafka key, None when there is none to compare (files); broker_time: the record's Kafka timestamp in
+    seconds. Raises Refused with the reason; where conversation and role could be read all the same, it carries them.
     """
     if value is None:
         raise Refused(Reason.TOMBSTONE, "expected a turn, got a record without a value")

@@ -34,7 +34,8 @@ class WindowSpec:
 class Window:
     """One window's means, in the suite's order of scorers.
 
-    Of each size only the newest window is touched again and again; the others travel as text, read when they are asked for.
+    Of each size only the newest window is touched again and again; the others travel as text, read when they are asked
+    for.
     """
 
     __slots__ = ("_means", "size", "start")

@@ -63,8 +63,8 @@ class Cells(Named):
 def _is_plainly_fine(text: str) -> bool:
     """Say whether a look at the lines is enough: a plain table with nothing in it that could be wrong.
 
-    Most tables are; parsing costs a hundred times as much. Whatever is not plain (code, quotes, escapes, tags, rows of another
-    form than the header's) is left to the parser.
+    Most tables are; parsing costs a hundred times as much. Whatever is not plain (code, quotes, escapes, tags, rows of
+    another form than the header's) is left to the parser.
     """
     if _NOT_PLAIN.search(text):
         return False
