@@ -62,7 +62,7 @@ class PartitionThread(driver.AIOKafkaConsumerThread):
         await super().on_partitions_revoked(revoked)
 
     async def expect_fetches(self, revocations: int) -> None:
-        """Have the group drop this member if it does not fetch for the poll interval; unless more was revoked meanwhile."""
+        """Have the group drop this member when it does not fetch for long; unless more was revoked meanwhile."""
         await self.call_thread(self._end_excuse, revocations)
 
     async def _end_excuse(self, revocations: int) -> None:
