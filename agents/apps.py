@@ -104,9 +104,16 @@ def _make_ticks_service(owner: Ownership) -> type[Service]:
         async def tick(self) -> None:
             while not self.should_stop:
                 owner.inbox.poke()
+                owner.measure()
                 if owner.health().alive:
                     sign_of_life()
                 await self.sleep(TICK)
+
+        @Service.task
+        async def look_for_broker(self) -> None:
+            while not self.should_stop:
+                await owner.look_for_broker()
+                await self.sleep(5 * TICK)
 
     return Ticks
 

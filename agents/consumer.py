@@ -134,6 +134,11 @@ class PartitionConsumer(driver.Consumer):
             "working on %s", ", ".join(sorted(f"{tp.topic}-{tp.partition}@{at}" for tp, at in positions.items()))
         )
 
+    def end_of(self, tp: TP) -> int | None:
+        """Return the end of an input's log as last seen, None when it is not ours or not known yet."""
+        end: int | None = self.highwater(tp) if tp in self.assignment() else None
+        return end
+
     async def commit_positions(self, offsets: list[TopicPartition]) -> None:
         """Commit input positions apart from the outputs, marks included; for brokers without transactions."""
         thread = self._thread

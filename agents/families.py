@@ -60,7 +60,7 @@ FAMILIES: Mapping[str, Family] = {
     "dead_letters_total": Family("counter", ("topic", "reason"), "Records set aside, by reason."),
     "last_event_timestamp_seconds": Family("gauge", ("topic",), "Newest event time of the last batch."),
     "consumer_lag_messages": Family("gauge", ("topic", "partition"), "End of the log minus committed position."),
-    "pending_turns": Family("gauge", (), "Responses that wait for a follow-up."),
+    "pending_turns": Family("gauge", (), "Turns that were fetched and wait to be scored."),
     "end_to_end_latency_seconds": Family(
         "histogram", ("stage",), "From the turn's record on the broker to its committed score.", LATENCY_BOUNDS
     ),

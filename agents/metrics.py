@@ -161,7 +161,7 @@ class WorkerMetrics(Collector):
             self._numbers["consumer_lag_messages"].pop((name_label(topic), str(partition)), None)
 
     def set_pending(self, turns: int) -> None:
-        """Show how many responses wait for a follow-up."""
+        """Show how many turns were fetched and wait to be scored."""
         self._set("pending_turns", (), turns)
 
     def set_table(self, table: str, *, entries: int, remaining: int = 0) -> None:

@@ -12,9 +12,10 @@ import time
 from collections.abc import Callable, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from faust.types import TP
 
@@ -109,6 +110,8 @@ class Ownership:
         self._commits = ThreadPoolExecutor(32, "commit")
         self._tasks: set[asyncio.Task[None]] = set()
         self._commit_positions: Callable[[list[TopicPartition]], Any] | None = None
+        self._highwater: Callable[[TP], int | None] | None = None
+        self._reachable = True
 
     @property
     def exactly_once(self) -> bool:
@@ -258,7 +261,8 @@ class Ownership:
 
     async def run(self, stream: BatchStream) -> None:
         """Work through batches for as long as the worker runs."""
-        self._commit_positions = stream.app.consumer.commit_positions
+        consumer = stream.app.consumer
+        self._commit_positions, self._highwater = consumer.commit_positions, consumer.end_of
         async for gathered in stream.batches():
             try:
                 self._begin(gathered)
@@ -331,9 +335,30 @@ class Ownership:
             assigned=self.assigned,
             partitions=len(self.holdings),
             recovery_remaining=self.remaining if not self.assigned else 0,
-            broker_reachable=True,
+            broker_reachable=self._reachable,
             progress_limit=self.settings.stall_timeout,
         )
+
+    def measure(self) -> None:
+        """Show lag and queue; called every second, so that they move when nothing else does."""
+        self.metrics.set_pending(self.inbox.waiting)
+        for number, holding in self.holdings.items():
+            for topic, position in holding.positions.items():
+                end = self._highwater(TP(topic, number)) if self._highwater is not None else None
+                if end is not None:
+                    self.metrics.set_lag(topic, number, max(0, end - position))
+
+    async def look_for_broker(self) -> None:
+        """Ask the broker for anything at all, and remember whether it answered."""
+        if self._reader is None:
+            return
+        ask = partial(self._reader.list_topics, self.plan.inputs[0], 3.0)
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._commits, ask)
+        except KafkaException:
+            self._reachable = False
+        else:
+            self._reachable = True
 
     def close(self) -> None:
         """Give the threads back; the process ends."""

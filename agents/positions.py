@@ -132,7 +132,7 @@ def _judge(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
             return None  # a first start, or a partition that has had no records
         happened = f"expected a committed position after offset {position.state} of the state, got none (it expired)"
         after = position.state + 1
-        return Trouble.OFFSETS_EXPIRED, happened, f"{after}` reads on there" if low <= after <= high else _EARLIEST
+        return Trouble.OFFSETS_EXPIRED, happened, f"{after} --in {position}` reads on there" if low <= after <= high else _EARLIEST
     if marked and position.mark and position.topic_id:
         topic_id, _, partitions = position.mark.partition("/")
         if topic_id != position.topic_id:
@@ -156,7 +156,7 @@ def _judge(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
         return Trouble.MOVED, happened, "accept` goes on from there"
     if not marked and position.state is not None and committed <= position.state:
         happened = f"expected a position after offset {position.state} of the state, got {committed} (it was set back)"
-        return Trouble.MOVED, happened, f"{position.state + 1}` reads on where the state is"
+        return Trouble.MOVED, happened, f"{position.state + 1} --in {position}` reads on where the state is"
     return None
 
 
@@ -252,7 +252,8 @@ def align_partitions(settings: Settings, timeout: float = ADMIN_SECONDS) -> dict
     fewer = [NewPartitions(name, most) for name, count in counts.items() if 0 < count < most]
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     try:
-        for future in (admin.create_partitions(fewer, operation_timeout=timeout) if fewer else {}).values():
+        futures = admin.create_partitions(fewer, operation_timeout=timeout) if fewer else {}
+        for future in futures.values():
             future.result(timeout)
     except KafkaException as error:
         msg = f"expected the broker to add partitions, got: {error.args[0].str()}"
