@@ -47,7 +47,7 @@ def test_records_that_expired_unread_are_counted() -> None:
 def test_state_without_a_position_says_where_the_state_is() -> None:
     (finding,) = find_troubles([at(None, mark="", state=70)], EQUAL, "score", marked=True)
     assert finding.trouble is Trouble.OFFSETS_EXPIRED
-    assert "turnsignal topics repair score --to 71`" in finding.sentence
+    assert "turnsignal topics repair score --to 71 --in turnsignal.turns-3`" in finding.sentence
 
 
 def test_state_beyond_the_log_is_repaired_from_its_beginning() -> None:
