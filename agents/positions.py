@@ -132,7 +132,11 @@ def _judge(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
             return None  # a first start, or a partition that has had no records
         happened = f"expected a committed position after offset {position.state} of the state, got none (it expired)"
         after = position.state + 1
-        return Trouble.OFFSETS_EXPIRED, happened, f"{after} --in {position}` reads on there" if low <= after <= high else _EARLIEST
+        return (
+            Trouble.OFFSETS_EXPIRED,
+            happened,
+            f"{after} --in {position}` reads on there" if low <= after <= high else _EARLIEST,
+        )
     if marked and position.mark and position.topic_id:
         topic_id, _, partitions = position.mark.partition("/")
         if topic_id != position.topic_id:
