@@ -100,13 +100,7 @@ def test_timestamps_are_iso_8601_in_utc_and_end_in_z_unless_naive(rough):
             assert "+" not in stamp
 
 
-#: turns.py looks for "recursion" in the parser's message; orjson 3.13 says "depth limit exceeded".
-DEPTH_IS_NOT_TOLD = pytest.mark.xfail(strict=False, reason="decode_turn calls orjson's depth limit not_json")
-
-
-@pytest.mark.parametrize(
-    "fault", [pytest.param(name, marks=[DEPTH_IS_NOT_TOLD] if name == "too_deep" else []) for name in FAULTS]
-)
+@pytest.mark.parametrize("fault", list(FAULTS))
 def test_every_malformed_record_is_refused_with_the_reason_in_its_side_truth(rough, fault):
     records = planted(rough, fault)
     assert records
