@@ -154,6 +154,14 @@ class PartitionConsumer(driver.Consumer):
         await self.owner.let_go()
 
     async def _drain_messages(self, fetcher: Any) -> None:
+        try:
+            await self._fetch_until_stopped(fetcher)
+        except asyncio.CancelledError:
+            # Faust takes a cancel during a rebalance for a crash, also when the worker was told to finish meanwhile.
+            if not self.transport.app.should_stop:
+                raise
+
+    async def _fetch_until_stopped(self, fetcher: Any) -> None:
         inbox = self.owner.inbox
         while not (self._stopped.is_set() or fetcher._stopped.is_set()):
             if not self.flow_active:

@@ -20,7 +20,7 @@ OURS_ONLY = ("crash_broker", "outage")  #: what cannot be done to somebody else'
 def check(result: Result) -> None:
     logs = "".join(f"\n--- {name}\n{text[-6000:]}" for name, text in result.logs.items())
     assert result.comparison.clean, f"{result.comparison}\n{result.why}{logs}"
-    assert set(result.exits) == {0}, logs
+    assert set(result.exits) == {0}, f"{result.exits}{logs}"
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -191,6 +191,17 @@ async def test_a_failing_fetch_ends_the_process(
         await consumer._drain_messages(SimpleNamespace(_stopped=asyncio.Event()))
 
 
+async def test_a_worker_that_is_told_to_finish_during_a_rebalance_ends_in_good_order() -> None:
+    consumer = make_consumer()
+    draining = asyncio.get_running_loop().create_task(
+        consumer._drain_messages(SimpleNamespace(_stopped=asyncio.Event()))
+    )
+    await consumer._thread.fetching.wait()
+    consumer.app._stopped.set()
+    draining.cancel()
+    await draining  # Faust's Fetcher would crash on a CancelledError: no supervisor, exit code 1
+
+
 async def idle_after_a_revocation(kind: type[driver.AIOKafkaConsumerThread]) -> float:
     """Return what aiokafka takes for idle time when a worker without partitions has waited for an hour."""
     consumer = make_consumer()
