@@ -47,7 +47,7 @@ bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARG
 	$(BENCH)/bin/python tests/bench/run.py $(ARGS)
 
 faults: $(VENV)/.tests ## kill, stop and starve workers and broker, ten seeds, and print the table
-	$(PY) tests/kafka/faults/run.py $(ARGS)
+	$(PY) -m tests.kafka.faults.run $(ARGS)
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) $(BENCH) out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

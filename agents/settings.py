@@ -264,13 +264,13 @@ class Settings(BaseModel):
             "partitioner": "murmur2_random",
             "acks": "all",
             "enable.idempotence": self.delivery == "exactly_once",
-            "linger.ms": 2,
+            "linger.ms": 0.5,  # a batch is handed over faster than this; what is not would wait in every transaction
             "queue.buffering.max.messages": 1_000_000,
             "queue.buffering.max.kbytes": 1_048_576,
             "delivery.report.only.error": True,
             # Right after a commit the next transaction meets CONCURRENT_TRANSACTIONS: with the default of 100 ms that
             # wait was most of the latency (FAUST 9).
-            "retry.backoff.ms": 5,
+            "retry.backoff.ms": 2,
             "retry.backoff.max.ms": 100,
         }
         if transactional_id is not None:

@@ -28,6 +28,7 @@ SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
     "dead_letters",
 )
 
+SERIES_LENGTH = 500  #: observations in one record, so that the longest ids stay below the broker's limit
 DEAD_LETTER_BYTES = 100_000  #: of the original record that a dead letter keeps
 
 
@@ -194,8 +195,11 @@ class Outbox:
         for ((assistant, version), scorer), series in packed.items():
             self._judge((assistant, version, scorer), series)
             record = {"schema": 1, "assistant": assistant, "version": version, "scorer": scorer}
-            columns = {"conversations": series.conversations, "times": series.times, "values": series.values}
-            self.outputs.append(Output(SERIES, f"{assistant}|{scorer}".encode(), orjson.dumps(record | columns)))
+            key = f"{assistant}|{scorer}".encode()
+            for start in range(0, len(series.values), SERIES_LENGTH):
+                part = slice(start, start + SERIES_LENGTH)
+                columns = {name: getattr(series, name)[part] for name in ("conversations", "times", "values")}
+                self.outputs.append(Output(SERIES, key, orjson.dumps(record | columns)))
         return self.outputs
 
     def _judge(self, name: tuple[str, str | None, str], series: Observed) -> None:

@@ -64,6 +64,8 @@ def _label(text: str) -> str:
 MeasureName = Annotated[str, _read_by(parse_measure)]
 CheckName = Annotated[str, _read_by(parse_check)]
 Label = Annotated[str, AfterValidator(_label)]
+MAX_KEPT = 100_000  #: characters of texts in one state: up to six bytes each as JSON, and a broker takes a megabyte
+
 Duration = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 
@@ -131,6 +133,13 @@ class ConversationPart(_Part):
     recent_turns: Annotated[int, Field(ge=1, le=10_000)] = 256
     kept_turns: Annotated[int, Field(ge=3, le=100)] = 6
     kept_characters: Annotated[int, Field(ge=100, le=100_000)] = 2000
+
+    @model_validator(mode="after")
+    def _fits_a_record(self) -> "ConversationPart":
+        if self.kept_turns * self.kept_characters > MAX_KEPT:
+            msg = f"kept_turns × kept_characters of at most {MAX_KEPT} is expected, so that a state fits into a record"
+            raise ValueError(msg)
+        return self
 
 
 class WindowPart(_Part):
