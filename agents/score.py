@@ -5,6 +5,7 @@ partitions.
 """
 
 from collections.abc import Mapping, MutableMapping
+from importlib.metadata import version
 from typing import Any
 
 from agents.apps import build_app
@@ -38,6 +39,7 @@ def make_plan(settings: Settings, suite: Suite) -> Plan:
 def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
     """Build the score app: not started, connected to nothing yet."""
     metrics = WorkerMetrics(
+        version=version("turnsignal"),
         scorers=scorer_names(suite),
         checks=[check.name for _, check in suite.parsed_checks],
         topics=[topic_names(settings.prefix)["turns"]],

@@ -1,6 +1,7 @@
 """The watch app: packed observations in; counts and rolling means per series kept, exactly once like the score app."""
 
 from collections.abc import Mapping, MutableMapping
+from importlib.metadata import version
 from typing import Any
 
 from agents.apps import build_app
@@ -32,5 +33,5 @@ def make_plan(settings: Settings) -> Plan:
 
 def make_watch_app(settings: Settings) -> PartitionApp:
     """Build the watch app: not started, connected to nothing yet."""
-    metrics = WorkerMetrics(topics=[topic_names(settings.prefix)["series"]])
+    metrics = WorkerMetrics(version=version("turnsignal"), topics=[topic_names(settings.prefix)["series"]])
     return build_app(settings, Ownership(settings, make_plan(settings), metrics))
