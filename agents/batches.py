@@ -18,11 +18,6 @@ class Gathered(NamedTuple):
     partition: int
     records: dict[str, list[Any]]
 
-    @property
-    def size(self) -> int:
-        """Number of records."""
-        return sum(map(len, self.records.values()))
-
 
 class Inbox:
     """Records that wait for their partition.

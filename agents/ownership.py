@@ -64,7 +64,7 @@ class Plan:
     inputs: tuple[str, ...]
     changelog: str
     outputs: Mapping[str, str]
-    make: Callable[[int, MutableMapping[bytes, bytes]], Any]
+    make: Callable[[int, MutableMapping[bytes, bytes]], Keeper]
     work: Callable[[Any, Mapping[str, list[Any]], float], Batch]
 
 
@@ -75,7 +75,7 @@ class Holding:
     positions: input topic → next offset, as committed; marks: input topic → what its commits carry.
     """
 
-    keeper: Any
+    keeper: Keeper
     writer: Writer
     positions: dict[str, int] = field(default_factory=dict)
     marks: dict[str, str] = field(default_factory=dict)
@@ -136,6 +136,7 @@ class Ownership:
             give_up(error)
         self.assigned = True
         self._settled = turn == self._turn
+        self.remaining = 0  # what a restore counts down to is not 0: markers and compacted records never come
         self.last_progress = time.monotonic()
         self.metrics.set_recovering(False)
         return {
@@ -205,7 +206,7 @@ class Ownership:
             number,
             store,
             wanted=lambda: turn == self._turn,
-            progress=self._restoring,
+            progress=partial(self._restoring, f"{plan.name}-{number}", store),
         )
         if turn != self._turn:
             return None
@@ -240,8 +241,9 @@ class Ownership:
             self._reader = group_reader(self.settings.confluent(), self._group)
         return self._reader
 
-    def _restoring(self, remaining: int) -> None:
+    def _restoring(self, table: str, store: MutableMapping[bytes, bytes], remaining: int) -> None:
         self.remaining = remaining
+        self.metrics.set_table(table, entries=len(store), remaining=remaining)
         self.last_progress = time.monotonic()
 
     def _drop(self, number: int) -> None:
@@ -334,7 +336,7 @@ class Ownership:
             seconds_since_progress=age,
             assigned=self.assigned,
             partitions=len(self.holdings),
-            recovery_remaining=self.remaining if not self.assigned else 0,
+            recovery_remaining=self.remaining,
             broker_reachable=self._reachable,
             progress_limit=self.settings.stall_timeout,
         )
