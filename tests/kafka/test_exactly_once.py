@@ -8,13 +8,19 @@ from typing import Any
 import orjson
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from faust.types import TP
 
 from agents.brokers import Broker
+from agents.metrics import WorkerMetrics
+from agents.ownership import Ownership
+from agents.score import make_plan
 from agents.settings import Settings
 from agents.topics import create_topics, partition_for, topic_names
 from agents.transactions import Writer, group_reader, record_limits, restore_changelog
+from stream.conversations import Conversation
 from stream.errors import Reason, TurnsignalError
 from stream.outbox import Output
+from stream.suite import Suite
 from tests.kafka.faults.oracle import Kept, committed, ends, foretell, read_outcome, read_topic
 from tests.kafka.faults.play import make_settings, play, wait
 from tests.kafka.faults.scenarios import Moment, Scene
@@ -99,6 +105,21 @@ def test_tombstones_are_restored_as_nothing(fresh_topics: Settings) -> None:
     store: dict[bytes, bytes] = {}
     restore_changelog(fresh_topics.confluent(), changelog(fresh_topics), 0, store)
     assert store == {b"c-2": b"two"}
+
+
+async def test_a_worker_that_is_idle_after_a_restore_is_alive_and_ready(fresh_topics: Settings) -> None:
+    writer = make_writer(fresh_topics)
+    for name in (b"c-1", b"c-2"):  # each transaction leaves a marker, which no restore ever counts
+        writer.write([], {name: Conversation().snapshot()})
+        writer.commit([], group(fresh_topics))
+    owner = Ownership(fresh_topics, make_plan(fresh_topics, Suite()), WorkerMetrics())
+    names = topic_names(fresh_topics.prefix)
+    await owner.take_over({TP(names["turns"], 0), TP(names["forget"], 0)})
+    health = owner.health()
+    assert (len(owner.holdings[0].keeper.store), health.recovery_remaining) == (2, 0)
+    assert health.seconds_since_progress == 0.0  # nothing to do is progress, however long it lasts
+    assert all(condition["ok"] for condition in health.conditions().values())
+    owner.close()
 
 
 def test_an_output_that_its_topic_does_not_take_is_a_dead_letter(fresh_topics: Settings) -> None:
