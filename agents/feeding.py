@@ -111,26 +111,27 @@ class FileFeeder(Feeder):
         """Send every line that a worker can take in."""
         refused = Rejects(self._rejects, self._recording, lambda _: None)
         try:
-            records = Sorted(self._recording.index(Indexer(self._now)))
-            self.total = records.count
-            pace = (
-                Pace(self._speed)
-                if self._speed
-                else Pace(records.count / (self._seconds * _FILE_SHARE), sleep=self.wait)
-            )
-            for number, record in enumerate(records):
-                pace.wait(record.time if self._speed else number)
-                if self.stopping:
-                    break
-                try:
-                    sender.send(record, readable_key(record, self._now), record.value)
-                except Refused as error:
-                    refused.add(record, error.reason, error.detail)
-                self.sent = number + 1
-            sender.flush()
+            with self._recording.in_order(Indexer(self._now)) as records:
+                self._send(sender, records, refused)
         finally:
             self.rejected = refused.counts.total()
             refused.close()
+
+    def _send(self, sender: Sender, records: Sorted, refused: Rejects) -> None:
+        self.total = records.count
+        pace = (
+            Pace(self._speed) if self._speed else Pace(records.count / (self._seconds * _FILE_SHARE), sleep=self.wait)
+        )
+        for number, record in enumerate(records):
+            pace.wait(record.time if self._speed else number)
+            if self.stopping:
+                break
+            try:
+                sender.send(record, readable_key(record, self._now), record.value)
+            except Refused as error:
+                refused.add(record, error.reason, error.detail)
+            self.sent = number + 1
+        sender.flush()
 
 
 def demo_traffic(seconds: float | None, now: float, speed: float) -> Traffic:

@@ -164,15 +164,15 @@ class Reading:
         """Give the lines without labels."""
         for path in self._files:
             number = 0
-            for block in read_lines(path, self._progress):
-                yield [self._take(line, path, number) for number, line in enumerate(block, number + 1) if line]
-                number += len(block)
+            for _, lines in read_lines(path, self._progress):
+                yield [self._take(line, path, number) for number, line in enumerate(lines, number + 1) if line]
+                number += len(lines)
 
     def replay(self, suite: Suite, now: float) -> Iterator[dict[str, Any]]:
         """Give the score rows of a replay of those lines."""
         indexer = Indexer(now)
-        records = Sorted(record for lines in self.lines() for record in indexer.index(lines))
-        with kept_memory(), hosted(suite) as ready:
+        with kept_memory(), hosted(suite) as ready, Sorted() as records:
+            records.add_copies(self.lines(), indexer)
             replay = Replay(ready)
             for outputs in (replay.feed(records), replay.finish()):
                 for _, batch in outputs:

@@ -8,6 +8,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -16,7 +17,7 @@ import orjson
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
-from agents.reading import Recording, Sorted
+from agents.reading import Recording
 from agents.settings import Settings
 from agents.topics import MOCK_CLUSTER, topic_metadata
 from stream.errors import ConfigError, Reason, Refused, TurnsignalError
@@ -201,11 +202,13 @@ def produce_files(
     recording = Recording(paths, reading)
     refused = Rejects(rejects, recording, say)
     sender = Sender(settings, topic, refused.add)
-    indexed = recording.index(Indexer(now))
-    records: Iterable[Recorded] = indexed if as_is else Sorted(indexed)
-    total = records.count if isinstance(records, Sorted) else 0
-    pace = Pace(speed)
-    try:
+    indexer, pace, total = Indexer(now), Pace(speed), 0
+    with ExitStack() as files:
+        files.callback(refused.close)
+        records: Iterable[Recorded] = recording.index(indexer)
+        if not as_is:
+            records = ordered = files.enter_context(recording.in_order(indexer))
+            total = ordered.count
         for number, record in enumerate(records):
             try:
                 key = readable_key(record, now)
@@ -217,8 +220,6 @@ def produce_files(
             if number % 256 == 0 or speed is not None:
                 sending(number, total)
         sender.flush()
-    finally:
-        refused.close()
     sending(total, total)
     return Produced(sender.sent, refused.counts, rejects if refused.counts else None)
 

@@ -23,10 +23,10 @@ import orjson
 from agents.checking import hosted
 from agents.memory import kept_memory
 from agents.reading import SORT_BYTES as MEMORY
-from agents.reading import Recording, Sorted
+from agents.reading import Recording
 from stream.errors import TurnsignalError
 from stream.outbox import CONVERSATIONS, DEAD_LETTERS, SCORES, Output
-from stream.replay import SHARDS, Indexer, Replay, Run
+from stream.replay import SHARDS, Indexer, Line, Replay, Run
 from stream.suite import Suite
 
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
@@ -94,12 +94,12 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
     """
     recording = Recording(job.paths, lambda size: progress(size // 2))
     indexer = Indexer(job.now, lambda shard: shard % job.of == job.number)
-    records: Iterable[Any] = recording.index(indexer)
-    if not job.as_is:
-        records = Sorted(records, MEMORY // job.of)
     with kept_memory(), hosted(job.suite) as suite, Parts(job.directory, recording) as parts:
+        lines: Iterable[Line] = recording.index(indexer)
+        if not job.as_is:
+            lines = parts.enter_context(recording.in_order(indexer, MEMORY // job.of)).placed()
         replay = Replay(suite)
-        for shard, outputs in replay.feed(records):
+        for shard, outputs in replay.feed(lines):
             parts.write(shard, outputs)
         for shard, outputs in replay.finish():
             parts.write(shard, outputs)

@@ -8,7 +8,7 @@ the same rows.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from zlib import crc32
 
 import msgspec
@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from stream.aggregates import Aggregates
 from stream.diagnosis import DIAGNOSES, Level
-from stream.outbox import CONVERSATIONS, Output
+from stream.outbox import CONVERSATIONS, Output, Record
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite
 from stream.tallies import Detail, Series, Tally
@@ -33,8 +33,17 @@ _NOBODY = b"?"
 _DATETIME: TypeAdapter[datetime] = TypeAdapter(datetime)
 
 
+class Line(Record, Protocol):
+    """One line on its way to a shard. key: conversation id; held: bytes of it that wait in memory."""
+
+    @property
+    def key(self) -> bytes: ...  # noqa: D102
+    @property
+    def held(self) -> int: ...  # noqa: D102
+
+
 class Recorded(NamedTuple):
-    """One line on its way to a shard, a `stream.outbox.Record`; sorts by event time, then by its place in the input.
+    """A line with its value; sorts by event time, then by its place in the input.
 
     time: event time, seconds since 1970; offset: number of the line over all files, from 0; key: conversation id;
     value: the line; timestamp: milliseconds, the event time or the present, whichever is earlier.
@@ -45,6 +54,11 @@ class Recorded(NamedTuple):
     key: bytes
     value: bytes
     timestamp: int
+
+    @property
+    def held(self) -> int:
+        """Bytes of the line."""
+        return len(self.value)
 
 
 class Indexer:
@@ -118,17 +132,17 @@ class Replay:
         self.runs: dict[int, Run] = {}
         self._suite = suite
         self._shards: dict[int, Shard] = {}
-        self._waiting: list[list[Recorded]] = [[] for _ in range(SHARDS)]
+        self._waiting: list[list[Line]] = [[] for _ in range(SHARDS)]
         self._sizes = [0] * SHARDS
 
-    def feed(self, records: Iterable[Recorded]) -> Iterator[tuple[int, list[Output]]]:
+    def feed(self, records: Iterable[Line]) -> Iterator[tuple[int, list[Output]]]:
         """Work through records in their order; give what each batch of a shard wrote."""
         waiting, sizes = self._waiting, self._sizes
         for record in records:
             number = crc32(record.key) % SHARDS
             held = waiting[number]
             held.append(record)
-            sizes[number] += len(record.value)
+            sizes[number] += record.held
             if len(held) >= _BATCH or sizes[number] >= _BATCH_BYTES:
                 yield number, self._work(number)
 

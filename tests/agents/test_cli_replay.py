@@ -6,7 +6,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agents.reading import MAX_LINE, Recording, Sorted, read_lines
+from agents.reading import MAX_LINE, Recording, read_lines
 from agents.replaying import replay_files
 from stream.errors import TurnsignalError
 from stream.replay import Indexer
@@ -66,7 +66,8 @@ def test_a_dead_letter_names_file_line_and_reason(tmp_path: Path) -> None:
 
 def test_sorting_in_little_memory_gives_the_same_order(traffic: Path) -> None:
     def offsets(memory: int) -> list[int]:
-        return [record.offset for record in Sorted(Recording([traffic]).index(Indexer(NOW)), memory)]
+        with Recording([traffic]).in_order(Indexer(NOW), memory) as ordered:
+            return [record.offset for record in ordered]
 
     spilled = offsets(20_000)
     assert spilled == offsets(1_000_000_000)
@@ -78,20 +79,47 @@ def test_equal_times_keep_the_order_of_the_files(tmp_path: Path) -> None:
     line = '{{"conversation_id": "{}", "timestamp": "2025-06-15T12:00:00Z"}}\n'
     path = tmp_path / "turns.jsonl"
     path.write_text("".join(line.format(n) for n in range(50)))
-    assert [r.offset for r in Sorted(Recording([path]).index(Indexer(NOW)), 500)] == list(range(50))
+    with Recording([path]).in_order(Indexer(NOW), 5_000) as ordered:
+        assert [record.offset for record in ordered] == list(range(50))
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+def test_lines_that_are_read_again_are_what_they_were(tmp_path: Path, zipped: bool) -> None:
+    """Marks, line ends of every kind, blocks that end anywhere, and more files than are kept open."""
+    line = '{{"conversation_id": "c", "timestamp": "2025-06-15T{:02d}:{:02d}:00Z", "text": "{}"}}'
+    paths, written = [], []
+    for number in range(70):
+        lines = [line.format(23 - minute % 20, number % 60, "x" * 40_000).encode() for minute in range(30)]
+        content = b"\xef\xbb\xbf" + b"\n".join(lines[:3]) + b"\n\r\n" + b"\r\n".join(lines[3:])
+        paths.append(tmp_path / f"{number}.jsonl")
+        paths[-1].write_bytes(gzip.compress(content, 1) if zipped else content)
+        written += lines
+    with Recording(paths).in_order(Indexer(NOW)) as ordered:
+        again = [record.value for record in ordered]
+    assert sorted(again) == sorted(written)
+    assert ordered.count == len(written)
+
+
+def test_a_file_that_changes_while_it_is_replayed_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "turns.jsonl"
+    path.write_text('{"conversation_id": "c", "timestamp": "2025-06-15T12:00:00Z"}\n' * 3)
+    with Recording([path]).in_order(Indexer(NOW)) as ordered:
+        path.write_text("{}\n")
+        with pytest.raises(TurnsignalError, match=r"turns\.jsonl: expected 61 bytes at 0 as before"):
+            list(ordered)
 
 
 def test_lines_come_whole_whatever_the_blocks_ends_and_marks(tmp_path: Path) -> None:
     path = tmp_path / "turns.jsonl"
     path.write_bytes(b"\xef\xbb\xbfa\r\nb\n\n" + b"c" * 3_000_000 + b"\nlast")
-    lines = [line for block in read_lines(path) for line in block]
+    lines = [line for block in read_lines(path) for line in block.lines]
     assert lines == [b"a", b"b", b"", b"c" * 3_000_000, b"last"]
 
 
 def test_a_line_without_end_is_cut_and_the_rest_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "turns.jsonl.gz"
     path.write_bytes(gzip.compress(b"first\n" + b"x" * (MAX_LINE + 5_000_000) + b"\nlast\n", 1))
-    lengths = [len(line) for block in read_lines(path) for line in block]
+    lengths = [len(line) for block in read_lines(path) for line in block.lines]
     assert lengths[0] == 5
     assert MAX_LINE <= lengths[1] < MAX_LINE + 4_000_000
     assert lengths[2:] in ([4], [4, 0])
