@@ -84,6 +84,10 @@ class Inbox:
         """Number of records that wait."""
         return sum(self._sizes.values())
 
+    def waiting_for(self, partition: int) -> int:
+        """Return the number of records that wait for a partition."""
+        return self._sizes.get(partition, 0)
+
     def done(self, partition: int) -> None:
         """Free a partition: its batch is safe, or given up."""
         self._busy.discard(partition)

@@ -32,6 +32,11 @@ from stream.pipeline import Batch
 
 logger = logging.getLogger("turnsignal.ownership")
 
+#: Seconds between a commit and the next transaction of the same id. The broker still writes the markers of the former
+#: one then, and answers CONCURRENT_TRANSACTIONS, upon which librdkafka waits 20 ms before it asks again.
+_REST = 0.005
+_LONG = 100  #: turns that take about as long to compute
+
 
 class Keeper(Protocol):
     """What is kept of one partition: state that records move, batch by batch."""
@@ -310,7 +315,14 @@ class Ownership:
         self._inflight -= 1
         if not self._inflight:
             self._idle.set()
-        self.inbox.done(number)
+        self._free(number)
+
+    def _free(self, number: int) -> None:
+        """Free a partition for its next batch; one that would be computed in no time comes after a rest."""
+        if not self.exactly_once or self.inbox.waiting_for(number) >= _LONG:
+            self.inbox.done(number)
+        else:
+            asyncio.get_running_loop().call_later(_REST, self.inbox.done, number)
 
     def _count(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
         now = time.time()

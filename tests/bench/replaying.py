@@ -1,5 +1,6 @@
 """Replay: recorded turns as `turnsignal replay` takes them, on one core and on two, beside the plain loop."""
 
+from load import write_turns
 from session import Row, Session
 from tables import Rounds, Target, number, table
 
@@ -8,14 +9,15 @@ PLAIN, ONE, TWO = "plain loop", "replay on one core", "replay on two cores"
 
 
 def measure(session: Session) -> None:
-    """Run the loop and both replays in turn, over the whole load."""
-    session.make_load()
-    turns = str(session.sizes.turns)
+    """Run the loop and both replays in turn, over a recording whose conversations have twenty turns each."""
+    turns, load = session.sizes.replayed, session.directory / "replayed-turns"
+    write_turns(load, turns, turns // 20)
+    env = {"BENCH_LOAD": str(load), "BENCH_TURNS": str(turns), "BENCH_WARM": "0"}
     for round_ in range(max(2, session.sizes.rounds)):
         prefix = session.new_prefix("replay")
-        session.run(SECTION, "plain_loop.py", prefix, PLAIN, round_, BENCH_WARM="0", BENCH_TURNS=turns)
+        session.run(SECTION, "plain_loop.py", prefix, PLAIN, round_, **env)
         for name, workers in ((ONE, "1"), (TWO, "2")):
-            session.run(SECTION, "replay_file.py", prefix, name, round_, BENCH_WORKERS=workers)
+            session.run(SECTION, "replay_file.py", prefix, name, round_, **env, BENCH_WORKERS=workers)
 
 
 def report(rows: list[Row]) -> tuple[str, list[Target]]:

@@ -29,7 +29,11 @@ Row = dict[str, Any]
 
 
 class Sizes(NamedTuple):
-    """How much is measured: rounds; turns per variant; seconds and rounds of latency; open conversations; batches."""
+    """How much is measured.
+
+    rounds; turns per variant; seconds and rounds of latency; open conversations; batches; recovered conversations;
+    replayed turns.
+    """
 
     rounds: int
     turns: int
@@ -38,12 +42,13 @@ class Sizes(NamedTuple):
     open_counts: tuple[int, ...]
     batches: int
     recovered: int
+    replayed: int
 
 
 SIZES = {
-    "quick": Sizes(1, 20_000, 8, 1, (20_000,), 16, 20_000),
-    "default": Sizes(3, 60_000, 20, 2, (100_000,), 40, 100_000),
-    "full": Sizes(5, 100_000, 60, 3, (100_000, 1_000_000), 80, 100_000),
+    "quick": Sizes(1, 20_000, 8, 1, (20_000,), 16, 20_000, 20_000),
+    "default": Sizes(3, 100_000, 15, 3, (100_000,), 40, 100_000, 200_000),
+    "full": Sizes(5, 150_000, 60, 3, (100_000, 1_000_000), 80, 100_000, 500_000),
 }
 
 
@@ -129,7 +134,7 @@ class Variant:
             "BENCH_LOAD": str(session.load),
             "BENCH_ROW": str(self._row),
             "BENCH_TURNS": str(turns * 19 // 20),
-            "BENCH_WARM": str(turns // 5),
+            "BENCH_WARM": str(turns * 2 // 5),
             "TURNSIGNAL_BROKERS": session.brokers,
             "TURNSIGNAL_PREFIX": prefix,
             "TURNSIGNAL_METRICS_PORT": "0",

@@ -1,19 +1,22 @@
 """Faust as it comes, doing nothing: how fast its own consumer and streams can hand on turns."""
 
-import asyncio
 import os
 
 import faust
-import uvloop
 from place import Place
 from stopwatch import Stopwatch
 
-from agents.settings import Settings
-
 place, watch = Place.from_env(), Stopwatch.from_env()
-asyncio.set_event_loop_policy(uvloop.EventLoopPolicy())
-settings = Settings.from_env({"TURNSIGNAL_BROKERS": place.brokers})
-app = faust.App(place.name, **settings.faust(), datadir=str(place.directory / place.name))
+data = place.directory / place.name
+os.makedirs(data, exist_ok=True)
+app = faust.App(
+    place.name,
+    broker=f"kafka://{place.brokers}",
+    datadir=str(data),
+    topic_disable_leader=True,
+    web_enabled=False,
+    table_standby_replicas=0,
+)
 source = app.topic(place.topics["turns"], key_serializer="raw", value_serializer="raw")
 
 
@@ -24,5 +27,4 @@ async def pass_through(stream: faust.Stream) -> None:
         watch.tick()
 
 
-os.makedirs(place.directory / place.name, exist_ok=True)
 faust.Worker(app, loglevel="INFO", redirect_stdouts=False, console_port=0).execute_from_commandline()
