@@ -46,6 +46,8 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
     suite = held.enter_context(hosted(suite))
     metrics = WorkerMetrics(
         version=version("turnsignal"),
+        revision=settings.revision,
+        secret=settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else "",
         scorers=scorer_names(suite),
         checks=[check.name for _, check in suite.parsed_checks],
         topics=[topic_names(settings.prefix)["turns"]],

@@ -62,6 +62,7 @@ Retention = Annotated[float, BeforeValidator(_read_duration), Field(gt=0)]
 File = Annotated[Path, AfterValidator(_is_file)]
 Count = Annotated[int, Field(ge=1)]
 
+_SECRETS = ("PASSWORD", "SECRET")  # how the names of variables end whose values are not to be shown
 _DURATION_TEXT = "a duration such as 10s, 500ms or 2m"
 _RETENTION_TEXT = "a duration such as 12h, 30d or forever"
 _FILE_TEXT = "a readable PEM file"
@@ -150,6 +151,15 @@ class Settings(BaseModel):
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         default=9108, description="a port from 1 to 65535, or 0 for any that is free"
     )
+    #: With it, the bucket of a bad score names its conversation on /metrics, as 16 hex digits of HMAC-SHA256 of its id.
+    exemplar_secret: SecretStr | None = Field(
+        default=None, min_length=16, description="a secret of 16 or more characters, the same for all workers"
+    )
+    revision: str = Field(
+        default="unknown",
+        pattern=r"^[A-Za-z0-9._+-]{1,64}$",
+        description="what is running, for build_info: 1 to 64 of the characters A-Z a-z 0-9 . _ + -",
+    )
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Self:
@@ -165,7 +175,7 @@ class Settings(BaseModel):
                 hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
                 msg = f"{name}: expected a variable that turnsignal knows, got this one; {hint}"
                 raise ConfigError(msg)
-        secret = {name for name in given if name.endswith("PASSWORD")}  # where spaces at the ends may be meant
+        secret = {name for name in given if name.endswith(_SECRETS)}  # where spaces at the ends may be meant
         values = {known[name]: value if name in secret else value.strip() for name, value in given.items()}
         try:
             settings = cls.model_validate(values)
@@ -351,6 +361,6 @@ def _explain(error: ValidationError, given: Mapping[str, str]) -> str:
         return f"{name}: expected {expected}, got nothing{more}"
     value = given.get(name, "")
     shown = repr(value) if len(value) <= 80 else f"{value[:77]!r}… ({len(value)} characters)"
-    if name.endswith("PASSWORD") or "@" in value:  # someone may have put user:password@host there
+    if name.endswith(_SECRETS) or "@" in value:  # someone may have put user:password@host there
         shown = "a value that is not shown"
     return f"{name}: expected {expected}, got {shown}{more}"

@@ -33,5 +33,7 @@ def make_plan(settings: Settings) -> Plan:
 
 def make_watch_app(settings: Settings) -> PartitionApp:
     """Build the watch app: not started, connected to nothing yet."""
-    metrics = WorkerMetrics(version=version("turnsignal"), topics=[topic_names(settings.prefix)["series"]])
+    metrics = WorkerMetrics(
+        version=version("turnsignal"), revision=settings.revision, topics=[topic_names(settings.prefix)["series"]]
+    )
     return build_app(settings, Ownership(settings, make_plan(settings), metrics))

@@ -1,5 +1,6 @@
 import random
 import threading
+from typing import cast
 
 import pytest
 from prometheus_client import CollectorRegistry, Histogram
@@ -8,8 +9,12 @@ from prometheus_client.parser import text_string_to_metric_families as parse_tex
 
 from agents.families import FAMILIES, PREFIX, SCORE_BOUNDS
 from agents.metrics import WorkerMetrics
+from agents.ownership import Ownership
+from agents.score import make_score_app
+from agents.settings import Settings
 from stream.errors import ConfigError, Reason
 from stream.scores import Unscored
+from stream.suite import Suite
 from stream.tallies import Tally, Worst
 
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
@@ -214,6 +219,17 @@ def test_without_a_secret_no_conversation_is_named():
     tally.on_bad(("support", "v1", "nDCG@5"), "conversation-1", 0.25)
     metrics.apply(tally, NOON)
     assert exemplars(metrics) == []
+
+
+def test_a_worker_shows_its_revision_and_names_conversations_with_the_secret_of_its_settings():
+    settings = Settings(brokers="localhost:1", revision="3f2c1ab", exemplar_secret="correct horse battery")
+    metrics = cast("Ownership", make_score_app(settings, Suite()).owner).metrics
+    tally = scored(0.25)
+    tally.on_bad(("support", "v1", "nDCG@5"), "conversation-1", 0.25)
+    metrics.apply(tally, NOON)
+    assert 'revision="3f2c1ab"' in metrics.render(OPENMETRICS)[0].decode()
+    # openssl: printf conversation-1 | openssl dgst -sha256 -hmac "correct horse battery" | cut -c1-16
+    assert [exemplar.labels for _, exemplar in exemplars(metrics)] == [{"conversation": "310c7b2a5974d8a0"}]
 
 
 @pytest.mark.parametrize("conversation", ["c" * 200, "\ud800", "a\nb\x00", "ü" * 200])

@@ -145,6 +145,17 @@ def test_a_password_is_never_shown() -> None:
     assert "hunter2" not in refusal(brokers="user:hunter2@kafka")
 
 
+def test_the_exemplar_secret_is_long_enough_and_never_shown() -> None:
+    secret = "correct horse battery"
+    settings = Settings.from_env(BROKERS | {"TURNSIGNAL_EXEMPLAR_SECRET": secret})
+    assert secret not in f"{settings!r} {settings} {settings.model_dump_json()}"
+    assert settings.exemplar_secret is not None
+    assert settings.exemplar_secret.get_secret_value() == secret
+    line = refusal(exemplar_secret="short horse")
+    assert "TURNSIGNAL_EXEMPLAR_SECRET: expected a secret of 16 or more characters" in line
+    assert "horse" not in line
+
+
 def test_credentials_on_a_connection_without_them_are_refused_rather_than_ignored() -> None:
     assert refusal(sasl_username="me") == "TURNSIGNAL_SASL_USERNAME: expected none with PLAINTEXT, got one that is set"
     assert refusal(security_protocol="SASL_SSL") == "TURNSIGNAL_SASL_MECHANISM: expected one with SASL_SSL, got nothing"
