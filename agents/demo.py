@@ -138,6 +138,7 @@ class _Show:
         self._board = Board(relevancy_name(suite), suite.thresholds.follow_ups)
         self._reader = RowReader(settings, out)
         self._look = Look(settings, len(APPS))
+        self._fed: float | None = None  # when everything was sent
         self._feeder = self._make_feeder()
         self._began = time.monotonic()
         self._note = ""
@@ -210,8 +211,11 @@ class _Show:
             self._note = self._note or "the time is over; scoring what was sent"
         if not self._feeder.done:
             return False
+        if self._fed is None:
+            self._fed = time.monotonic()
         late = seconds is not None and elapsed >= seconds + DRAIN_SECONDS
-        return late or (self._look.settled and self._reader.quiet)
+        settled = self._look.lag == 0 and self._look.at >= self._fed  # a look from before knows of less
+        return late or (settled and self._reader.complete())
 
     def _take_in(self, seconds: float) -> None:
         for topic, value, headers in self._reader.read(seconds):

@@ -1,7 +1,6 @@
 """Viewing: what the demo's view is drawn from: committed rows of the topics, the group's positions, and /metrics."""
 
 import contextlib
-import time
 import urllib.request
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,34 +28,46 @@ class RowReader(contextlib.AbstractContextManager["RowReader"]):
         self._files: dict[str, IO[bytes]] = {
             topic: self._stack.enter_context((out / name).open("wb")) for topic, name in FILES.items()
         }
-        options = {"group.id": f"{settings.prefix}-view", "enable.auto.commit": False, "log_level": 0}
-        self._consumer = Consumer(
-            {**settings.confluent(), **options, "isolation.level": "read_committed", "fetch.wait.max.ms": 100}
-        )
+        options = {
+            "group.id": f"{settings.prefix}-view",
+            "enable.auto.commit": False,
+            "enable.partition.eof": True,
+            "fetch.wait.max.ms": 100,
+            "isolation.level": "read_committed",
+            "log_level": 0,
+        }
+        self._consumer = Consumer({**settings.confluent(), **options})
         topics = self._consumer.list_topics(timeout=10).topics
-        places = [
+        self._places = [
             TopicPartition(name, number, OFFSET_BEGINNING)
             for name in self._topics
             for number in topics[name].partitions
         ]
-        self._consumer.assign(places)
-        self._heard = time.monotonic()
+        self._consumer.assign(self._places)
+        self._reached: dict[tuple[str, int], int] = {}  # topic and partition → the offset to be read next
 
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing has come for a moment."""
-        return time.monotonic() - self._heard > 1.5
+    def complete(self) -> bool:
+        """Ask the broker whether everything that is committed by now has been read."""
+        try:
+            ends = [self._consumer.get_watermark_offsets(place, timeout=5)[1] for place in self._places]
+        except KafkaException:
+            return False
+        reached = [self._reached.get((place.topic, place.partition), 0) for place in self._places]
+        return all(at >= end for at, end in zip(reached, ends, strict=True))
 
     def read(self, seconds: float) -> Iterable[tuple[str, bytes | None, dict[str, bytes]]]:
         """Give what came: topic (without prefix), value, headers."""
         for message in self._consumer.consume(2_000, seconds):
             error = message.error()
             if error is not None:
-                if error.code() in (KafkaError._PARTITION_EOF, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN):
+                if error.code() == KafkaError._PARTITION_EOF:  # behind the markers of transactions, which never come
+                    self._reached[message.topic(), message.partition()] = message.offset()
+                    continue
+                if error.code() in (KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN):
                     continue
                 msg = f"expected to read {message.topic()}, got: {error.str()}"
                 raise TurnsignalError(msg)
-            self._heard = time.monotonic()
+            self._reached[message.topic(), message.partition()] = message.offset() + 1
             topic, value, headers = self._topics[message.topic()], message.value(), dict(message.headers() or [])
             self._write(topic, value, headers)
             yield topic, value, headers
@@ -81,12 +92,13 @@ class Look:
     """Looks at the group's positions and at /metrics, now and then.
 
     apps: workers, on as many ports from the first on; lag: turns on the topic behind the committed position, None while
-    nothing is committed; settled: it was 0 at the last look.
+    nothing is committed; at: when it was looked at, on the monotonic clock.
     """
 
     def __init__(self, settings: Settings, apps: int) -> None:
         self.turns_per_second = self.exchanges_per_second = 0.0
         self.lag: int | None = None
+        self.at = 0.0
         host, port = settings.metrics_host, settings.metrics_port
         self.urls = tuple(f"http://{host}:{port + i}/metrics" for i in range(apps)) if port else ()
         self._turns, self._exchanges = Rate(), Rate()
@@ -97,11 +109,6 @@ class Look:
         self._places = [TopicPartition(self._topic, number) for number in partitions]
         self._label = f'topic="{self._topic}"'
         self._due = 0.0
-
-    @property
-    def settled(self) -> bool:
-        """Whether everything that was sent has been worked through."""
-        return self.lag == 0
 
     def refresh(self, now: float, exchanges: int) -> None:
         """Look again, if the last look is old enough."""
@@ -115,7 +122,7 @@ class Look:
                 worked = self._counted()
             if worked is not None:
                 self.turns_per_second = self._turns.update(now, worked)
-                self.lag = max(0, end - worked)
+                self.lag, self.at = max(0, end - worked), now
 
     def _ends(self) -> int:
         return sum(self._consumer.get_watermark_offsets(place, timeout=5)[1] for place in self._places)
