@@ -5,7 +5,6 @@ The first turns are left out: imports, joins, first batches and growing states a
 
 import json
 import os
-import resource
 import time
 from pathlib import Path
 from typing import NoReturn
@@ -46,7 +45,12 @@ class Stopwatch:
 
 def write_row(path: Path, **numbers: float) -> None:
     """Leave what a variant measured for the session to read; adds the largest resident memory in MB."""
-    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     temporary = path.with_suffix(".new")
-    temporary.write_text(json.dumps({**numbers, "rss_mb": resident}))
+    temporary.write_text(json.dumps({**numbers, "rss_mb": _largest_resident()}))
     temporary.replace(path)
+
+
+def _largest_resident() -> float:
+    """Return the most memory that this process had, in MB; the kernel's ru_maxrss counts its parent's as well."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
