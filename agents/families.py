@@ -60,6 +60,14 @@ FAMILIES: Mapping[str, Family] = {
     "dead_letters_total": Family("counter", ("topic", "reason"), "Records set aside, by reason."),
     "last_event_timestamp_seconds": Family("gauge", ("topic",), "Newest event time of the last batch."),
     "consumer_lag_messages": Family("gauge", ("topic", "partition"), "End of the log minus committed position."),
+    "position_stalled_seconds": Family(
+        "gauge", ("topic", "partition"), "For how long a position has stood while the log goes on."
+    ),
+    "position_starts": Family(
+        "gauge",
+        ("partition",),
+        "Take-overs at a position with no batch committed from it: more than one is suspicious.",
+    ),
     "pending_turns": Family("gauge", (), "Turns that were fetched and wait to be scored."),
     "end_to_end_latency_seconds": Family(
         "histogram", ("stage",), "From the turn's record on the broker to its committed score.", LATENCY_BOUNDS

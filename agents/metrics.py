@@ -155,10 +155,20 @@ class WorkerMetrics(Collector):
         """Show the lag of an owned partition."""
         self._set("consumer_lag_messages", (name_label(topic), str(partition)), messages)
 
+    def set_stalled(self, topic: str, partition: int, seconds: float) -> None:
+        """Show for how long an owned position has stood while its log goes on."""
+        self._set("position_stalled_seconds", (name_label(topic), str(partition)), seconds)
+
+    def set_starts(self, partition: int, starts: int) -> None:
+        """Show how many take-overs there were at one position."""
+        self._set("position_starts", (str(partition),), starts)
+
     def forget_partition(self, topic: str, partition: int) -> None:
         """Stop showing a revoked partition, or two workers would show the same series."""
         with self._lock:
-            self._numbers["consumer_lag_messages"].pop((name_label(topic), str(partition)), None)
+            for name in ("consumer_lag_messages", "position_stalled_seconds"):
+                self._numbers[name].pop((name_label(topic), str(partition)), None)
+            self._numbers["position_starts"].pop((str(partition),), None)
 
     def set_pending(self, turns: int) -> None:
         """Show how many turns were fetched and wait to be scored."""

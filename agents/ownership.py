@@ -1,33 +1,34 @@
-"""Ownership: who holds a partition, with its state and its writer, from take-over to the next revocation.
+"""Ownership: the partitions of one app in this process, from take-over to the next revocation.
 
-A take-over fences the former owner, reads the committed positions, restores the state, and only then lets records in. A
-batch is computed on state that nobody else can change, written in one transaction, and remembered after its commit.
-Whatever goes wrong on the way ends the process: its supervisor starts it again, and the broker has kept nothing half
-done.
+A batch is computed on state that nobody else can change, written in one transaction, and remembered after its commit.
+One that cannot be computed or written comes to nothing, and goes on in smaller parts, until the record that is to blame
+stands alone and is set aside. Whatever else goes wrong ends the process: its supervisor starts it again, and the broker
+has kept nothing half done.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from faust.types import TP
 
 from agents.batches import BatchStream, Gathered, Inbox
+from agents.caution import Caution
+from agents.holdings import Holding, Plan
 from agents.metrics import WorkerMetrics
-from agents.positions import Position, check_positions, make_mark, read_positions
+from agents.progress import Progress
+from agents.refusals import end_over, explain_refusal, locate, refuse
 from agents.settings import Settings
-from agents.tables import make_store
-from agents.topics import topic_metadata
-from agents.transactions import Writer, give_up, group_reader, record_limits, refuse, restore_changelog
+from agents.takeover import OutdatedError, TakeOver
+from agents.topics import log_bounds
+from agents.transactions import group_reader, record_limits, refuses_records, was_forgotten
 from agents.views import Health
-from stream.errors import ConfigError
 from stream.pipeline import Batch
 
 logger = logging.getLogger("turnsignal.ownership")
@@ -36,59 +37,29 @@ logger = logging.getLogger("turnsignal.ownership")
 #: one then, and answers CONCURRENT_TRANSACTIONS, upon which librdkafka waits 20 ms before it asks again.
 _REST = 0.005
 _LONG = 100  #: turns that take about as long to compute
+#: Seconds after a partition's last commit until its position is moved past what carries no records: the markers of
+#: other producers' transactions. Retention would remove them, and the position would stand before the log.
+_CATCH_UP = 5.0
 
 
-class Keeper(Protocol):
-    """What is kept of one partition: state that records move, batch by batch."""
+class Source(Protocol):
+    """Where records come from: what the owner asks of the consumer."""
 
-    store: MutableMapping[bytes, bytes]
-
-    def restored(self) -> int:
-        """Take up what the store holds, and return the last input offset that it has taken in, −1 if none."""
+    async def commit_positions(self, offsets: list[TopicPartition]) -> None:
+        """Commit input positions apart from the outputs."""
         ...
 
-    def describe(self, key: bytes) -> dict[str, Any] | None:
-        """Spell out what is kept under a key."""
+    def end_of(self, tp: TP) -> int | None:
+        """Return the end of an input's log as last seen, None when it is not known yet."""
         ...
 
-    def accept(self, batch: Batch) -> None:
-        """Remember what a batch changed."""
+    def read_to(self, tp: TP) -> int | None:
+        """Return the offset up to which everything was handed on, None when nothing was read yet."""
         ...
 
-
-@dataclass(slots=True, frozen=True)
-class Plan:
-    """What an app reads, keeps and writes.
-
-    name: of the app (`score`); inputs: topics that are read, co-partitioned; changelog: topic of the state; outputs:
-    short name → topic; make: a keeper for a partition, over a store; work: (keeper, records by input topic, wall
-    clock) → what came of it.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-    changelog: str
-    outputs: Mapping[str, str]
-    make: Callable[[int, MutableMapping[bytes, bytes]], Keeper]
-    work: Callable[[Any, Mapping[str, list[Any]], float], Batch]
-
-
-@dataclass(slots=True)
-class Holding:
-    """One partition number that is ours.
-
-    positions: input topic → next offset, as committed; marks: input topic → what its commits carry.
-    """
-
-    keeper: Keeper
-    writer: Writer
-    positions: dict[str, int] = field(default_factory=dict)
-    marks: dict[str, str] = field(default_factory=dict)
-
-    def offsets(self, positions: Mapping[str, int]) -> list[TopicPartition]:
-        """Spell positions as a commit carries them."""
-        number = self.writer.partition
-        return [TopicPartition(topic, number, at, self.marks[topic]) for topic, at in positions.items()]
+    async def join_again(self) -> None:
+        """Have the group deal out its partitions once more."""
+        ...
 
 
 class Ownership:
@@ -100,23 +71,18 @@ class Ownership:
         self.metrics = metrics
         self.inbox = Inbox(settings.max_poll_records)
         self.holdings: dict[int, Holding] = {}
-        self.assigned = False
-        self.remaining = 0
-        self.last_progress = time.monotonic()
-        self._group = settings.app_id(plan.name)
-        self._reader: Consumer | None = None
+        self.progress = Progress(settings, plan)
+        self.source: Source | None = None
         self._inflight = 0
         self._idle = asyncio.Event()
         self._idle.set()
         self._turn = 0  # which take-over is the current one
         self._limits: dict[str, int] = {}  # topic → bytes that a record may have
-        self._settled = False  # whether the last take-over is complete, and nothing was revoked since
-        self._takeovers = ThreadPoolExecutor(1, "takeover")
+        self._group: Consumer | None = None
+        self._taking: asyncio.Future[Any] | None = None
+        self._takeovers = ThreadPoolExecutor(1, "takeovers")
         self._commits = ThreadPoolExecutor(32, "commit")
         self._tasks: set[asyncio.Task[None]] = set()
-        self._commit_positions: Callable[[list[TopicPartition]], Any] | None = None
-        self._highwater: Callable[[TP], int | None] | None = None
-        self._reachable = True
 
     @property
     def exactly_once(self) -> bool:
@@ -126,199 +92,262 @@ class Ownership:
     # -- take over, let go -------------------------------------------------------------------------------------
 
     async def take_over(self, assigned: set[TP]) -> Mapping[TP, int]:
-        """Become the owner of what is assigned; return the position to read each input from."""
+        """Become the owner of what is assigned; return the position to read each input from.
+
+        The partitions of the first input decide: during a rolling upgrade, workers that know another set of inputs may
+        be dealt the other ones apart. Those are not read until the group agrees again.
+        """
         self._turn = turn = self._turn + 1
-        numbers = self._numbers(assigned)
-        self.last_progress = time.monotonic()
+        numbers = {tp.partition for tp in assigned if tp.topic == self.plan.inputs[0]}
+        apart = sorted(tp for tp in assigned if tp.partition not in numbers)
+        if apart:
+            shown = ", ".join(f"{tp.topic}-{tp.partition}" for tp in apart)
+            logger.warning("not read here, as %s of the same number is elsewhere: %s", self.plan.inputs[0], shown)
+        self.progress.begin_take_over()
         self.metrics.set_recovering(True)
         loop = asyncio.get_running_loop()
+        self._taking = loop.run_in_executor(self._takeovers, self._take_over, numbers, turn)
         try:
-            await loop.run_in_executor(self._takeovers, self._take_over, numbers, turn)
-        except ConfigError as error:
-            refuse(error)
+            begun = await self._taking
+            ends = await loop.run_in_executor(self._takeovers, self._ends, apart)
+            if not self.exactly_once and self.source is not None:
+                await self._commit_beginnings(begun, assigned)
+        except OutdatedError:
+            return {}
         except Exception as error:
-            logger.exception("take-over of partitions %s failed", sorted(numbers))
-            give_up(error)
-        self.assigned = True
-        self._settled = turn == self._turn
-        self.remaining = 0  # what a restore counts down to is not 0: markers and compacted records never come
-        self.last_progress = time.monotonic()
+            if turn != self._turn and explain_refusal(error) is None:
+                return {}  # the partitions are somebody else's by now, and so is what went wrong
+            end_over(error, f"taking over partitions {sorted(numbers)}")
+        self.progress.end_take_over(settled=turn == self._turn)
         self.metrics.set_recovering(False)
-        return {
-            TP(topic, number): offset
-            for number, holding in self.holdings.items()
-            for topic, offset in holding.positions.items()
-        }
+        found = {TP(topic, n): at for n, holding in self.holdings.items() for topic, at in holding.positions.items()}
+        return {tp: at for tp, at in found.items() if tp in assigned} | ends
 
-    def _numbers(self, assigned: set[TP]) -> set[int]:
-        """Return the partition numbers, making sure that co-partitioned inputs came together."""
-        by_topic = {topic: {tp.partition for tp in assigned if tp.topic == topic} for topic in self.plan.inputs}
-        numbers = set.union(*by_topic.values())
-        torn = {topic: sorted(numbers - held) for topic, held in by_topic.items() if held != numbers}
-        if torn:
-            inputs = ", ".join(by_topic)
-            give_up(f"expected the same partitions of {inputs}, got none of {torn}: are partition counts equal?")
-        return numbers
-
-    def _take_over(self, numbers: set[int], turn: int) -> None:
-        """Fence, then read positions, then restore; runs in a thread, one at a time."""
+    def _take_over(self, numbers: set[int], turn: int) -> list[Holding]:
+        """Take over in a thread, one at a time; return the holdings that are new."""
         if turn != self._turn:
-            return  # it waited behind another, and is out of date
-        if numbers and not self._limits:
-            self._limits = record_limits(self.settings.confluent(), self.plan.outputs.values())
+            raise OutdatedError  # it waited behind another
         for number in set(self.holdings) - numbers:
             self._drop(number)
-        writers = {number: self._fence(number) for number in sorted(numbers) if number not in self.holdings}
-        places: dict[int, list[Position]] = {number: [] for number in numbers}
-        for place in self._places():
-            if place.partition in numbers:
-                places[place.partition].append(place)
-        counts = self._counts()
-        for number in sorted(numbers):
-            held = self.holdings.get(number)
-            if held is not None:
-                if held.positions == {place.topic: place.committed for place in places[number]}:
-                    continue  # nobody else has worked on it; were our writer fenced, the next commit would say so
-                del self.holdings[number]
-                writers[number] = self._fence(number)
-                places[number] = [place for place in self._places() if place.partition == number]
-            if turn != self._turn:
-                return
-            holding = self._restore(number, writers[number], places[number], counts, turn)
-            if holding is not None:
-                self.holdings[number] = holding
-
-    def _places(self) -> list[Position]:
-        return [place for place in read_positions(self.settings, self.plan.name) if place.topic in self.plan.inputs]
-
-    def _fence(self, number: int) -> Writer:
-        """Make this process the only one that can write for a partition."""
-        settings, plan = self.settings, self.plan
-        identity = f"{self._group}-{number}" if self.exactly_once else None
-        deadline = settings.transaction_timeout * 2
-        return Writer(settings.producer(identity), number, plan.outputs, plan.changelog, deadline, self._limits)
-
-    def _restore(
-        self, number: int, writer: Writer, places: list[Position], counts: Mapping[str, int], turn: int
-    ) -> Holding | None:
-        """Read a partition's state back, and refuse where it does not belong to the position."""
-        plan, settings = self.plan, self.settings
-        store = make_store(settings.store, plan.name, number)
-        began = time.monotonic()
-        restore_changelog(
-            settings.confluent(),
-            plan.changelog,
-            number,
-            store,
+        if not numbers:
+            return []
+        if not self._limits:
+            self._limits = record_limits(self.settings.confluent(), self.plan.outputs.values())
+        takeover = TakeOver(
+            self.settings,
+            self.plan,
+            self.metrics,
             wanted=lambda: turn == self._turn,
-            progress=partial(self._restoring, f"{plan.name}-{number}", store),
+            limits=self._limits,
+            group=self._group_reader(),
+            progress=self._restoring,
         )
+        before = dict(self.holdings)
+        taken = takeover.run(numbers, before)
         if turn != self._turn:
-            return None
-        keeper = plan.make(number, store)
-        applied = keeper.restored()
-        first = plan.inputs[0]
-        known = [p._replace(state=applied if p.topic == first and applied >= 0 else None) for p in places]
-        check_positions(known, counts, plan.name, marked=True)
-        holding = Holding(keeper, writer)
-        for place in places:
-            begin = place.low if settings.auto_offset_reset == "earliest" else place.high
-            holding.positions[place.topic] = begin if place.committed is None else place.committed
-            holding.marks[place.topic] = make_mark(place.topic_id, place.partitions)
-        if self.exactly_once and any(place.committed is None for place in places):
-            # From here on a restart begins where this start did, whatever `latest` may mean by then.
-            writer.write([], {})
-            writer.commit(holding.offsets(holding.positions), self._group_reader().consumer_group_metadata())
-        seconds = time.monotonic() - began
-        logger.info("restored %d entries of %s-%d in %.1f s", len(store), plan.changelog, number, seconds)
-        self.metrics.set_table(f"{plan.name}-{number}", entries=len(store))
-        return holding
+            raise OutdatedError
+        self.holdings = taken
+        for number, holding in taken.items():
+            self._limit_batches(number, holding.caution)
+        return [holding for number, holding in taken.items() if before.get(number) is not holding]
 
-    def _counts(self) -> dict[str, int]:
-        """Return the partition counts that must be equal."""
-        topics = topic_metadata(AdminClient({**self.settings.confluent(), "log_level": 0}), 30.0).topics
-        return {
-            name: len(topics[name].partitions) for name in (*self.plan.inputs, self.plan.changelog) if name in topics
-        }
+    def _ends(self, places: list[TP]) -> dict[TP, int]:
+        """Return the ends of some partitions: what is to be read of one that is not read."""
+        if not places:
+            return {}
+        asked = {tp.topic: [other.partition for other in places if other.topic == tp.topic] for tp in places}
+        bounds = log_bounds(AdminClient({**self.settings.confluent(), "log_level": 0}), asked)
+        return {tp: bounds[tp.topic][tp.partition][1] for tp in places}
+
+    async def _commit_beginnings(self, holdings: list[Holding], assigned: set[TP]) -> None:
+        """Commit where new holdings begin; without transactions nothing else has."""
+        assert self.source is not None
+        offsets = [at for holding in holdings for at in holding.offsets(holding.positions)]
+        mine = [at for at in offsets if TP(at.topic, at.partition) in assigned]
+        if mine:
+            await self.source.commit_positions(mine)
 
     def _group_reader(self) -> Consumer:
-        if self._reader is None:
-            self._reader = group_reader(self.settings.confluent(), self._group)
-        return self._reader
+        if self._group is None:
+            self._group = group_reader(self.settings.confluent(), self.settings.app_id(self.plan.name))
+        return self._group
 
-    def _restoring(self, table: str, store: MutableMapping[bytes, bytes], remaining: int) -> None:
-        self.remaining = remaining
-        self.metrics.set_table(table, entries=len(store), remaining=remaining)
-        self.last_progress = time.monotonic()
+    def _restoring(self, table: str, entries: int, remaining: int) -> None:
+        self.progress.restoring(table, remaining)
+        self.metrics.set_table(table, entries=entries, remaining=remaining)
 
     def _drop(self, number: int) -> None:
         self.holdings.pop(number, None)
         self.metrics.forget_table(f"{self.plan.name}-{number}")
         for topic in self.plan.inputs:
             self.metrics.forget_partition(topic, number)
+            self.progress.forget(TP(topic, number))
 
     async def let_go(self) -> None:
         """End a take-over that is under way, and wait until no batch is in flight."""
-        self._turn += 1  # its fence would come after the next owner's
-        self._settled = False
-        self.last_progress = time.monotonic()
+        self._turn += 1
+        self.progress.let_go()
         await self._idle.wait()
+        if self._taking is not None and not self._taking.done():
+            # Its next fence would come after the new owner's; it stops before it, within one step.
+            await asyncio.wait([self._taking], timeout=self.settings.rebalance_timeout / 2)
+
+    def owned(self) -> set[int]:
+        """Return the partition numbers that are worked on."""
+        return set(self.holdings)
 
     # -- work --------------------------------------------------------------------------------------------------
 
     async def run(self, stream: BatchStream) -> None:
         """Work through batches for as long as the worker runs."""
-        consumer = stream.app.consumer
-        self._commit_positions, self._highwater = consumer.commit_positions, consumer.end_of
         async for gathered in stream.batches():
+            number = gathered.partition
+            holding = self.holdings.get(number)
+            if holding is None:
+                self.inbox.done(number)
+                continue
             try:
-                self._begin(gathered)
+                self._start(holding, gathered)
             except Exception as error:
-                logger.exception("a batch of partition %d failed", gathered.partition)
-                give_up(error)
+                end_over(error, f"working on {_describe(gathered)}")
             await asyncio.sleep(0)
 
-    def _begin(self, gathered: Gathered) -> None:
-        """Compute a batch, write it, and have it committed in a thread while other partitions compute."""
-        number, now = gathered.partition, time.time()
-        holding = self.holdings[number]
-        batch: Batch = self.plan.work(holding.keeper, gathered.records, now)
-        positions = {topic: records[-1].offset + 1 for topic, records in gathered.records.items() if records}
-        if not (batch.outputs or batch.changes or positions):
-            self.inbox.done(number)
-            return
-        started = time.monotonic()
-        holding.writer.write(batch.outputs, batch.changes)
+    def _start(self, holding: Holding, gathered: Gathered) -> None:
+        """Have a batch worked through; under caution its beginning is committed first."""
         self._inflight += 1
         self._idle.clear()
-        task = asyncio.get_running_loop().create_task(self._commit(holding, gathered, batch, positions, started))
+        if holding.caution is not None and gathered.size:
+            work = self._work_carefully(holding, gathered)
+        else:
+            batch = self._compute(holding, gathered)
+            if batch is None or not self._write(holding, gathered, batch):
+                self._finish(gathered.partition)
+                return
+            work = self._commit(holding, gathered, batch, time.monotonic())
+        task = asyncio.get_running_loop().create_task(self._end_over_errors(work, gathered))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _commit(
-        self, holding: Holding, gathered: Gathered, batch: Batch, positions: Mapping[str, int], started: float
-    ) -> None:
-        number = gathered.partition
+    async def _end_over_errors(self, work: Any, gathered: Gathered) -> None:
         try:
-            group = self._group_reader().consumer_group_metadata()
-            loop = asyncio.get_running_loop()
-            offsets = holding.offsets(positions)
-            await loop.run_in_executor(self._commits, holding.writer.commit, offsets, group)
-            if not self.exactly_once and offsets and self._commit_positions is not None:
-                await self._commit_positions(offsets)
-            holding.keeper.accept(batch)
-            holding.positions.update(positions)
-            self._count(holding, gathered, batch, started)
+            await work
         except Exception as error:
-            logger.exception("the commit of partition %d failed", number)
-            give_up(error)
+            end_over(error, f"committing {_describe(gathered)}")
+        self._finish(gathered.partition)
+
+    async def _work_carefully(self, holding: Holding, gathered: Gathered) -> None:
+        """Commit that a batch begins, so that the next worker knows of it should this one end; then work it through."""
+        assert holding.caution is not None
+        began = time.monotonic()
+        if holding.caution.exhausted and _names(gathered) == holding.caution.inputs:
+            tries = f"it ended {holding.caution.failures} workers, or attempts, that worked on nothing else"
+            batch: Batch | None = self._set_aside(holding, gathered, tries)
+        else:
+            holding.writer.write([], {}, holding.checkpoint(begun=_names(gathered)))
+            await self._in_time(holding.writer.commit, [], self._group_reader().consumer_group_metadata())
+            batch = self._compute(holding, gathered)
+        if batch is not None and self._write(holding, gathered, batch):
+            await self._commit(holding, gathered, batch, began)
+
+    def _compute(self, holding: Holding, gathered: Gathered) -> Batch | None:
+        """Return what came of a batch; None when there is nothing to commit, or it is to be tried in smaller parts."""
+        try:
+            batch = self.plan.work(holding.keeper, gathered.records, time.time())
+        except MemoryError:
+            raise
+        except Exception as error:
+            return self._try_smaller(holding, gathered, error)
+        return batch if batch.outputs or batch.changes or gathered.size else None
+
+    def _write(self, holding: Holding, gathered: Gathered, batch: Batch) -> bool:
+        """Hand a batch to its writer; say whether it took it."""
+        positions = gathered.positions(batch.taken)
+        taken = sum(batch.taken.values()) if batch.taken else gathered.size
+        try:
+            holding.writer.write(batch.outputs, batch.changes, holding.checkpoint_after(positions, taken))
+        except Exception as error:
+            if not refuses_records(error):
+                raise
+            holding.writer.abort()
+            self._try_smaller(holding, gathered, error)
+            return False
+        return True
+
+    async def _commit(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
+        positions = gathered.positions(batch.taken)
+        group = self._group_reader().consumer_group_metadata()
+        offsets = holding.offsets(positions)
+        try:
+            await self._in_time(holding.writer.commit, offsets, group)
+        except Exception as error:
+            if refuses_records(error):
+                holding.writer.abort()
+                self._try_smaller(holding, gathered, error)
+                return
+            if not was_forgotten(error):
+                raise
+            await self._renew(holding, gathered, batch)
+        if not self.exactly_once and offsets and self.source is not None:
+            await self.source.commit_positions(offsets)
+        holding.keeper.accept(batch)
+        taken = sum(batch.taken.values()) if batch.taken else gathered.size
+        holding.advance(positions, taken)
+        self._limit_batches(holding.number, holding.caution)
+        if rest := gathered.after(batch.taken):
+            self.inbox.put_back(holding.number, rest)
+        self._count(holding, gathered, batch, started)
+
+    async def _renew(self, holding: Holding, gathered: Gathered, batch: Batch) -> None:
+        """Write a batch again under a transactional id that the broker had forgotten, as it does after a quiet week."""
+        logger.warning("the broker has forgotten the transactional id of partition %d; beginning anew", holding.number)
+        await self._in_time(holding.writer.start)
+        positions = gathered.positions(batch.taken)
+        holding.writer.write(batch.outputs, batch.changes, holding.checkpoint_after(positions, gathered.size))
+        group = self._group_reader().consumer_group_metadata()
+        await self._in_time(holding.writer.commit, holding.offsets(positions), group)
+
+    async def _in_time(self, step: Callable[..., None], *arguments: Any) -> None:
+        """Do a step of a transaction in a thread; one that takes longer than a transaction may is given up.
+
+        librdkafka's own timeouts are not kept everywhere: after an outage it may wait minutes for the coordinator.
+        """
+        work = asyncio.get_running_loop().run_in_executor(self._commits, step, *arguments)
+        done, _ = await asyncio.wait([work], timeout=self.settings.transaction_timeout)
+        if not done:
+            msg = f"expected the broker to answer within {self.settings.transaction_timeout:g} s, got nothing"
+            raise TimeoutError(msg)
+        await work
+
+    def _try_smaller(self, holding: Holding, gathered: Gathered, error: Exception) -> Batch | None:
+        """Put a batch that came to nothing back, to be tried in smaller parts; a record alone is set aside in time."""
+        caution = holding.caution or Caution(max(1, gathered.size), max(1, gathered.size))
+        holding.caution = caution = caution.failed(_names(gathered))
+        logger.error("%s came to nothing: %s", _describe(gathered), locate(error))
+        # What it left half done in memory goes with it.
+        holding.keeper = self.plan.make(holding.number, holding.keeper.store)
+        holding.keeper.restored()
+        if not gathered.size:
+            raise error  # nothing but time has passed; there is no record to set aside
+        if gathered.size == 1 and caution.exhausted:
+            return self._set_aside(holding, gathered, locate(error))
+        self.inbox.put_back(holding.number, gathered.records)
+        self._limit_batches(holding.number, caution)
+        return None
+
+    def _set_aside(self, holding: Holding, gathered: Gathered, why: str) -> Batch:
+        """Return the dead letter of a record that cannot be worked on, and what has to be remembered of it."""
+        ((topic, (record,)),) = ((name, records) for name, records in gathered.records.items() if records)
+        logger.error("%s is set aside as a dead letter: %s", _describe(gathered), why)
+        return self.plan.set_aside(holding.keeper, topic, record, why)
+
+    def _limit_batches(self, number: int, caution: Caution | None) -> None:
+        self.inbox.limits[number] = self.inbox.limit if caution is None else min(caution.size, self.inbox.limit)
+
+    def _finish(self, number: int) -> None:
+        """Free a partition for its next batch; one that would be computed in no time comes after a rest."""
         self._inflight -= 1
         if not self._inflight:
             self._idle.set()
-        self._free(number)
-
-    def _free(self, number: int) -> None:
-        """Free a partition for its next batch; one that would be computed in no time comes after a rest."""
         if not self.exactly_once or self.inbox.waiting_for(number) >= _LONG:
             self.inbox.done(number)
         else:
@@ -335,44 +364,62 @@ class Ownership:
                     "inline", [now - records[0].timestamp / 1000, now - records[-1].timestamp / 1000]
                 )
         metrics.set_table(f"{self.plan.name}-{number}", entries=len(holding.keeper.store))
-        self.last_progress = time.monotonic()
+        self.progress.made()
 
     # -- health ------------------------------------------------------------------------------------------------
 
     def health(self) -> Health:
         """Say how this worker is."""
-        # A group that never assigns, a take-over that never ends: waiting for them is work that must go on, too.
-        busy = self._inflight or self.inbox.waiting or self.remaining or not self._settled
-        age = time.monotonic() - self.last_progress if busy else 0.0
-        return Health(
-            seconds_since_progress=age,
-            assigned=self.assigned,
-            partitions=len(self.holdings),
-            recovery_remaining=self.remaining,
-            broker_reachable=self._reachable,
-            progress_limit=self.settings.stall_timeout,
-        )
+        busy = bool(self._inflight or self.inbox.waiting)
+        return self.progress.health(busy=busy, partitions=len(self.holdings))
 
     def measure(self) -> None:
-        """Show lag and queue; called every second, so that they move when nothing else does."""
+        """Show lag and queue, and move positions past what carries no records; called every second."""
         self.metrics.set_pending(self.inbox.waiting)
+        if self.source is None:
+            return
+        now = time.monotonic()
         for number, holding in self.holdings.items():
+            self.metrics.set_starts(number, holding.starts)
             for topic, position in holding.positions.items():
-                end = self._highwater(TP(topic, number)) if self._highwater is not None else None
+                tp = TP(topic, number)
+                end = self.source.end_of(tp)
                 if end is not None:
                     self.metrics.set_lag(topic, number, max(0, end - position))
+                    waiting = self.inbox.waiting_for(number) > 0 or self.inbox.is_busy(number)
+                    stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
+                    self.metrics.set_stalled(topic, number, stalled)
+            self._catch_up(holding, now)
 
-    async def look_for_broker(self) -> None:
-        """Ask the broker for anything at all, and remember whether it answered."""
-        if self._reader is None:
+    def _catch_up(self, holding: Holding, now: float) -> None:
+        """Commit a position that stands before nothing but markers of transactions."""
+        assert self.source is not None
+        number = holding.number
+        if now - holding.committed_at < _CATCH_UP or self.inbox.waiting_for(number) or self.inbox.is_busy(number):
             return
-        ask = partial(self._reader.list_topics, self.plan.inputs[0], 3.0)
+        read = {topic: self.source.read_to(TP(topic, number)) for topic in holding.positions}
+        ahead = {topic: at for topic, at in read.items() if at is not None and at > holding.positions[topic]}
+        if ahead and self.inbox.claim(number):
+            self._start(holding, Gathered(number, {}, ahead))
+
+    async def look_around(self) -> None:
+        """Ask the broker how things stand: does it answer, are partition counts as they were, has anybody partitions?
+
+        Called every few seconds.
+        """
+        if self._group is None:
+            return
+        look = partial(self.progress.look_around, self._group, working=bool(self.holdings))
         try:
-            await asyncio.get_running_loop().run_in_executor(self._commits, ask)
-        except KafkaException:
-            self._reachable = False
-        else:
-            self._reachable = True
+            nobody = await asyncio.get_running_loop().run_in_executor(self._commits, look)
+        except Exception as error:
+            refusal = explain_refusal(error)
+            if refusal is not None:
+                refuse(refusal)
+            raise
+        if nobody and self.source is not None:
+            logger.warning("the group has partitions to deal out and nobody has any: joining it again")
+            await self.source.join_again()
 
     def close(self) -> None:
         """Give the threads back; the process ends."""
@@ -380,14 +427,16 @@ class Ownership:
         self._commits.shutdown(wait=False, cancel_futures=True)
 
 
-def refuse_absent(settings: Settings, plan: Plan) -> None:
-    """Refuse to start without topics: Faust would wait for them for ever, without a word.
+def _names(gathered: Gathered) -> str:
+    """Name the inputs of a batch."""
+    return ",".join(sorted(topic for topic, records in gathered.records.items() if records))
 
-    Raises ConfigError that names what is missing and what makes it.
-    """
-    topics = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0}), 30.0).topics
-    needed = dict.fromkeys([*plan.inputs, plan.changelog, *plan.outputs.values()])
-    missing = [name for name in needed if name not in topics]
-    if missing:
-        msg = f"expected the topics of {plan.name}, got no {', '.join(missing)}: run `turnsignal topics create`"
-        raise ConfigError(msg)
+
+def _describe(gathered: Gathered) -> str:
+    """Name a batch: topic, partition, and its first and last offset."""
+    shown = [
+        f"{topic}-{gathered.partition} offsets {records[0].offset} to {records[-1].offset} ({len(records)} records)"
+        for topic, records in gathered.records.items()
+        if records
+    ]
+    return ", ".join(shown) or f"partition {gathered.partition} as time passes"

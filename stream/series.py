@@ -139,6 +139,12 @@ class SeriesShard:
             if value is not None:
                 self.store[key] = value
 
+    def set_aside(self, topic: str, record: Record, why: str) -> Batch:
+        """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
+        tally = Tally()
+        tally.dead_letters[topic, Reason.POISON] += 1
+        return Batch([dead_letter(record, topic, self.partition, Reason.POISON, why)], tally=tally, records=1)
+
     def work(self, records: Sequence[Record]) -> Batch:
         """Work through packed observations in their order."""
         live: dict[bytes, Series] = {}

@@ -39,6 +39,7 @@ class Owner:
     def __init__(self) -> None:
         self.inbox = Inbox(100)
         self.taken: list[set[TP]] = []
+        self.source: Any = None
 
     async def take_over(self, assigned: set[TP]) -> Mapping[TP, int]:
         self.taken.append(assigned)
@@ -46,6 +47,9 @@ class Owner:
 
     async def let_go(self) -> None:
         return
+
+    def owned(self) -> set[int]:
+        return {PLACE.partition}
 
 
 class Thread:
@@ -64,6 +68,9 @@ class Thread:
 
     def assignment(self) -> set[TP]:
         return {PLACE}
+
+    def position_of(self, tp: TP) -> int:
+        return 10
 
     async def seek_wait(self, positions: Mapping[TP, int]) -> None:
         return
@@ -184,7 +191,7 @@ async def test_a_failing_fetch_ends_the_process(
     async def getmany(active: set[TP], timeout: float) -> dict[TP, list[Any]]:
         raise LookupError("offset out of range")
 
-    monkeypatch.setattr(ours, "give_up", give_up)
+    monkeypatch.setattr(ours, "end_over", end_over)
     consumer = make_consumer()
     consumer._thread.getmany = getmany
     with pytest.raises(GaveUp, match="out of range"):

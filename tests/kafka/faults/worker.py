@@ -17,9 +17,9 @@ from agents import score
 from agents.apps import build_app, log_to_stderr, run_app
 from agents.metrics import WorkerMetrics
 from agents.ownership import Ownership
+from agents.refusals import EXIT_REFUSED
 from agents.settings import Settings
 from agents.supervisor import Supervisor
-from agents.transactions import EXIT_REFUSED
 from stream.errors import ConfigError
 from stream.pipeline import Batch, Shard
 from stream.scoring import scorer_names
