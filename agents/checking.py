@@ -7,6 +7,7 @@ asks for one, nothing is started.
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
@@ -30,6 +31,7 @@ from stream.instructions import Finding, Result
 from stream.suite import Suite
 from stream.turns import Document
 
+OLDEST = (3, 9)  #: Python that check_process.py can run in
 START = 30.0  #: seconds for Python to start and load all functions
 LONG = 0.5  #: of its time: a call that takes longer is charged, as the next busy machine makes an overrun of it
 
@@ -66,12 +68,14 @@ class CheckProcess:
     whoever holds the other end of its pipes. The checks of a suite share it, and could change one another's functions:
     one suite is one author's.
 
-    clock: seconds that never go back, for the circuit breakers.
+    python: the interpreter to run in; clock: seconds that never go back, for the circuit breakers.
     """
 
-    def __init__(self, checks: Sequence[Hosted], clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self, checks: Sequence[Hosted], python: str = sys.executable, clock: Callable[[], float] = monotonic
+    ) -> None:
         self._targets = [[one.name, one.inner.family, one.inner.target] for one in checks]
-        self._clock = clock
+        self._python, self._clock = python, clock
         self._breakers = {one.name: CircuitBreaker() for one in checks}
         self._broken: dict[str, str] = {}
         self._loaded = False
@@ -188,7 +192,7 @@ class CheckProcess:
 
     def _start(self) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
-            [*_CONFINED, sys.executable, str(_SCRIPT), GROUP],
+            [*_CONFINED, self._python, str(_SCRIPT), GROUP],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -238,16 +242,19 @@ def hosted(suite: Suite) -> Iterator[Suite]:
     """Give the suite with a process for its Python checks; the very suite where it has none.
 
     Where it has some, no other process of this user may read this one's environment or memory any more.
-    Raises ConfigError naming the check whose function cannot be loaded, and why.
+    Raises ConfigError naming the interpreter that is none, or the check whose function cannot be loaded, and why.
     """
     checks = [check for _, check in suite.parsed_checks if isinstance(check, Hosted)]
     if not checks:
         yield suite
         return
     keep_private()
-    process = CheckProcess(checks)
+    python = suite.python or sys.executable
+    if suite.python is not None:
+        _refuse_wrong_python(suite.python)
+    process = CheckProcess(checks, python)
     try:
-        _refuse_broken(process)
+        _refuse_broken(process, python)
         yield suite.run_by(process)
     finally:
         process.close()
@@ -288,7 +295,39 @@ def describe_cost(seconds: float, characters: int, timeout: float) -> str:
     )
 
 
-def _refuse_broken(process: CheckProcess) -> None:
+def _refuse_wrong_python(python: str) -> None:
+    """Run the interpreter once, confined, as a path says little about what is there."""
+    got = "nothing there" if not os.path.lexists(python) else "no file that can be executed"
+    if os.path.isfile(python) and os.access(python, os.X_OK):
+        question = "import sys; print('%d %d' % sys.version_info[:2])"  # in words that any Python understands
+        try:
+            done = subprocess.run(
+                [*_CONFINED, python, "-E", "-S", "-c", question],
+                check=False,
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                env=_environment(),
+                timeout=START,
+            )
+        except subprocess.TimeoutExpired:
+            got = f"a program that says nothing for {START:g} s"
+        else:
+            version = re.fullmatch(rb"(\d+) (\d+)\s*", done.stdout)
+            if version and (int(version[1]), int(version[2])) >= OLDEST:
+                return
+            last = (
+                done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"it ended with {done.returncode}"]
+            )[-1]
+            got = (
+                f"Python {int(version[1])}.{int(version[2])}"
+                if version
+                else f"a program that is none: {one_line(last)}"
+            )
+    msg = f"python: expected a Python of {'.'.join(map(str, OLDEST))} or newer at {python}, got {got}"
+    raise ConfigError(msg)
+
+
+def _refuse_broken(process: CheckProcess, python: str) -> None:
     try:
         broken = process.load()
     except ProcessLostError as lost:
@@ -297,7 +336,7 @@ def _refuse_broken(process: CheckProcess) -> None:
     for name, said in broken.items():
         msg = (
             f"checks: {name}: expected a function that can be loaded, got {said};"
-            f" looked in {Path.cwd()}, PYTHONPATH and what is installed for {sys.executable}"
+            f" looked in {Path.cwd()}, PYTHONPATH and what is installed for {python}"
         )
         raise ConfigError(msg)
 

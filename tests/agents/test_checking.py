@@ -1,5 +1,6 @@
 """Users' Python checks run apart: whatever one of them does, the others answer and scoring goes on."""
 
+import ast
 import os
 import re
 import select
@@ -15,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from agents import checking
-from agents.checking import VARIABLES, CheckProcess, describe_cost, hosted
+from agents.checking import OLDEST, VARIABLES, CheckProcess, describe_cost, hosted
 from agents.cli import turnsignal
 from agents.confining import landlock_version
 from agents.ownership import Ownership
@@ -370,6 +371,54 @@ def test_only_who_hosts_checks_keeps_others_from_looking_into_it() -> None:
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=False, capture_output=True, env=with_root(), timeout=60)
     assert done.stdout.split() == [b"1", b"0"], done.stderr
+
+
+@pytest.fixture
+def other_python(tmp_path: Path) -> Path:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "other")], check=True, timeout=60)
+    return tmp_path / "other" / "bin" / "python"
+
+
+def test_a_suite_names_the_python_that_its_checks_run_in(other_python: Path, tmp_path: Path) -> None:
+    [packages] = (tmp_path / "other").glob("lib/python*/site-packages")
+    (packages / "acme_apart.py").write_text("from acme_checks import where")
+    # What such a Python runs before anything else is a stranger's, too.
+    (packages / "sitecustomize.py").write_text(
+        "import os\ntry: open(f'/proc/{os.getppid()}/environ').read(); open('read', 'w')\nexcept OSError: pass"
+    )
+    check = '[[checks]]\ncheck = "python.function(call=acme_apart:where)"\ntimeout = "5s"'
+    with pytest.raises(ConfigError, match="No module named 'acme_apart'"), hosted(parse_suite(check)):
+        pass
+    with hosted(parse_suite(f'python = "{other_python}"\n{check}')) as suite:
+        said = str(suite.parsed_checks[0][1].check(answer("x")).explanation).split()
+    assert said[:2] == [str(tmp_path / "other"), str(tmp_path)]
+    assert not [path for path in said if path.endswith(("/agents", "agents/check_process.py"))]
+    assert sys.platform != "linux" or not (tmp_path / "read").exists()
+
+
+def test_a_python_that_is_none_is_named_with_what_was_expected(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("")
+    for name, text in (("old", "#!/bin/sh\necho 3 8"), ("older", "#!/bin/sh\necho no such option >&2; exit 2")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    said = {
+        "gone": "got nothing there",
+        "": "got no file that can be executed",
+        "plain": "got no file that can be executed",
+        "old": "got Python 3.8",
+        "older": "got a program that is none: no such option",
+    }
+    for name, got in said.items():
+        path = str(tmp_path / name)
+        with pytest.raises(ConfigError) as caught, hosted(parse_suite(f'python = "{path}"\n{POLITE}')):
+            pass
+        assert str(caught.value) == f"python: expected a Python of 3.9 or newer at {path}, {got}"
+
+
+def test_the_script_is_written_for_the_oldest_python_and_hides_no_module_of_its_library() -> None:
+    directory = Path(checking.__file__).parent
+    ast.parse((directory / "check_process.py").read_text(), feature_version=OLDEST)
+    assert not {path.stem for path in directory.glob("*.py")} & sys.stdlib_module_names
 
 
 @uses("hashes", "environment", "open_files")
