@@ -185,8 +185,8 @@ async def test_a_failing_fetch_ends_the_process(
     class GaveUp(BaseException):
         pass
 
-    def give_up(reason: object) -> None:
-        raise GaveUp(reason)
+    def end_over(error: BaseException, doing: str) -> None:
+        raise GaveUp(error)
 
     async def getmany(active: set[TP], timeout: float) -> dict[TP, list[Any]]:
         raise LookupError("offset out of range")
