@@ -61,7 +61,7 @@ class Plan:
     """What an app reads, keeps and writes.
 
     name: of the app (`score`); inputs: topics that are read, co-partitioned; changelog: topic of the state; outputs:
-    short name → topic; make: a keeper for a partition, over a store; work: (keeper, records by input topic, wall
+    short name → topic; make: a keeper for a partition, over a store; work: (keeper, records by input topic, steady
     clock) → what came of it.
     """
 
@@ -280,7 +280,7 @@ class Ownership:
 
     def _begin(self, gathered: Gathered) -> None:
         """Compute a batch, write it, and have it committed in a thread while other partitions compute."""
-        number, now = gathered.partition, time.time()
+        number, now = gathered.partition, time.monotonic()
         holding = self.holdings[number]
         batch: Batch = self.plan.work(holding.keeper, gathered.records, now)
         positions = {topic: records[-1].offset + 1 for topic, records in gathered.records.items() if records}
