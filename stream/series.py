@@ -261,9 +261,10 @@ class SeriesShard:
 
     def _load(self, assistant: str, scorer: str) -> Series:
         key = _key(assistant, scorer)
-        if key not in self._fed:
-            return Series(assistant=assistant, scorer=scorer)
-        return self._live.get(key) or restore_series(self.store[key])
+        if key in self._live:
+            return self._live[key]
+        value = self.store.get(key) if key in self._fed else None  # forgotten in this batch, it is still in the store
+        return Series(assistant=assistant, scorer=scorer) if value is None else restore_series(value)
 
     def _forget_unfed(self, now: float, changes: dict[bytes, bytes | None]) -> None:
         """Forget the series that were fed longest ago: after retention, or because there are too many."""
