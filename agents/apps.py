@@ -106,7 +106,7 @@ def _make_ticks_service(owner: Ownership) -> type[Service]:
         @Service.task
         async def tick(self) -> None:
             while not self.should_stop:
-                owner.inbox.poke()
+                owner.pass_time()
                 owner.measure()
                 if owner.health().alive:
                     sign_of_life()

@@ -27,6 +27,10 @@ class Gathered(NamedTuple):
         """Number of records."""
         return sum(map(len, self.records.values()))
 
+    def taken(self, taken: Mapping[str, int]) -> int:
+        """Return how many records were taken in, of all topics; without any said: all."""
+        return sum(taken.values()) if taken else self.size
+
     def positions(self, taken: Mapping[str, int]) -> dict[str, int]:
         """Return the next offsets to be read once so many records of each topic are taken in; without any: all."""
         reached = dict(self.ahead)
@@ -123,9 +127,9 @@ class Inbox:
         """Say whether a batch of a partition is under way."""
         return partition in self._busy
 
-    def poke(self) -> None:
-        """Have an empty batch made of every partition that has nothing waiting: time has passed for it too."""
-        self._poked = {p for p in self._owned if not self._sizes.get(p) and p not in self._busy}
+    def poke(self, partitions: set[int]) -> None:
+        """Have an empty batch made of each of these that has nothing waiting: time has passed for it too."""
+        self._poked = {p for p in partitions & self._owned if not self._sizes.get(p) and p not in self._busy}
         self._work.set()
 
     @property

@@ -15,13 +15,14 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
 
     size: records in the next batch at most; left: records until caution ends, because the trouble lay among them;
     inputs: the topics of the single record that came to nothing, "" as long as there were several; failures: how often
-    it did.
+    it did; why: the last error, "" where it ended the worker.
     """
 
     size: int
     left: int
     inputs: str = ""
     failures: int = 0
+    why: str = ""
 
     @classmethod
     def first(cls, records: int) -> "Caution":
@@ -33,14 +34,15 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
         """Whether the next record was tried often enough alone."""
         return self.failures >= _LAST_TRIES
 
-    def failed(self, inputs: str) -> "Caution":
+    def failed(self, inputs: str, why: str = "") -> "Caution":
         """Return what holds after one more batch from the same place came to nothing.
 
-        inputs: the topics that its records came from: a single record of another input is another record.
+        inputs: the topics that its records came from: a single record of another input is another record; why: the
+        error, "" when it ended the worker.
         """
         if self.size > 1:
             return Caution(max(1, self.size // _SHRINK), self.left)
-        return Caution(1, self.left, inputs, self.failures + 1 if inputs == self.inputs else 1)
+        return Caution(1, self.left, inputs, self.failures + 1 if inputs == self.inputs else 1, why)
 
     def passed(self, records: int) -> "Caution | None":
         """Return what holds after so many records were committed; None when the trouble is behind."""

@@ -11,11 +11,11 @@ should it be lost all the same, the positions of the group are believed, as befo
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import msgspec
 
 from agents.caution import Caution
+from stream.clocks import Moment
 from stream.errors import SchemaError
 
 SCHEMA = 1  #: of the header's content; raised when older code could misread it
@@ -27,7 +27,7 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
     """Where a partition's state stands.
 
     positions: input topic → the next offset to read; ids: topic → the broker's id of it, the changelog's among them
-    (empty on a broker that has none); time: the wall clock at which it was written, seconds since 1970; starts:
+    (empty on a broker that has none); fed: when records of the first input last came, None before the first; starts:
     take-overs at these very positions since a batch was committed; caution: how carefully to go on from here; begun:
     the inputs of a batch that was begun here under caution, "" for none.
     """
@@ -35,7 +35,7 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
     schema: int = SCHEMA
     positions: dict[str, int] = {}
     ids: dict[str, str] = {}
-    time: float = 0.0
+    fed: Moment | None = None
     starts: int = 0
     caution: Caution | None = None
     begun: str = ""
@@ -73,23 +73,20 @@ def checkpoint_record(checkpoint: Checkpoint) -> tuple[bytes, None, list[tuple[s
     return KEY, None, [(HEADER, checkpoint.encode())]
 
 
-def at_same_place(checkpoint: Checkpoint | None, positions: Mapping[str, int]) -> bool:
-    """Say whether nothing has been committed since a checkpoint: its positions are the present ones."""
-    return checkpoint is not None and checkpoint.positions == dict(positions)
+def resume(
+    checkpoint: Checkpoint | None, positions: Mapping[str, int], limit: int, *, waiting: bool
+) -> tuple[int, Caution | None]:
+    """Say how a take-over at these positions goes on: how many there were in a row, and how careful it has to be.
 
-
-def resume(checkpoint: Checkpoint | None, positions: Mapping[str, int], limit: int) -> dict[str, Any]:
-    """Say how a take-over at these positions goes on: the fields `starts` and `caution` of its own checkpoint.
-
-    limit: records in a batch without caution. Two take-overs at one place with no batch between them are suspicious:
-    from then on the beginning of each batch is committed before it is computed, so that the next worker knows which
-    records ended this one.
+    limit: records in a batch without caution; waiting: whether there is anything to read. Two take-overs at one place
+    with records waiting and no batch between them are suspicious: from then on the beginning of each batch is committed
+    before it is computed, so that the next worker knows which records ended this one.
     """
-    if checkpoint is None or not at_same_place(checkpoint, positions):
-        return {"starts": 1, "caution": None}
+    if checkpoint is None or checkpoint.positions != dict(positions):
+        return int(waiting), None
     caution = checkpoint.caution
-    if caution is None and checkpoint.starts > 1:
+    if caution is None and checkpoint.starts and waiting:
         caution = Caution.first(limit)
     elif caution is not None and checkpoint.begun:
         caution = caution.failed(checkpoint.begun)
-    return {"starts": checkpoint.starts + 1, "caution": caution}
+    return checkpoint.starts + waiting, caution

@@ -77,6 +77,6 @@ FAMILIES: Mapping[str, Family] = {
     "table_entries": Family("gauge", ("table",), "Entries that this worker holds."),
     "table_recovery_remaining_messages": Family("gauge", ("table",), "Changelog records still to be restored."),
     "worker_recovering": Family("gauge", (), "1 while tables are being restored, else 0."),
-    "label_overflow_total": Family("counter", ("label",), "Values shown as other; release: no room in max_series."),
+    "label_overflow_total": Family("counter", ("label",), "Values counted as other; release: no room in max_series."),
     "build_info": Family("gauge", ("version", "revision"), "Always 1: the turnsignal that is running."),
 }  #: without the prefix `turnsignal_`

@@ -239,6 +239,8 @@ class WorkerMetrics(Collector):
     def _count_by_topic(self, tally: Tally) -> None:
         for outcome, by in tally.pairing.items():
             self._add("pairing_total", (outcome,), by)
+        for word, by in tally.overflow.items():
+            self._add("label_overflow_total", (word,), by)
         for name, counts in (("records_total", tally.records), ("dead_letters_total", tally.dead_letters)):
             for (topic, word), by in counts.items():
                 self._add(name, (name_label(topic), word), by)
@@ -332,7 +334,7 @@ class WorkerMetrics(Collector):
         for name, words in (
             ("pairing_total", PAIRING_OUTCOMES),
             ("transactions_total", ("committed", "aborted")),
-            ("label_overflow_total", ("assistant", "version", "release", "scorer", "check")),
+            ("label_overflow_total", ("assistant", "version", "release", "scorer", "check", "series")),
         ):
             for word in words:
                 self._add(name, (word,), 0)

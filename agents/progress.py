@@ -5,6 +5,7 @@ transaction all look healthy to their operating system. Here each of them is a f
 """
 
 import time
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from confluent_kafka import Consumer, ConsumerGroupState, KafkaException
@@ -113,8 +114,11 @@ class Progress:
         held = [at for member in found.members for at in member.assignment.topic_partitions]
         return found.state == ConsumerGroupState.STABLE and not any(at.topic in self._plan.inputs for at in held)
 
-    def health(self, *, busy: bool, partitions: int) -> Health:
-        """Say how this worker is. busy: whether batches wait or are under way."""
+    def health(self, *, busy: bool, starts: Mapping[int, int]) -> Health:
+        """Say how this worker is.
+
+        busy: whether batches wait or are under way; starts: of each partition, take-overs at its present position.
+        """
         # A group that never assigns, a take-over that never ends: waiting for them is work that must go on, too.
         waits = busy or bool(self._remaining) or not self._settled
         now = time.monotonic()
@@ -126,7 +130,8 @@ class Progress:
         return Health(
             seconds_since_progress=now - self._last if waits else 0.0,
             assigned=self._assigned and not self._nobody,
-            partitions=partitions,
+            partitions=len(starts),
+            starts={number: count for number, count in starts.items() if count > 1},
             recovery_remaining=sum(self._remaining.values()),
             broker_reachable=self._reachable,
             progress_limit=self._settings.stall_timeout,

@@ -18,7 +18,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ClusterMetadata
 
 from agents.settings import Settings
-from stream.errors import ConfigError, TurnsignalError
+from stream.errors import ConfigError, SchemaError, TurnsignalError
 
 logger = logging.getLogger("turnsignal.refusals")
 
@@ -61,7 +61,7 @@ def kafka_error(error: BaseException) -> KafkaError | None:
 
 def explain_refusal(error: BaseException) -> str | None:
     """Say in a sentence what an operator has to change before this error goes away; None where a restart may help."""
-    if isinstance(error, ConfigError):
+    if isinstance(error, ConfigError | SchemaError):
         return str(error)
     inner = kafka_error(error)
     expected = _OPERATORS.get(inner.code()) if inner is not None else None

@@ -52,7 +52,7 @@ def repair(
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     group = settings.app_id(app)
-    _expect_empty(admin, group, timeout)
+    _expect_empty(admin, settings, group, timeout)
     changelog = changelog_of(settings, app)
     found = read_positions(settings, app, timeout=timeout)
     if to == "state":
@@ -113,7 +113,6 @@ def _write_checkpoints(
         checkpoint = Checkpoint(
             positions={topic: at for topic, at in positions.items() if at is not None},
             ids={p.topic: p.topic_id for p in here} | {changelog: changelog_id},
-            time=time.time(),
         )
         key, value, headers = checkpoint_record(checkpoint)
         producer.produce(
@@ -162,15 +161,26 @@ def _target(position: Position, to: str | Mapping[tuple[str, int], int]) -> int 
     return offset
 
 
-def _expect_empty(admin: AdminClient, group: str, timeout: float) -> None:
+def _expect_empty(admin: AdminClient, settings: Settings, group: str, timeout: float) -> None:
+    """Wait until a worker that has just refused and ended counts as gone; raises ConfigError while one is there."""
+    deadline = time.monotonic() + settings.session_timeout + 2.0
+    while members := _members(admin, group, timeout):
+        if time.monotonic() > deadline:
+            shown = ", ".join(members)
+            msg = f"expected no worker in the group {group}, got {len(members)} ({shown}); stop them first"
+            raise ConfigError(msg)
+        time.sleep(0.2)
+
+
+def _members(admin: AdminClient, group: str, timeout: float) -> list[str]:
+    """Return where the members of a group are; none of one that never was."""
     try:
         found = admin.describe_consumer_groups([group], request_timeout=timeout)[group].result(timeout)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:  # Kafka 4: a group that never was
-            return
+            return []
         msg = f"expected the broker to describe the group {group}, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
-    if found.state not in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD):
-        members = ", ".join(member.host for member in found.members) or "one that is joining"
-        msg = f"expected no worker in the group {group}, got {len(found.members)} ({members}); stop them first"
-        raise ConfigError(msg)
+    if found.state in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD):
+        return []
+    return [member.host for member in found.members] or ["one that is joining"]

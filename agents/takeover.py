@@ -176,8 +176,12 @@ class TakeOver:
             holding.marks[place.topic] = make_mark(place.topic_id, place.partitions)
             if place.committed is None and place.kept is not None:
                 logger.warning("the position of %s was gone; restored %d from the changelog", place, place.kept)
-        resumed = resume(state.restored.checkpoint, holding.positions, settings.max_poll_records)
-        holding.starts, holding.caution = resumed["starts"], resumed["caution"]
+        holding.fed = (state.restored.checkpoint or Checkpoint()).fed
+        holding.resume_silence()
+        waiting = any(place.high > holding.positions[place.topic] for place in positions)
+        holding.starts, holding.caution = resume(
+            state.restored.checkpoint, holding.positions, settings.max_poll_records, waiting=waiting
+        )
         if holding.caution is not None:
             logger.warning(
                 "%d take-overs at %s with no batch between: going on with %d records at a time",

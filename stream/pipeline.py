@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
-from stream.clocks import StreamClock
+from stream.clocks import Moment, StreamClock
 from stream.conversations import Conversation, Known, peek, restore
 from stream.errors import Reason, Refused
 from stream.outbox import Outbox, Output, Record, dead_letter
@@ -92,10 +92,18 @@ class Shard:
             applied = max(applied, offset)
         return applied
 
+    def resume(self, last: Moment, now: Moment) -> None:
+        """Take up the silence since the last turns came, instead of beginning it anew; call after `restored`.
+
+        last: when the last batch with turns was committed. Of a time that only wall clocks have measured, half the
+        idle time is believed: a clock that is wrong by years then closes nothing that was in use just before.
+        """
+        self.clock.resume(last.until(now, self._limits.idle / 2), now.steady)
+
     def work(self, records: Sequence[Record], now: float, forget: Iterable[Record] = ()) -> Batch:
         """Work through records in their order.
 
-        now: the wall clock in seconds, which only carries on a silent partition; forget: records whose keys are
+        now: seconds on a steady clock, which only carries on a silent partition; forget: records whose keys are
         conversations to erase.
         """
         self._begin()
