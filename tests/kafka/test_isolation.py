@@ -148,7 +148,8 @@ def test_positions_that_are_gone_are_restored_from_the_changelog(fresh_topics: S
     with running(fresh_topics, tmp_path, "agents.cli", "worker", "score"):
         wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
     group = fresh_topics.app_id("score")
-    AdminClient(fresh_topics.confluent()).delete_consumer_groups([group])[group].result(30)
+    admin = AdminClient(fresh_topics.confluent())
+    admin.delete_consumer_groups([group])[group].result(30)
     produce(fresh_topics, conversations("d", 20))
     with running(fresh_topics, tmp_path, "agents.cli", "worker", "score") as log:
         wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the new turns to be committed")
