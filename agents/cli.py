@@ -65,8 +65,8 @@ def worker(app: str, *, supervisor: bool) -> None:
     """Run a worker: score turns, watch series, or all of it (one supervised process each).
 
     Connects to TURNSIGNAL_BROKERS; /metrics of score is on TURNSIGNAL_METRICS_PORT (9108), that of watch one port
-    higher. Ends with 0 when told to stop, 2 when a setting, a suite or a topic is wrong, 70 (only without a supervisor)
-    when it wants to be started again.
+    higher. Ends with 0 when told to stop, 2 when a setting, a suite or a topic is wrong (one app's refusal leaves the
+    other at work), 70 (only without a supervisor) when it wants to be started again.
     """
     settings = read_settings()
     if supervisor:

@@ -148,10 +148,10 @@ class _Show:
         """Run to the end, clean up, and say what came of it."""
         log_path = self._out / "worker.log"
         with log_path.open("wb") as log, self._reader:
-            supervisor = Supervisor(
+            supervisor = self._supervisor = Supervisor(
                 {app: worker_command(app) for app in APPS}, self._settings.stall_timeout, self._env, log
             )
-            workers = threading.Thread(target=self._supervise, args=(supervisor,), name="supervisor")
+            workers = threading.Thread(target=self._supervise, name="supervisor")
             workers.start()
             self._feeder.start()
             try:
@@ -175,8 +175,8 @@ class _Show:
             return FileFeeder(self._settings, topic, wish.files, wish.seconds, now, wish.speed, rejects)
         return SimulationFeeder(self._settings, topic, wish.seconds, now, wish.speed)
 
-    def _supervise(self, supervisor: Supervisor) -> None:
-        self._worker_code = supervisor.run()
+    def _supervise(self) -> None:
+        self._worker_code = self._supervisor.run()
 
     def _watch(self) -> None:
         """Show what comes in until the time is over and what was sent is scored."""
@@ -204,7 +204,7 @@ class _Show:
 
     def _over(self) -> bool:
         elapsed, seconds = time.monotonic() - self._began, self._wish.seconds
-        if self._worker_code is not None or self._feeder.failure:
+        if self._worker_code is not None or self._supervisor.refused or self._feeder.failure:
             return True
         if seconds is not None and elapsed >= seconds:
             self._feeder.stop()

@@ -25,7 +25,8 @@ SUPERVISOR_PIPE = "_TURNSIGNAL_SUPERVISOR_PIPE"
 #: member, and nothing is dealt out anew.
 INSTANCE = "_TURNSIGNAL_INSTANCE"
 
-EXIT_CONFIG = 2  #: a wrong setting: starting again would not help
+EXIT_CONFIG = 2  #: a refusal, of a setting, a suite or a topic: starting again would not help
+REMIND_SECONDS = 300.0  #: between lines that say again which worker refused
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
 BACK_OFF = (0.5, 1.0, 2.0, 5.0, 10.0)  #: seconds before starting again, the longer the oftener it ended young
 YOUNG = 30.0  #: seconds; who lives longer has recovered, and the next start is quick again
@@ -34,7 +35,11 @@ STOP_SECONDS = 30.0  #: time to finish after SIGTERM
 
 @dataclass(slots=True)
 class Worker:
-    """One worker process. failures: how often in a row it ended young; due: when it is to be started again."""
+    """One worker process.
+
+    failures: how often in a row it ended young; due: when it is to be started again, or its refusal to be said again;
+    refused: when it said that an operator is needed, 0 for never.
+    """
 
     app: str
     process: subprocess.Popen[bytes] | None = None
@@ -44,13 +49,16 @@ class Worker:
     alive: bool = False
     failures: int = 0
     due: float = 0.0
+    refused: float = 0.0
 
 
 class Supervisor:
     """Run `turnsignal worker APP` processes until told to stop.
 
+    A worker that refuses to start needs an operator: it is not started again, and the others go on without it.
+
     commands: app → command; stall: seconds of silence after which a process is killed; log: where the processes write,
-    None is this one's own standard error.
+    None is this one's own standard error; remind: seconds between lines that say again which worker refused.
     """
 
     def __init__(
@@ -59,10 +67,12 @@ class Supervisor:
         stall: float,
         env: Mapping[str, str] | None = None,
         log: IO[bytes] | None = None,
+        remind: float = REMIND_SECONDS,
     ) -> None:
         self._commands = commands
         self._stall = stall
         self._log = log
+        self._remind = remind
         self._env = dict(os.environ if env is None else env)
         self._workers = [Worker(app) for app in commands]
         self._instance = uuid.uuid4().hex
@@ -70,7 +80,7 @@ class Supervisor:
         self._exit = 0
 
     def run(self) -> int:
-        """Supervise until SIGTERM or SIGINT (in a thread: `stop`), or a setting is wrong; return the exit code."""
+        """Supervise until SIGTERM or SIGINT (in a thread: `stop`), or all have refused; return the exit code."""
         if threading.current_thread() is threading.main_thread():
             for sign in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(sign, lambda *_: self.stop())
@@ -78,9 +88,14 @@ class Supervisor:
             now = time.monotonic()
             for worker in self._workers:
                 self._look_after(worker, now)
-            if self._stopping and all(worker.process is None for worker in self._workers):
+            if all(worker.process is None and (self._stopping or worker.refused) for worker in self._workers):
                 return self._exit
             self._listen(0.2)
+
+    @property
+    def refused(self) -> list[str]:
+        """The apps that wait for an operator."""
+        return [worker.app for worker in self._workers if worker.refused]
 
     def stop(self) -> None:
         """Ask every process to finish."""
@@ -94,7 +109,10 @@ class Supervisor:
         process = worker.process
         if process is None:
             if not self._stopping and now >= worker.due:
-                self._start(worker, now)
+                if worker.refused:
+                    self._say_refusal(worker, now)
+                else:
+                    self._start(worker, now)
             return
         code = process.poll()
         if code is not None:
@@ -130,12 +148,24 @@ class Supervisor:
             return
         if code == EXIT_CONFIG:
             self._exit = EXIT_CONFIG
-            self.stop()
+            worker.refused = now
+            self._say_refusal(worker, now)
             return
         worker.failures = worker.failures + 1 if now - worker.started < YOUNG else 0
         pause = BACK_OFF[min(worker.failures, len(BACK_OFF) - 1)]
         worker.due = now + pause
         logger.warning("worker %s ended with %d, to be started again in %.1f s", worker.app, code, pause)
+
+    def _say_refusal(self, worker: Worker, now: float) -> None:
+        others = ", ".join(other.app for other in self._workers if not other.refused)
+        logger.error(
+            "worker %s refused to go on %.0f s ago and is not started again: mend what its last line names, then"
+            " restart; still at work: %s",
+            worker.app,
+            now - worker.refused,
+            others or "none",
+        )
+        worker.due = now + self._remind
 
     def _listen(self, seconds: float) -> None:
         """Take in signs of life."""
