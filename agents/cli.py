@@ -47,13 +47,15 @@ class _WithVariables(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the variables; read only when somebody asks."""
         super().format_epilog(ctx, formatter)
+        from agents.environment import SECRETS
         from agents.settings import Settings, variables
 
         rows = []
         for name, field in variables().items():
             info = Settings.model_fields[field]
             default = "required" if info.is_required() else "" if info.default is None else f"[{info.default}]"
-            rows.append((name, f"{info.description} {default}".strip()))
+            in_a_file = f"; or {name}_FILE, a file that holds it" if name.endswith(SECRETS) else ""
+            rows.append((name, f"{info.description}{in_a_file} {default}".strip()))
         with formatter.section("Environment"):
             formatter.write_dl(rows)
 

@@ -25,11 +25,12 @@ from rich.live import Live
 
 from agents.board import Board
 from agents.brokers import Broker, GivenBroker, MockBroker, find_broker
+from agents.environment import PREFIX
 from agents.feeding import Feeder, FileFeeder, SimulationFeeder
 from agents.kafka_process import free_ports
 from agents.replaying import FILES
 from agents.screen import Vitals, draw, plain, summarize, tell
-from agents.settings import PREFIX, Settings
+from agents.settings import Settings
 from agents.supervisor import Supervisor, worker_command
 from agents.topics import create_topics, topic_names
 from agents.viewing import Look, RowReader

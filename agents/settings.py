@@ -4,7 +4,6 @@ One place gives librdkafka, aiokafka and Faust their connection, so that none of
 others are encrypted. Whatever is missing, wrong or unknown stops the program before it starts, in one line.
 """
 
-import difflib
 import math
 import re
 import ssl
@@ -24,9 +23,8 @@ from pydantic import (
     model_validator,
 )
 
+from agents.environment import PREFIX, SECRETS, read_environment
 from stream.errors import ConfigError
-
-PREFIX = "TURNSIGNAL_"
 
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?")
@@ -62,7 +60,6 @@ Retention = Annotated[float, BeforeValidator(_read_duration), Field(gt=0)]
 File = Annotated[Path, AfterValidator(_is_file)]
 Count = Annotated[int, Field(ge=1)]
 
-_SECRETS = ("PASSWORD", "SECRET")  # how the names of variables end whose values are not to be shown
 _DURATION_TEXT = "a duration such as 10s, 500ms or 2m"
 _RETENTION_TEXT = "a duration such as 12h, 30d or forever"
 _FILE_TEXT = "a readable PEM file"
@@ -167,16 +164,9 @@ class Settings(BaseModel):
 
         Raises ConfigError, one line, that names the variable, what was expected and what came; secrets are never shown.
         """
-        given = {name: value for name, value in env.items() if name.startswith(PREFIX) and value.strip()}
         known = variables()
-        for name in given:
-            if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
-                msg = f"{name}: expected a variable that turnsignal knows, got this one; {hint}"
-                raise ConfigError(msg)
-        secret = {name for name in given if name.endswith(_SECRETS)}  # where spaces at the ends may be meant
-        values = {known[name]: value if name in secret else value.strip() for name, value in given.items()}
+        given = read_environment(env, known)
+        values = {known[name]: value for name, value in given.items()}
         try:
             settings = cls.model_validate(values)
         except ValidationError as error:
@@ -361,6 +351,6 @@ def _explain(error: ValidationError, given: Mapping[str, str]) -> str:
         return f"{name}: expected {expected}, got nothing{more}"
     value = given.get(name, "")
     shown = repr(value) if len(value) <= 80 else f"{value[:77]!r}… ({len(value)} characters)"
-    if name.endswith(_SECRETS) or "@" in value:  # someone may have put user:password@host there
+    if name.endswith(SECRETS) or "@" in value:  # someone may have put user:password@host there
         shown = "a value that is not shown"
     return f"{name}: expected {expected}, got {shown}{more}"

@@ -1,0 +1,106 @@
+"""The environment: which TURNSIGNAL_ variables are settings, which hold a file's name, and which are Kubernetes' own.
+
+Kubernetes describes every Service to every pod beside it: a Service named turnsignal, or turnsignal-metrics, puts
+variables with our prefix there. Only name and value together tell them from a setting that somebody mistyped.
+"""
+
+import difflib
+import ipaddress
+import re
+from collections.abc import Callable, Collection, Mapping
+
+from stream.errors import ConfigError
+
+PREFIX = "TURNSIGNAL_"
+SECRETS = ("PASSWORD", "SECRET")  #: how the names of variables end whose values are not to be shown
+
+_FILE = "_FILE"
+_MAX_SECRET = 65_536  #: bytes of a file with a secret
+_SERVICE = r"TURNSIGNAL(?:_[A-Z0-9_]+)?"
+_PROTOCOL = r"(?:TCP|UDP|SCTP)"
+
+
+def _is_ip(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_port(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65_536
+
+
+def _is_url(text: str) -> bool:
+    match = re.fullmatch(r"(?:tcp|udp|sctp)://(?:\[([0-9A-Fa-f:.]+)\]|([0-9.]+)):([0-9]{1,5})", text)
+    return match is not None and _is_ip(match[1] or match[2]) and _is_port(match[3])
+
+
+#: How the variables of a Service are called, and what they look like.
+_SERVICE_VARIABLES: tuple[tuple[re.Pattern[str], Callable[[str], bool]], ...] = (
+    (re.compile(rf"{_SERVICE}_SERVICE_HOST"), _is_ip),
+    (re.compile(rf"{_SERVICE}_SERVICE_PORT(?:_[A-Z0-9_]+)?"), _is_port),
+    (re.compile(rf"{_SERVICE}_PORT(?:_[0-9]+_{_PROTOCOL})?"), _is_url),
+    (re.compile(rf"{_SERVICE}_PORT_[0-9]+_{_PROTOCOL}_PROTO"), {"tcp", "udp", "sctp"}.__contains__),
+    (re.compile(rf"{_SERVICE}_PORT_[0-9]+_{_PROTOCOL}_PORT"), _is_port),
+    (re.compile(rf"{_SERVICE}_PORT_[0-9]+_{_PROTOCOL}_ADDR"), _is_ip),
+)
+
+
+def describes_service(name: str, value: str) -> bool:
+    """Whether Kubernetes put a variable there for a Service whose name begins with turnsignal.
+
+    >>> describes_service("TURNSIGNAL_METRICS_PORT", "tcp://10.0.0.7:9108")
+    True
+    >>> describes_service("TURNSIGNAL_METRICS_PORT", "9108")
+    False
+    """
+    return any(pattern.fullmatch(name) and fits(value.strip()) for pattern, fits in _SERVICE_VARIABLES)
+
+
+def read_environment(env: Mapping[str, str], known: Collection[str]) -> dict[str, str]:
+    """Give the values of the known variables that are set, a secret also from the file that NAME_FILE names.
+
+    An empty variable counts as not set. Raises ConfigError, one line, for a variable with our prefix that is neither
+    known nor Kubernetes', and for a file that cannot be read.
+    """
+    files = {name + _FILE: name for name in known if name.endswith(SECRETS)}
+    given = {}
+    for name, value in env.items():
+        if not name.startswith(PREFIX) or not value.strip() or describes_service(name, value):
+            continue
+        if name in files:
+            if env.get(files[name], "").strip():
+                msg = f"{name}: expected none beside {files[name]}, got both; keep one"
+                raise ConfigError(msg)
+            given[files[name]] = _read_secret(name, value.strip())
+        elif name in known:
+            given[name] = value if name.endswith(SECRETS) else value.strip()  # spaces of a secret may be meant
+        else:
+            raise ConfigError(_refuse(name, [*known, *files]))
+    return given
+
+
+def _refuse(name: str, known: Collection[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    return f"{name}: expected a variable that turnsignal knows, got this one; {hint}"
+
+
+def _read_secret(name: str, path: str) -> str:
+    """Read a secret as editors and Kubernetes leave it: one newline at its end is not part of it."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read(_MAX_SECRET + 1)
+        text = content.decode()
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "a text that is not UTF-8"
+        msg = f"{name}: expected a readable file with a secret, got {path!r}: {reason}"
+        raise ConfigError(msg) from None
+    text = text.removesuffix("\n").removesuffix("\r")
+    if not text.strip() or len(content) > _MAX_SECRET:
+        got = "an empty one" if not text.strip() else f"more than {_MAX_SECRET} bytes"
+        msg = f"{name}: expected a file with a secret, got {got} in {path!r}"
+        raise ConfigError(msg)
+    return text
