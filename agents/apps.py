@@ -18,6 +18,7 @@ from mode import Service
 
 from agents.batches import BatchStream
 from agents.consumer import PartitionApp
+from agents.listening import Activity, BoundedSite, listen, make_runner
 from agents.memory import kept_memory
 from agents.ownership import Ownership
 from agents.preflight import check_access
@@ -51,7 +52,7 @@ def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
     async def work(stream: BatchStream) -> None:
         await owner.run(stream)
 
-    app.service(_make_views_service(settings, owner))
+    app.service(_make_views_service(settings, owner, app))
     app.service(_make_ticks_service(owner))
     return app
 
@@ -78,17 +79,26 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
     }
 
 
-def _make_views_service(settings: Settings, owner: Ownership) -> type[Service]:
+def _make_views_service(settings: Settings, owner: Ownership, app: PartitionApp) -> type[Service]:
     class Views(Service):
-        """Serve /metrics, /healthz, /readyz and conversations."""
+        """Serve /metrics, /healthz, /readyz and conversations on the sockets that were taken at the start."""
 
         runner: web.AppRunner | None = None
 
         async def on_start(self) -> None:
-            self.runner = web.AppRunner(make_views(owner.metrics, owner.health, lambda name: _show(owner, name)))
+            activity = Activity()
+            views = make_views(
+                owner.metrics,
+                owner.health,
+                lambda name: _show(owner, name),
+                shown=settings.shows_conversations,
+                hosts=settings.hosts,
+                activity=activity,
+            )
+            self.runner = make_runner(views)
             await self.runner.setup()
-            site = web.TCPSite(self.runner, settings.metrics_host, settings.metrics_port)
-            await site.start()
+            for sock in app.sockets:
+                await BoundedSite(self.runner, sock, activity).start()
             host, port = self.runner.addresses[0][:2]
             logger.info("metrics on http://%s:%s/metrics", host, port)
 
@@ -141,10 +151,11 @@ def _show(owner: Ownership, conversation_id: str) -> dict[str, Any] | None:
 def run_app(app: PartitionApp) -> int:
     """Run an app until it is told to stop; return the exit code.
 
-    Raises ConfigError when its topics are not there.
+    Raises ConfigError when the address of /metrics is taken, or its topics are not there.
     """
     log_to_stderr()
     owner = cast("Ownership", app.owner)
+    app.sockets = listen(owner.settings.metrics_host, owner.settings.metrics_port)
     check_access(owner.settings, owner.plan)
     with contextlib.suppress(ImportError):
         import uvloop

@@ -28,6 +28,15 @@ def _is_ip(text: str) -> bool:
     return True
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address; any name but localhost may be somebody else's.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
+    (True, False)
+    """
+    return host.lower() == "localhost" or (_is_ip(host) and ipaddress.ip_address(host).is_loopback)
+
+
 def _is_port(text: str) -> bool:
     return text.isascii() and text.isdigit() and 0 < int(text[:6]) < 65_536
 

@@ -131,7 +131,11 @@ def _ask_worker(settings: Settings, conversation_id: str, found: Found) -> Mappi
         with urllib.request.urlopen(f"http://{host}/conversations/{name}", timeout=3.0) as answer:
             kept = orjson.loads(answer.read())
     except urllib.error.HTTPError as error:
-        found.notes.append(f"the worker on {host} keeps nothing of it (HTTP {error.code}); another worker may")
+        found.notes.append(
+            f"the worker on {host} shows no conversations; it has to be told so by TURNSIGNAL_SHOW_CONVERSATIONS=true"
+            if error.code == 403
+            else f"the worker on {host} keeps nothing of it (HTTP {error.code}); another worker may"
+        )
         return None
     except (OSError, ValueError):
         found.notes.append(f"no worker answers on {host}, so its windows are not shown")

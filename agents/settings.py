@@ -23,7 +23,7 @@ from pydantic import (
     model_validator,
 )
 
-from agents.environment import PREFIX, SECRETS, read_environment
+from agents.environment import PREFIX, SECRETS, is_loopback, read_environment
 from stream.errors import ConfigError
 
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
@@ -37,6 +37,13 @@ def _read_brokers(text: str) -> str:
     if not all(0 < int(port) < 65_536 for port in ports):
         raise ValueError("not host:port")
     return ",".join(addresses)
+
+
+def _read_hosts(text: str) -> str:
+    hosts = [part.strip().lower().rstrip(".") for part in text.split(",")]
+    if text and not all(re.fullmatch(r"[a-z0-9._-]+|[0-9a-f:.]+", host) for host in hosts):
+        raise ValueError("not host,host")
+    return ",".join(hosts)
 
 
 def _read_duration(given: object) -> object:
@@ -148,6 +155,13 @@ class Settings(BaseModel):
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         default=9108, description="a port from 1 to 65535, or 0 for any that is free"
     )
+    #: None: where nobody else reaches it, on loopback.
+    show_conversations: bool | None = Field(
+        default=None, description="true or false: whether /conversations/ID is answered, which shows texts of people"
+    )
+    allowed_hosts: Annotated[str, AfterValidator(_read_hosts)] = Field(
+        default="", description="names (host,host,…) by which a browser may ask for /conversations/ID, beside addresses"
+    )
     #: With it, the bucket of a bad score names its conversation on /metrics, as 16 hex digits of HMAC-SHA256 of its id.
     exemplar_secret: SecretStr | None = Field(
         default=None, min_length=16, description="a secret of 16 or more characters, the same for all workers"
@@ -205,6 +219,16 @@ class Settings(BaseModel):
             f"{self.heartbeat_interval:g} s",
         )
         return self
+
+    @property
+    def shows_conversations(self) -> bool:
+        """Whether a worker answers for what it keeps of conversations."""
+        return is_loopback(self.metrics_host) if self.show_conversations is None else self.show_conversations
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names by which a worker is asked for conversations, beside its addresses."""
+        return tuple(host for host in (self.metrics_host.lower(), *self.allowed_hosts.split(",")) if host)
 
     def app_id(self, app: str) -> str:
         """Name an app's consumer group, which begins its transactional ids and changelogs: `turnsignal-score`."""

@@ -7,7 +7,8 @@ Whoever asks is a stranger: answers are bounded, carry no markup of theirs, and 
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,8 @@ import orjson
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from agents.environment import is_loopback
+from agents.listening import Activity
 from agents.metrics import WorkerMetrics
 from stream.turns import MAX_ID
 
@@ -22,6 +25,13 @@ logger = logging.getLogger("turnsignal.views")
 
 MAX_BODY = 1_000_000  #: bytes of a JSON answer
 ACCEPT_SHOWN = 2_000  #: characters of an Accept header that are looked at
+
+_NOT_SHOWN = (
+    "conversations are not shown on an address that other machines reach, unless TURNSIGNAL_SHOW_CONVERSATIONS=true"
+)
+_NOT_THIS_HOST = "expected a Host that is this worker's address, a loopback name or one of TURNSIGNAL_ALLOWED_HOSTS"
+
+_HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]{1,255}))(?::[0-9]{1,5})?")
 
 Lookup = Callable[[str], Mapping[str, Any] | None]
 
@@ -33,7 +43,7 @@ _PAGE = b"""<!doctype html>
 <li><a href="/metrics">/metrics</a>: for Prometheus, OpenMetrics with exemplars when asked for
 <li><a href="/healthz">/healthz</a>: does the work go on? 503 means: restart me
 <li><a href="/readyz">/readyz</a>: partitions, tables, broker; 503 means: wait for me
-<li>/conversations/ID: what this worker keeps of a conversation in its partitions
+<li>/conversations/ID: what this worker keeps of a conversation in its partitions, where that is shown
 </ul>
 """
 
@@ -86,12 +96,20 @@ class Health:
 
 
 def make_views(
-    metrics: WorkerMetrics, health: Callable[[], Health], conversation: Lookup | None = None
+    metrics: WorkerMetrics,
+    health: Callable[[], Health],
+    conversation: Lookup | None = None,
+    *,
+    shown: bool = True,
+    hosts: Collection[str] = (),
+    activity: Activity | None = None,
 ) -> web.Application:
     """Build the worker's web application.
 
     health: asked on every request, must not block; if it raises, the worker counts as neither alive nor ready.
     conversation: gives what is kept of a conversation id, or None; without it the view answers 404.
+    shown: whether conversations are shown to whoever asks by an address of this machine, or by one of the hosts.
+    activity: takes note of which connections ask.
     """
     scrape = asyncio.Lock()  # one page at a time: scrapes by strangers must not take the worker's processor
 
@@ -116,12 +134,16 @@ def make_views(
         return _answer({"ok": ready, "conditions": conditions}, 200 if ready else 503)
 
     async def show_conversation(request: web.Request) -> web.Response:
+        _refuse_host(request, hosts)
+        if not shown:
+            return _answer({"error": _NOT_SHOWN}, 403)
         return _show_conversation(request.match_info["id"], conversation)
 
-    async def show_page(_: web.Request) -> web.Response:
+    async def show_page(request: web.Request) -> web.Response:
+        _refuse_host(request, hosts)
         return web.Response(body=_PAGE, content_type="text/html", charset="utf-8")
 
-    app = web.Application(middlewares=[_refuse_in_json])
+    app = web.Application(middlewares=[*([activity.middleware] if activity else []), _refuse_in_json])
     app.on_response_prepare.append(_protect)
     app.add_routes(
         [
@@ -133,6 +155,21 @@ def make_views(
         ]
     )
     return app
+
+
+def _refuse_host(request: web.Request, hosts: Collection[str]) -> None:
+    """Refuse a request whose Host is neither this machine's address nor a name that was allowed.
+
+    A page that a browser loaded from a stranger's name can point that name at this address afterwards and read what
+    comes (DNS rebinding); the name it asks by gives it away. Prometheus may ask for /metrics by any name.
+    """
+    given = request.headers.getall("Host", [])
+    match = _HOST.fullmatch(given[0].lower()) if len(given) == 1 else None
+    name = (match[1] or match[2]).rstrip(".") if match else ""
+    own = request.transport.get_extra_info("sockname") if request.transport else None
+    if name and (name in ("localhost", *hosts) or (own and name == own[0]) or is_loopback(name)):
+        return
+    raise web.HTTPForbidden(reason=_NOT_THIS_HOST)
 
 
 def _ask(health: Callable[[], Health]) -> Health | str:

@@ -219,3 +219,28 @@ def test_faust_is_told_to_make_no_topics_and_no_standbys() -> None:
     assert arguments["topic_disable_leader"] is True
     assert arguments["table_standby_replicas"] == 0
     assert arguments["broker_max_poll_records"] == 2000
+
+
+@pytest.mark.parametrize(
+    ("host", "asked", "shown"),
+    [
+        ("127.0.0.1", None, True),
+        ("localhost", None, True),
+        ("::1", None, True),
+        ("0.0.0.0", None, False),
+        ("10.1.2.3", None, False),
+        ("0.0.0.0", "true", True),
+        ("127.0.0.1", "false", False),
+    ],
+)
+def test_conversations_are_shown_unasked_only_where_no_other_machine_reaches(
+    host: str, asked: str | None, shown: bool
+) -> None:
+    given = {"TURNSIGNAL_METRICS_HOST": host} | ({"TURNSIGNAL_SHOW_CONVERSATIONS": asked} if asked else {})
+    assert Settings.from_env(BROKERS | given).shows_conversations == shown
+
+
+def test_a_worker_is_asked_by_its_own_address_and_by_names_that_were_allowed() -> None:
+    given = {"TURNSIGNAL_METRICS_HOST": "Worker-1", "TURNSIGNAL_ALLOWED_HOSTS": "score.example, Other."}
+    assert Settings.from_env(BROKERS | given).hosts == ("worker-1", "score.example", "other")
+    assert refusal(allowed_hosts="http://a").startswith("TURNSIGNAL_ALLOWED_HOSTS: expected names ")

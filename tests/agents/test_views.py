@@ -201,6 +201,40 @@ async def test_a_view_that_fails_tells_the_log_and_not_the_stranger(site, caplog
     assert "/conversations/broken" in caplog.text
 
 
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:9108", "127.0.0.1", "127.8.8.8:80", "[::1]:9108", "score.svc.", "score.svc:9108"]
+)
+async def test_conversations_are_shown_to_who_asks_by_an_address_or_an_allowed_name(worker, host):
+    async for site in serve(make_views(worker.metrics, worker.ask_health, worker.look_up, hosts=["score.svc"])):
+        assert (await site.get("/conversations/c-1", Host=host))[0] == 200
+        assert (await site.get("/", Host=host))[0] == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.1", "[", "", "evil@localhost:x"],
+)
+@pytest.mark.parametrize("path", ["/conversations/c-1", "/"])
+async def test_a_name_that_was_pointed_here_by_a_stranger_is_refused(site, host, path):
+    status, headers, body = await site.get(path, Host=host)
+    assert status == 403
+    assert headers["Content-Type"] == "application/json"
+    assert b"TURNSIGNAL_ALLOWED_HOSTS" in body
+    assert b"script" not in body
+
+
+async def test_prometheus_and_probes_may_ask_by_any_name(site):
+    for path in ("/metrics", "/healthz", "/readyz"):
+        assert (await site.get(path, Host="score-0.turnsignal.svc.cluster.local:9108"))[0] == 200
+
+
+async def test_conversations_that_are_not_shown_are_refused_with_the_setting_that_shows_them(worker):
+    async for site in serve(make_views(worker.metrics, worker.ask_health, worker.look_up, shown=False)):
+        status, answer = await site.get_json("/conversations/c-1")
+        assert status == 403
+        assert "TURNSIGNAL_SHOW_CONVERSATIONS=true" in answer["error"]
+
+
 async def test_the_front_page_says_what_is_here(site):
     status, headers, body = await site.get("/")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
