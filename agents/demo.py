@@ -12,7 +12,9 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -24,9 +26,10 @@ from rich.console import Console
 from rich.live import Live
 
 from agents.board import Board
-from agents.brokers import Broker, GivenBroker, MockBroker, find_broker
+from agents.brokers import Broker, GivenBroker, MockBroker, Say, find_broker
 from agents.environment import PREFIX
 from agents.feeding import Feeder, FileFeeder, SimulationFeeder
+from agents.interrupts import Interrupts
 from agents.kafka_process import free_ports
 from agents.replaying import FILES
 from agents.screen import Vitals, draw, plain, summarize, tell
@@ -62,7 +65,7 @@ class Wish(NamedTuple):
 
 
 def run_demo(wish: Wish, env: Mapping[str, str], console: Console) -> int:
-    """Run the demo; return the exit code: 0, or 1 when nothing was scored.
+    """Run the demo; return the exit code: 0, or 128 and the signal that came before anything was scored.
 
     Raises TurnsignalError when there is no broker, or it does not work; ConfigError for a wrong setting.
     """
@@ -74,24 +77,35 @@ def run_demo(wish: Wish, env: Mapping[str, str], console: Console) -> int:
         msg = f"{out}: expected a directory that can be written to, got: {error.strerror}"
         raise TurnsignalError(msg) from None
 
-    def say(line: str) -> None:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
+    with Interrupts() as interrupts, TemporaryDirectory(prefix="turnsignal-demo-") as scratch:
+        try:
+            return _run_on_broker(wish, env, Path(scratch), out, console, say, interrupts)
+        except KeyboardInterrupt:
+            say("Interrupted before the first score.")
+            return interrupts.exit_code
 
-    with TemporaryDirectory(prefix="turnsignal-demo-") as scratch:
-        broker = (
-            MockBroker() if wish.mock else find_broker(env, allow_mock=True, directory=Path(scratch) / "kafka", say=say)
-        )
+
+def _run_on_broker(
+    wish: Wish, env: Mapping[str, str], scratch: Path, out: Path, console: Console, say: Say, interrupts: Interrupts
+) -> int:
+    with ExitStack() as stack:
+        with interrupts.let():
+            directory = scratch / "kafka"
+            broker = MockBroker() if wish.mock else find_broker(env, allow_mock=True, directory=directory, say=say)
         say(f"Broker: {broker.kind}")
-        with broker:
+        stack.callback(broker.close)  # before the start, which can be interrupted
+        with interrupts.let():
+            broker.start()
             given = demo_environment(env, broker)
             settings = Settings.from_env(given)
-            try:
-                create_topics(settings)
-                say(f"Topics: {settings.prefix}.…, {settings.partitions} partitions each")
-                return _Show(wish, settings, given, broker, out, console).run()
-            finally:
-                if isinstance(broker, GivenBroker):
-                    _remove_topics(settings, say)
+        if isinstance(broker, GivenBroker):
+            stack.callback(_remove_topics, settings, say)
+        with interrupts.let():
+            create_topics(settings)
+            say(f"Topics: {settings.prefix}.…, {settings.partitions} partitions each")
+            show = _Show(wish, settings, given, broker, out, console)
+        return show.run(interrupts)
 
 
 def demo_environment(env: Mapping[str, str], broker: Broker) -> dict[str, str]:
@@ -145,7 +159,7 @@ class _Show:
         self._note = ""
         self._worker_code: int | None = None
 
-    def run(self) -> int:
+    def run(self, interrupts: Interrupts) -> int:
         """Run to the end, clean up, and say what came of it."""
         log_path = self._out / "worker.log"
         with log_path.open("wb") as log, self._reader:
@@ -156,7 +170,8 @@ class _Show:
             workers.start()
             self._feeder.start()
             try:
-                self._watch()
+                with interrupts.let():
+                    self._watch()
             except KeyboardInterrupt:
                 self._note = "interrupted"
             finally:
@@ -166,6 +181,8 @@ class _Show:
                 self._feeder.join(5.0)
             self._take_in(0.5)
             self._look.refresh(math.inf, self._board.exchanges)
+        if interrupts.sign and not self._board.rows:
+            raise KeyboardInterrupt
         return self._conclude(log_path)
 
     def _make_feeder(self) -> Feeder:
@@ -245,10 +262,7 @@ class _Show:
 
     def _conclude(self, log_path: Path) -> int:
         board, feeder, console = self._board, self._feeder, self._console
-
-        def say(line: str) -> None:
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-
+        say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
         if board.rows:
             console.print(summarize(board))
         say(
@@ -279,7 +293,7 @@ class _Show:
         raise TurnsignalError(msg)
 
 
-def _remove_topics(settings: Settings, say: Any) -> None:
+def _remove_topics(settings: Settings, say: Say) -> None:
     """Delete the demo's own topics from a broker that is somebody's own."""
     names = list(topic_names(settings.prefix).values())
     failed = []

@@ -1,0 +1,54 @@
+"""Interrupts: Ctrl-C and SIGTERM end a command where that leaves nothing behind, and wait elsewhere.
+
+A KeyboardInterrupt between the start of a process and the `finally` that ends it leaves the process; so a signal is
+only raised in the parts that say they can take it.
+"""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Self
+
+
+class Interrupts:
+    """Hold Ctrl-C and SIGTERM back inside a `with` block, except within `let`.
+
+    sign: the first signal that came, 0 for none; later ones change nothing, so that the end is not interrupted.
+    """
+
+    def __init__(self) -> None:
+        self.sign = 0
+        self._letting = False
+        self._before: dict[int, Any] = {}
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code that shells give a program that a signal ended: 130 for Ctrl-C, 143 for SIGTERM."""
+        return 128 + self.sign if self.sign else 0
+
+    @contextmanager
+    def let(self) -> Iterator[None]:
+        """Raise KeyboardInterrupt inside this block when a signal comes, or came before."""
+        if self.sign:
+            raise KeyboardInterrupt
+        self._letting = True
+        try:
+            yield
+        finally:
+            self._letting = False
+
+    def _on_signal(self, sign: int, _: FrameType | None) -> None:
+        first, self.sign = not self.sign, self.sign or sign
+        if first and self._letting:
+            raise KeyboardInterrupt
+
+    def __enter__(self) -> Self:
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(sign) is not signal.SIG_IGN:  # a shell's background job leaves Ctrl-C to others
+                self._before[sign] = signal.signal(sign, self._on_signal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for sign, handler in self._before.items():
+            signal.signal(sign, handler)

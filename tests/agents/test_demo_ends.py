@@ -1,0 +1,60 @@
+"""The demo ends by Ctrl-C and by SIGTERM alike, whenever they come: no process, no folder and no traceback is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc")
+
+
+def processes_with(mark: str) -> list[str]:
+    """The processes that have a mark in their environment, which children inherit."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (folder / "environ").read_bytes():
+                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+        except OSError:
+            continue
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sign", "words", "scored"),
+    [(signal.SIGINT, "Topics:", False), (signal.SIGTERM, "Topics:", False), (signal.SIGTERM, "nDCG@5", True)],
+)
+def test_a_demo_that_is_interrupted_leaves_nothing_behind(
+    tmp_path: Path, sign: signal.Signals, words: str, scored: bool
+) -> None:
+    mark, scratch, out = uuid.uuid4().hex, tmp_path / "scratch", tmp_path / "out"
+    scratch.mkdir()
+    command = [sys.executable, "-m", "agents.cli", "demo", "--mock", "--forever", "--directory", str(out)]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
+    env |= {"TEST_MARK": mark, "TMPDIR": str(scratch), "PYTHONUNBUFFERED": "1"}
+    said = []
+    with subprocess.Popen(
+        command,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test run in the background ignores it
+    ) as demo:
+        assert demo.stdout is not None
+        for line in demo.stdout:
+            said.append(line)
+            if words in line:
+                break
+        demo.send_signal(sign)
+        rest = demo.stdout.read()
+    code = demo.returncode
+    assert "Traceback" not in rest, rest
+    assert code == (0 if scored else 128 + sign), "".join(said) + rest
+    assert ("score rows" in rest) == scored
+    assert processes_with(mark) == []
+    assert [path.name for path in scratch.iterdir() if path.name.startswith("turnsignal-demo-")] == []
