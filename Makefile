@@ -2,27 +2,40 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH := .venv-bench
+TOOLS := .venv-tools
 DATA ?= ../shared/data
 PY := $(VENV)/bin/python
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check
+# For Python 3.11 to 3.13 and every platform at once; where packages come from is nobody's business but the installer's.
+LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo fmt lint test measure bench faults clean
+.PHONY: help install demo fmt lint test measure bench faults lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Installed anew whenever the dependencies change; the code itself is linked, not copied.
-$(VENV)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable .
+# Made anew whenever what it should hold changes; the code itself is linked, not copied. Every package is the one whose
+# hash stands in a lock file, those that install the others (pip, setuptools) included.
+$(VENV)/.installed: pyproject.toml deploy/requirements.lock
+	$(PYTHON) -m venv --clear $(VENV)
+	$(INSTALL) --require-hashes --requirement deploy/requirements.lock
+	@PYTHONWARNINGS=ignore $(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(VENV)/.tests: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+$(VENV)/.tests: $(VENV)/.installed deploy/requirements-test.lock
+	$(INSTALL) --require-hashes --requirement deploy/requirements-test.lock
+	$(PY) -m pip check --disable-pip-version-check
 	@touch $@
 
-$(VENV)/.report: $(VENV)/.installed
-	$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[report,language]'
+$(VENV)/.report: $(VENV)/.installed deploy/requirements-report.lock
+	$(INSTALL) --require-hashes --requirement deploy/requirements-report.lock
+	@touch $@
+
+$(TOOLS)/.installed:
+	$(PYTHON) -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9' 'cyclonedx-bom>=7' 'pip-audit>=2.9'
 	@touch $@
 
 $(BENCH)/.installed: pyproject.toml
@@ -58,5 +71,18 @@ bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARG
 faults: $(VENV)/.tests ## kill, stop and starve workers and broker, ten seeds, and print the table
 	$(PY) -m tests.kafka.faults.run $(ARGS)
 
+lock: $(TOOLS)/.installed ## choose the versions that are installed anew (LOCK_ARGS="--upgrade")
+	$(LOCK) --group build --output-file deploy/requirements.lock
+	$(LOCK) --extra language --extra report --constraint deploy/requirements.lock --output-file deploy/requirements-report.lock
+	$(LOCK) --extra test --extra lint --constraint deploy/requirements-report.lock --output-file deploy/requirements-test.lock
+
+sbom: $(TOOLS)/.installed ## list what a worker is made of in out/sbom.json (CycloneDX)
+	@mkdir -p out
+	$(TOOLS)/bin/cyclonedx-py requirements deploy/requirements.lock --pyproject pyproject.toml --output-reproducible --output-file out/sbom.json
+
+audit: $(TOOLS)/.installed ## ask the advisory services about every locked package
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement deploy/requirements.lock --progress-spinner off
+	$(TOOLS)/bin/pip-audit --strict --disable-pip --require-hashes --requirement deploy/requirements-test.lock --progress-spinner off
+
 clean: ## remove what the other targets made
-	rm -rf $(VENV) $(BENCH) out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(BENCH) $(TOOLS) out build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

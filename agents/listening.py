@@ -17,7 +17,6 @@ from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.typedefs import Handler
 from aiohttp.web_protocol import RequestHandler
-from yarl import URL
 
 from stream.errors import ConfigError
 
@@ -114,7 +113,7 @@ class BoundedSite(web.BaseSite):
     def name(self) -> str:
         """The address, as a URL."""
         host, port = self._sock.getsockname()[:2]
-        return str(URL.build(scheme="http", host=host, port=port))
+        return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     async def start(self) -> None:
         """Begin to answer."""
