@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import sys
+import time
 from typing import Any, cast
 
 import faust
@@ -19,11 +20,12 @@ from mode import Service
 from agents.batches import BatchStream
 from agents.consumer import PartitionApp
 from agents.listening import Activity, BoundedSite, listen, make_runner
+from agents.logs import log_to_stderr
 from agents.memory import kept_memory
 from agents.ownership import Ownership
 from agents.preflight import check_access
 from agents.settings import Settings
-from agents.supervisor import INSTANCE, SUPERVISOR_PIPE, log_to_stderr
+from agents.supervisor import INSTANCE, SUPERVISOR_PIPE
 from agents.views import make_views
 
 logger = logging.getLogger("turnsignal.apps")
@@ -124,11 +126,23 @@ def _make_ticks_service(owner: Ownership) -> type[Service]:
 
         @Service.task
         async def look_around(self) -> None:
+            answered, since = True, time.monotonic()
             while not self.should_stop:
                 await owner.look_around()
+                if (answers := owner.health().broker_reachable) != answered:
+                    say_broker(answers, time.monotonic() - since)
+                    answered, since = answers, time.monotonic()
                 await self.sleep(5 * TICK)
 
     return Ticks
+
+
+def say_broker(answers: bool, seconds: float) -> None:
+    """Say that the broker went or came back; seconds: how long it was there, or gone."""
+    if answers:
+        logger.info("the broker answers again, after %.0f s", seconds)
+    else:
+        logger.error("the broker does not answer; nothing is lost, the work goes on when it does")
 
 
 def sign_of_life() -> None:
@@ -153,8 +167,8 @@ def run_app(app: PartitionApp) -> int:
 
     Raises ConfigError when the address of /metrics is taken, or its topics are not there.
     """
-    log_to_stderr()
     owner = cast("Ownership", app.owner)
+    log_to_stderr(owner.settings.secrets())
     app.sockets = listen(owner.settings.metrics_host, owner.settings.metrics_port)
     check_access(owner.settings, owner.plan)
     with contextlib.suppress(ImportError):

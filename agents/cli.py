@@ -72,7 +72,8 @@ def worker(app: str, *, supervisor: bool) -> None:
     """
     settings = read_settings()
     if supervisor:
-        from agents.supervisor import Supervisor, log_to_stderr, worker_command
+        from agents.logs import log_to_stderr
+        from agents.supervisor import Supervisor, worker_command
 
         log_to_stderr()
         apps = ["score", "watch"] if app == "all" else [app]

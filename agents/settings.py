@@ -4,6 +4,7 @@ One place gives librdkafka, aiokafka and Faust their connection, so that none of
 others are encrypted. Whatever is missing, wrong or unknown stops the program before it starts, in one line.
 """
 
+import logging
 import math
 import re
 import ssl
@@ -257,8 +258,16 @@ class Settings(BaseModel):
             raise ConfigError(msg) from None
         return context
 
+    def secrets(self) -> list[str]:
+        """List what must not be shown to anybody."""
+        values = (getattr(self, field) for field in Settings.model_fields)
+        return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+
     def confluent(self) -> dict[str, Any]:
-        """Give the connection as librdkafka's properties; add what is special to a consumer or an admin client."""
+        """Give the connection as librdkafka's properties; add what is special to a consumer or an admin client.
+
+        What librdkafka says goes to the logger of its name, when the client is polled, and not past us to stderr.
+        """
         properties: dict[str, Any] = {
             "bootstrap.servers": self.brokers,
             "security.protocol": self.security_protocol,
@@ -276,7 +285,8 @@ class Settings(BaseModel):
             properties["sasl.mechanism"] = self.sasl_mechanism
             properties["sasl.username"] = self.sasl_username
             properties["sasl.password"] = self.sasl_password.get_secret_value()
-        return {name: str(value) for name, value in properties.items() if value is not None}
+        given = {name: str(value) for name, value in properties.items() if value is not None}
+        return {**given, "logger": logging.getLogger("librdkafka")}
 
     def producer(self, transactional_id: str | None = None) -> dict[str, Any]:
         """Give a librdkafka producer's properties; with an id its writes are transactions.

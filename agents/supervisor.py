@@ -101,6 +101,7 @@ class Supervisor:
         """Ask every process to finish."""
         if not self._stopping:
             self._stopping = time.monotonic()
+            logger.info("stopping; workers have %.0f s to finish", STOP_SECONDS)
             for worker in self._workers:
                 if worker.process is not None:
                     worker.process.terminate()
@@ -144,6 +145,7 @@ class Supervisor:
         os.close(worker.pipe)
         worker.process = None
         if self._stopping:
+            logger.info("worker %s ended with %d", worker.app, code)
             self._exit = self._exit or (0 if code in (0, -signal.SIGTERM, -signal.SIGKILL) else code)
             return
         if code == EXIT_CONFIG:
@@ -183,10 +185,3 @@ class Supervisor:
 def worker_command(app: str) -> list[str]:
     """Return the command of one worker process."""
     return [sys.executable, "-m", "agents.cli", "worker", app, "--no-supervisor"]
-
-
-def log_to_stderr() -> None:
-    """Log one line per event; quiet about what Faust and aiokafka do every second."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", stream=sys.stderr)
-    for noisy in ("aiokafka", "faust", "mode", "aiohttp.access"):
-        logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from agents import score
-from agents.apps import build_app, log_to_stderr, run_app
+from agents.apps import build_app, run_app
 from agents.batch_work import BatchWork
+from agents.logs import log_to_stderr
 from agents.metrics import WorkerMetrics
 from agents.ownership import Ownership
 from agents.refusals import EXIT_REFUSED
