@@ -46,7 +46,8 @@ def listen(host: str, port: int) -> list[socket.socket]:
     except (OSError, OverflowError, UnicodeError) as error:
         for sock in sockets:
             sock.close()
-        reason = error.strerror if isinstance(error, OSError) else str(error)
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        reason = reason.partition(" (while")[0]  # the address is named already
         msg = (
             f"TURNSIGNAL_METRICS_PORT: expected a free address of this machine to serve /metrics on, got {host}:{port}:"
             f" {reason}; set another port (watch takes the one above score's) or another TURNSIGNAL_METRICS_HOST"

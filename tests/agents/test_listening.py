@@ -132,7 +132,7 @@ def test_an_address_that_is_taken_is_refused_in_one_line() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(
-            ConfigError, match=rf"^TURNSIGNAL_METRICS_PORT: .* 127\.0\.0\.1:{port}: Address already in use"
+            ConfigError, match=rf"^TURNSIGNAL_METRICS_PORT: .* 127\.0\.0\.1:{port}: Address already in use;"
         ):
             listen("127.0.0.1", port)
 
