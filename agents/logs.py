@@ -58,8 +58,9 @@ class _Kind:
 class RepeatHandler(logging.StreamHandler[TextIO]):
     """Write a thing at once, and again when `seconds` are over, with how often it came meanwhile.
 
-    Records of ours are the same when their text is; those of libraries when it is but for its numbers. What has ceased
-    is summed up when the next record of any kind comes. clock: monotonic seconds.
+    Errors of ours are the same when their text is; what libraries say when it is but for its numbers; the rest of ours
+    are changes of state, each of which counts. What has ceased is summed up when the next record of any kind comes.
+    clock: monotonic seconds.
     """
 
     def __init__(
@@ -75,6 +76,10 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
         if is_normal(record):
             return
         now = self._clock()
+        if _is_ours(record) and record.levelno < logging.ERROR:
+            self._sum_up(now)
+            super().emit(record)
+            return
         kind = _kind(record)
         known = self._kinds.get(kind)
         if known is not None and now < known.until:
@@ -111,8 +116,11 @@ def is_normal(record: logging.LogRecord) -> bool:
 
 def _kind(record: logging.LogRecord) -> tuple[str, int, str]:
     text = record.getMessage()[:500]
-    ours = record.name.startswith("turnsignal")
-    return record.name, record.levelno, text if ours else _NUMBER.sub("#", text)
+    return record.name, record.levelno, text if _is_ours(record) else _NUMBER.sub("#", text)
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    return record.name.startswith("turnsignal")
 
 
 def _shortened(record: logging.LogRecord, more: int, seconds: float) -> logging.LogRecord:

@@ -87,6 +87,15 @@ def test_numbers_tell_our_records_apart_and_not_those_of_libraries() -> None:
     ]
 
 
+def test_a_change_of_state_of_ours_is_said_as_often_as_it_happens() -> None:
+    log = Log()
+    for _ in range(3):
+        log.say("turnsignal.consumer", "working on turnsignal.turns-0@0", level=logging.INFO)
+        log.say("turnsignal.ownership", "a batch of partition 0 failed")
+    assert log.stream.getvalue().count("working on") == 3
+    assert log.stream.getvalue().count("a batch of partition 0 failed") == 1
+
+
 def test_levels_and_loggers_are_told_apart() -> None:
     log = Log()
     for name, level in (("a", logging.ERROR), ("b", logging.ERROR), ("a", logging.WARNING)):
