@@ -35,6 +35,7 @@ LEVELS = {
 _NORMAL = (
     "because it is rebalancing",  # aiokafka, whenever a worker joins or leaves
     "Coordinator load in progress",  # librdkafka, on topics and groups that are a moment old
+    "Not coordinator: retrying",  # the same
 )
 
 #: What a connection can meet: its text says it all, and a traceback shows nothing but the client's insides.
@@ -88,7 +89,7 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
         self._kinds.pop(kind, None)
         self._sum_up(now)
         self._kinds[kind] = _Kind(now + self._seconds, record)
-        super().emit(_shortened(record, known.more if known is not None else 0, self._seconds))
+        super().emit(_shortened(record, known.more if known is not None else 0))
 
     def _sum_up(self, now: float) -> None:
         """Say how often those things came that are over, and forget them."""
@@ -97,7 +98,7 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
                 break
             del self._kinds[kind]
             if known.more:
-                super().emit(_shortened(known.last, known.more, self._seconds))
+                super().emit(_shortened(known.last, known.more))
 
     def close(self) -> None:
         """Say what is left to be summed up."""
@@ -123,7 +124,7 @@ def _is_ours(record: logging.LogRecord) -> bool:
     return record.name.startswith("turnsignal")
 
 
-def _shortened(record: logging.LogRecord, more: int, seconds: float) -> logging.LogRecord:
+def _shortened(record: logging.LogRecord, more: int) -> logging.LogRecord:
     """Copy a record: what a connection met in one line, and how often it was said before."""
     text = record.getMessage()
     error = record.exc_info[1] if record.exc_info else None
@@ -132,7 +133,7 @@ def _shortened(record: logging.LogRecord, more: int, seconds: float) -> logging.
         text = f"{text}: {type(error).__name__}: {error}"
         short.exc_info = short.exc_text = None
     if more:
-        text = f"{text} (and {more} more like it in {seconds:.0f} s)"
+        text = f"{text} (and {more} more like it)"
     short.msg, short.args = text, None
     return short
 
