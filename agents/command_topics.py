@@ -31,7 +31,25 @@ def create() -> None:
     for topic in created:
         click.echo(f"{topic.state:8} {topic.name}" + (f"  ({topic.detail})" if topic.detail else ""))
     if any(topic.state == "differs" for topic in created):
-        click.echo("Those that differ were left as they are; change them with Kafka's own tools.", err=True)
+        click.echo("Those that differ were left as they are; `turnsignal topics update` changes settings.", err=True)
+
+
+@topics.command(epilog="Example: TURNSIGNAL_RETENTION_TURNS=3d turnsignal topics update --dry-run")
+@click.option("--dry-run", is_flag=True, help="Change nothing; show what would be changed.")
+def update(*, dry_run: bool) -> None:
+    """Give the topics that are there the settings that `create` would give them.
+
+    Retention, compaction and in-sync replicas, as TURNSIGNAL_… say; workers may go on meanwhile. Where a retention
+    becomes shorter, the broker deletes what is older within minutes. Partitions and replicas stay as they are: see
+    `turnsignal topics repair --align`, and Kafka's own tools for replicas.
+    """
+    from agents.topics import update_topics
+
+    altered = update_topics(read_settings(), dry_run=dry_run)
+    for topic, setting, before, after in altered:
+        click.echo(f"{'would change' if dry_run else 'changed'} {topic}: {setting}: {before} → {after}")
+    if not altered:
+        click.echo("All settings are as wanted.")
 
 
 @topics.command(epilog="Example: turnsignal topics show")

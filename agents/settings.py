@@ -138,7 +138,11 @@ class Settings(BaseModel):
     retention_scores: Retention = _retention("30d")
     retention_series: Retention = _retention("7d")
     retention_regressions: Retention = _retention("90d")
-    retention_dead_letters: Retention = _retention("30d")
+    retention_dead_letters: Retention = _retention("7d")
+    #: How long a record of a compacted topic may outlive the one that replaced or erased it.
+    compaction_lag: Annotated[Seconds, Field(ge=1)] = Field(
+        default=86_400.0, description="a duration of a second or more, such as 12h or 1d"
+    )
     standby_replicas: Annotated[int, Field(ge=0, le=0)] = Field(
         default=0,
         description="0 (standby replicas are not supported: Faust would fill them from a transactional changelog, "
