@@ -232,6 +232,8 @@ class WorkerMetrics(Collector):
         for name, counts in (("records_total", tally.records), ("dead_letters_total", tally.dead_letters)):
             for (topic, word), by in counts.items():
                 self._add(name, (name_label(topic), word), by)
+        for kind, by in tally.redactions.items():
+            self._add("redactions_total", (kind,), by)
         for topic, time in tally.last_event.items():
             # Set, not raised: one turn from a clock a day ahead must not hide a stopped topic for a day.
             self._numbers["last_event_timestamp_seconds"][(name_label(topic),)] = time

@@ -151,6 +151,7 @@ class Settings(BaseModel):
 
     store: Literal["memory"] | Path = Field(default="memory", description="memory, or a directory for larger state")
     suite: File | None = Field(default=None, description="a suite file (TOML); none is the built-in default")
+    redaction: File | None = Field(default=None, description="a redaction file (TOML); none leaves texts as they are")
     metrics_host: str = Field(default="127.0.0.1", min_length=1, description="an address to serve /metrics on")
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         default=9108, description="a port from 1 to 65535, or 0 for any that is free"

@@ -67,6 +67,7 @@ class Shard:
         self._skip_applied = skip_applied
         self._limits = suite.limits
         self._keeper = Scorekeeper(suite, watch)
+        self._redaction = suite.redaction
         self._suite = suite.fingerprint
         self._share = suite.exchanges.share
         self._specs = suite.window_specs
@@ -205,6 +206,8 @@ class Shard:
             if refused.conversation_id is not None and refused.role is not None:
                 self._leave_gap(key, refused.role, record.offset)
             return
+        if self._redaction is not None:
+            self._redaction.apply(turn, outbox.tally.redactions)
         time = turn.time
         state = self._current(key, time)
         if self._skip_applied and record.offset <= state.offset:
