@@ -143,6 +143,9 @@ class Settings(BaseModel):
     compaction_lag: Annotated[Seconds, Field(ge=1)] = Field(
         default=86_400.0, description="a duration of a second or more, such as 12h or 1d"
     )
+    dead_letters: Literal["headers", "full"] = Field(
+        default="headers", description="headers (where a record stood and why), or full: also what it was, cut"
+    )
     standby_replicas: Annotated[int, Field(ge=0, le=0)] = Field(
         default=0,
         description="0 (standby replicas are not supported: Faust would fill them from a transactional changelog, "
@@ -218,6 +221,12 @@ class Settings(BaseModel):
             "heartbeat_interval",
             f"at most a third of TURNSIGNAL_SESSION_TIMEOUT, {self.session_timeout:g} s",
             f"{self.heartbeat_interval:g} s",
+        )
+        _expect(
+            self.redaction is None or self.dead_letters == "headers",
+            "dead_letters",
+            "headers with TURNSIGNAL_REDACTION (a record that cannot be read cannot be redacted)",
+            "full",
         )
         return self
 

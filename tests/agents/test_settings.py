@@ -219,3 +219,13 @@ def test_faust_is_told_to_make_no_topics_and_no_standbys() -> None:
     assert arguments["topic_disable_leader"] is True
     assert arguments["table_standby_replicas"] == 0
     assert arguments["broker_max_poll_records"] == 2000
+
+
+def test_dead_letters_keep_no_text_unless_asked_and_never_beside_a_redaction(tmp_path: Path) -> None:
+    env = {"TURNSIGNAL_BROKERS": "localhost:9092"}
+    assert Settings.from_env(env).dead_letters == "headers"
+    assert Settings.from_env(env | {"TURNSIGNAL_DEAD_LETTERS": "full"}).dead_letters == "full"
+    (tmp_path / "redaction.toml").touch()
+    both = {"TURNSIGNAL_DEAD_LETTERS": "full", "TURNSIGNAL_REDACTION": str(tmp_path / "redaction.toml")}
+    with pytest.raises(ConfigError, match="TURNSIGNAL_DEAD_LETTERS: expected headers with TURNSIGNAL_REDACTION"):
+        Settings.from_env(env | both)
