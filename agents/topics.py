@@ -244,9 +244,7 @@ def describe_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[
     names = topic_names(settings.prefix)
     present = [name for name in names.values() if name in metadata.topics and metadata.topics[name].partitions]
     try:
-        resources = [ConfigResource(ResourceType.TOPIC, name) for name in present]
-        futures = admin.describe_configs(resources, request_timeout=timeout) if resources else {}
-        configs = {resource.name: future.result(timeout) for resource, future in futures.items()}
+        configs = topic_settings(admin, present, timeout)
         offsets = log_bounds(admin, {name: len(metadata.topics[name].partitions) for name in present}, timeout)
     except KafkaException as error:
         msg = f"expected the broker to describe the topics, got: {error.args[0].str()}"
@@ -262,13 +260,25 @@ def describe_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[
             "partitions": str(settings.partitions),
             "replication": str(settings.replication),
         }
-        found = {key: entry.value for key, entry in configs[name].items()} | {
+        found = configs[name] | {
             "partitions": str(len(partitions)),
             "replication": str(replication),
         }
         differs = {key: (value, str(found.get(key))) for key, value in wanted.items() if found.get(key) != value}
         described.append(Described(name, len(partitions), replication, differs, offsets[name]))
     return described
+
+
+def topic_settings(
+    admin: AdminClient, names: Iterable[str], timeout: float = ADMIN_SECONDS
+) -> dict[str, dict[str, str]]:
+    """Ask for the settings that topics have on the broker; timeout in seconds. Raises KafkaException."""
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
+    futures = admin.describe_configs(resources, request_timeout=timeout) if resources else {}
+    return {
+        resource.name: {key: str(entry.value) for key, entry in future.result(timeout).items()}
+        for resource, future in futures.items()
+    }
 
 
 def update_topics(settings: Settings, timeout: float = ADMIN_SECONDS, *, dry_run: bool = False) -> list[Altered]:

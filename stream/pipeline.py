@@ -269,8 +269,9 @@ class Shard:
         """Erase a conversation on request: its state, and its summary on the compacted topic."""
         if record.key:
             if self._load(record.key) is not None:
-                self._live[record.key] = None
                 self._outbox.tally.pairing["forgotten"] += 1
+            # A tombstone even where nothing is kept: written to, a quiet partition closes its segment and is compacted.
+            self._live[record.key] = None
             self._outbox.summary(record.key, None)
 
     def _schedule(self, key: bytes, due: float) -> None:

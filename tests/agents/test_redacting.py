@@ -53,6 +53,16 @@ def test_a_file_says_which_kinds_and_no_file_leaves_texts_as_they_are(file: Path
     assert load_redaction(None) is None
 
 
+def test_the_example_that_ships_is_right_with_its_comments_and_without(tmp_path: Path) -> None:
+    example = Path(__file__).parents[2] / "deploy" / "redaction.toml"
+    assert load_redaction(example) == Redaction()
+    given, own = example.read_text().split("# [[patterns]]")
+    (tmp_path / "redaction.toml").write_text(given + "[[patterns]]" + own.replace("\n# ", "\n"))
+    found = load_redaction(tmp_path / "redaction.toml")
+    assert found is not None
+    assert found.redact("Staff No. 123456 called", {}).text == "Staff No. [staff_number] called"
+
+
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
