@@ -207,6 +207,7 @@ def _tell_replay(summary: Mapping[str, Any], out: Path) -> str:
         f"{turns:,} turns, {summary['conversations']['closed']:,} conversations, {sum(dead.values()):,} dead letters."
     ]
     lines += [f"  dead letters, {reason}: {n:,}" for reason, n in dead.items()]
+    lines += [f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items()]
     if not turns:
         lines.append(
             "No turn could be read: are these files of turns, one JSON object a line? See `turnsignal schema turn`."

@@ -90,6 +90,8 @@ def test_a_replay_in_any_number_of_processes_redacts_alike(file: Path, turns: Pa
         assert written == (tmp_path / "2" / name).read_bytes()
         assert b"E-12" not in written
         assert b"bob@" not in written
+    summary = orjson.loads((tmp_path / "1" / "summary.json").read_bytes())
+    assert summary["redactions"] == {"email": 400, "staff": 800}
 
 
 def test_replay_takes_the_redaction_of_the_option_or_of_the_environment(
