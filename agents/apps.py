@@ -19,9 +19,10 @@ from mode import Service
 from agents.batches import BatchStream
 from agents.consumer import PartitionApp
 from agents.memory import kept_memory
-from agents.ownership import Ownership, refuse_absent
+from agents.ownership import Ownership
+from agents.preflight import check_access
 from agents.settings import Settings
-from agents.supervisor import SUPERVISOR_PIPE, log_to_stderr
+from agents.supervisor import INSTANCE, SUPERVISOR_PIPE, log_to_stderr
 from agents.views import make_views
 
 logger = logging.getLogger("turnsignal.apps")
@@ -43,6 +44,7 @@ def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
     )
     app.owner = owner
     app.consumer_options = consumer_options(settings, settings.app_id(plan.name))
+    app.consumer_topics = plan.inputs
     source = app.topic(*plan.inputs, key_serializer="raw", value_serializer="raw")
 
     @app.agent(source, name=f"turnsignal.{plan.name}")
@@ -60,6 +62,7 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
         **settings.aiokafka(),
         "client_id": settings.prefix,
         "group_id": group,
+        "group_instance_id": os.environ.get(INSTANCE),
         "enable_auto_commit": False,
         "auto_offset_reset": "none",  # positions are explicit; an offset out of range must not be skipped in silence
         "isolation_level": "read_committed",
@@ -103,16 +106,16 @@ def _make_ticks_service(owner: Ownership) -> type[Service]:
         @Service.task
         async def tick(self) -> None:
             while not self.should_stop:
-                owner.inbox.poke()
+                owner.pass_time()
                 owner.measure()
                 if owner.health().alive:
                     sign_of_life()
                 await self.sleep(TICK)
 
         @Service.task
-        async def look_for_broker(self) -> None:
+        async def look_around(self) -> None:
             while not self.should_stop:
-                await owner.look_for_broker()
+                await owner.look_around()
                 await self.sleep(5 * TICK)
 
     return Ticks
@@ -142,7 +145,7 @@ def run_app(app: PartitionApp) -> int:
     """
     log_to_stderr()
     owner = cast("Ownership", app.owner)
-    refuse_absent(owner.settings, owner.plan)
+    check_access(owner.settings, owner.plan)
     with contextlib.suppress(ImportError):
         import uvloop
 

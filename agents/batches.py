@@ -5,7 +5,7 @@ partition waits for another's commit.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any, NamedTuple
 
 import faust
@@ -13,20 +13,51 @@ from faust.types import TP
 
 
 class Gathered(NamedTuple):
-    """The next batch of one partition number: records by topic, in their order. Empty when it was only poked."""
+    """The next batch of one partition number: records by topic, in their order. Empty when it was only poked.
+
+    ahead: topic → a position without records before it that is to be committed.
+    """
 
     partition: int
     records: dict[str, list[Any]]
+    ahead: Mapping[str, int] = {}
+
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        return sum(map(len, self.records.values()))
+
+    def taken(self, taken: Mapping[str, int]) -> int:
+        """Return how many records were taken in, of all topics; without any said: all."""
+        return sum(taken.values()) if taken else self.size
+
+    def positions(self, taken: Mapping[str, int]) -> dict[str, int]:
+        """Return the next offsets to be read once so many records of each topic are taken in; without any: all."""
+        reached = dict(self.ahead)
+        for topic, records in self.records.items():
+            count = taken.get(topic, 0) if taken else len(records)
+            if count:
+                reached[topic] = records[count - 1].offset + 1
+        return reached
+
+    def after(self, taken: Mapping[str, int]) -> dict[str, list[Any]]:
+        """Return the records that were not taken in; `taken` as in `positions`."""
+        if not taken:
+            return {}
+        rest = {topic: records[taken.get(topic, 0) :] for topic, records in self.records.items()}
+        return {topic: records for topic, records in rest.items() if records}
 
 
 class Inbox:
     """Records that wait for their partition.
 
-    limit: records in one batch at most; twice as many may wait. A partition is busy from `take` to `done`.
+    limit: records in one batch at most; twice as many may wait; limits: partition → fewer than that, for a while. A
+    partition is busy from `take` to `done`.
     """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        self.limits: dict[int, int] = {}
         self._owned: set[int] = set()
         self._busy: set[int] = set()
         self._poked: set[int] = set()
@@ -74,9 +105,31 @@ class Inbox:
         self._sizes[partition] = self._sizes.get(partition, 0) + len(records)
         self._work.set()
 
-    def poke(self) -> None:
-        """Have an empty batch made of every partition that has nothing waiting: time has passed for it too."""
-        self._poked = {p for p in self._owned if not self._sizes.get(p) and p not in self._busy}
+    def put_back(self, partition: int, records: Mapping[str, list[Any]]) -> None:
+        """Put records of a batch back in front of what waits: they come first in the next one."""
+        if partition not in self._owned:
+            return
+        by_topic = self._waiting.setdefault(partition, {})
+        for topic, first in records.items():
+            if first:
+                by_topic[topic] = first + by_topic.get(topic, [])
+        self._sizes[partition] = sum(map(len, by_topic.values()))
+        self._work.set()
+
+    def claim(self, partition: int) -> bool:
+        """Make a partition busy that has nothing waiting; says whether it was free."""
+        if partition not in self._owned or partition in self._busy or self._sizes.get(partition):
+            return False
+        self._busy.add(partition)
+        return True
+
+    def is_busy(self, partition: int) -> bool:
+        """Say whether a batch of a partition is under way."""
+        return partition in self._busy
+
+    def poke(self, partitions: set[int]) -> None:
+        """Have an empty batch made of each of these that has nothing waiting: time has passed for it too."""
+        self._poked = {p for p in partitions & self._owned if not self._sizes.get(p) and p not in self._busy}
         self._work.set()
 
     @property
@@ -110,8 +163,8 @@ class Inbox:
             await self._work.wait()
 
     def _cut(self, partition: int) -> dict[str, list[Any]]:
-        """Take out at most `limit` records of a partition, topic by topic."""
-        left = self.limit
+        """Take out at most as many records of a partition as its limit says, topic by topic."""
+        left = self.limits.get(partition, self.limit)
         batch: dict[str, list[Any]] = {}
         by_topic = self._waiting[partition]
         for topic in list(by_topic):

@@ -1,13 +1,12 @@
-"""The process that users' Python checks run in: reads a response a line, writes what the function returned.
+"""The process that users' Python checks run in: reads a request a line, writes what the function returned.
 
-A script of the standard library alone, started by agents.checking: a new process is ready in the time that Python
-takes to start, and nothing of ours (sockets, secrets, memory) is in it for a stranger's function to find.
+A script of the standard library alone, for Python 3.9 or newer, started by agents.checking in turnsignal's Python or
+in the user's own: a new process is ready in the time that Python takes to start, and nothing of ours (sockets, secrets,
+memory) is in it for a stranger's function to find.
 """
 
-import contextlib
 import json
 import os
-import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -15,41 +14,39 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any
 
-MEMORY = 2 << 30  #: bytes of address space; a function that eats more gets a MemoryError, and not the machine
 LONGEST_ANSWER = 16_000  #: bytes
 GRACE = 1.0  #: seconds after its time until a call ends the process by itself: whoever asked may be gone
-START = 60.0  #: seconds for loading all functions
 
 
 def main(group: str) -> None:
-    """Load the functions named in the first line; then answer every line [name, seconds, response] until they end."""
+    """Answer every line [token, seconds, name, what] with [token, {"returned": …} or {"error": …}] until they end.
+
+    what: {"load": [family, target]} at first, then {"response": …}. Whoever asked takes an answer for the request's
+    own only with the token, which nobody can have written before it was asked.
+    """
     requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb", buffering=0)
     _silence()
-    _limit()
-    # The directory that the worker was started in, as `python -m` has it; turnsignal's own directories stay out.
-    sys.path.insert(0, os.getcwd())
+    # In place of this script's directory: the one that the worker was started in, as `python -m` has it.
+    sys.path[0] = os.getcwd()
     functions: dict[str, Callable[[Any], object]] = {}
-    signal.setitimer(signal.ITIMER_REAL, START)
-    for name, family, target in json.loads(requests.readline()):
-        try:
-            functions[name] = load(family, target, group)
-        except BaseException as error:
-            answers.write(_line([name, describe(error)]))
-        else:
-            answers.write(_line([name, None]))
-    signal.setitimer(signal.ITIMER_REAL, 0)
     for line in requests:
-        name, limit, response = json.loads(line)
-        signal.setitimer(signal.ITIMER_REAL, limit + GRACE)
-        answer = run(functions[name], response)
+        token, seconds, name, what = json.loads(line)
+        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE)
+        if "load" in what:
+            family, target = what["load"]
+            answer = _load_into(functions, name, family, target, group)
+        else:
+            answer = run(functions[name], what["response"])
         signal.setitimer(signal.ITIMER_REAL, 0)
-        answers.write(answer)
+        answers.write(f'["{token}", {answer}]\n'.encode("ascii"))
 
 
 def load(family: str, target: str, group: str) -> Callable[[Any], object]:
     """Return the function at `package.module:function`, or that of an entry point; raises whatever goes wrong."""
     if family == "python.entry_point":
-        offered = entry_points(group=group)
+        # The Python is the user's, and may be older than ours.
+        newer = sys.version_info >= (3, 10)
+        offered = entry_points(group=group) if newer else entry_points().get(group, ())
         found = [one for one in offered if one.name == target]
         if len(found) != 1:
             names = ", ".join(sorted(one.name for one in offered)) or "none"
@@ -67,19 +64,20 @@ def load(family: str, target: str, group: str) -> Callable[[Any], object]:
     return function  # type: ignore[no-any-return]
 
 
-def run(function: Callable[[Any], object], response: dict[str, Any]) -> bytes:
-    """Return a line: {"returned": …}, or {"error": why there is nothing}."""
+def run(function: Callable[[Any], object], response: dict[str, Any]) -> str:
+    """Return {"returned": …}, or {"error": why there is nothing}, as JSON."""
     try:
         returned = function(response)
     except BaseException as error:
-        return _line({"error": f"raised {describe(error)}"})
+        return json.dumps({"error": f"raised {describe(error)}"})
     try:
-        line = _line({"returned": returned})
+        answer = json.dumps({"returned": returned})
     except BaseException:
-        return _line({"error": f"returned a {type(returned).__name__}, where plain true, false or {{…}} is expected"})
-    if len(line) > LONGEST_ANSWER:
-        return _line({"error": f"returned {len(line)} bytes, where at most {LONGEST_ANSWER} are expected"})
-    return line
+        said = f"returned a {type(returned).__name__}, where plain true, false or {{…}} is expected"
+        return json.dumps({"error": said})
+    if len(answer) > LONGEST_ANSWER:
+        return json.dumps({"error": f"returned {len(answer)} bytes, where at most {LONGEST_ANSWER} are expected"})
+    return answer
 
 
 def describe(error: BaseException) -> str:
@@ -91,8 +89,12 @@ def describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}"
 
 
-def _line(value: object) -> bytes:
-    return json.dumps(value).encode("ascii") + b"\n"
+def _load_into(functions: dict[str, Callable[[Any], object]], name: str, family: str, target: str, group: str) -> str:
+    try:
+        functions[name] = load(family, target, group)
+    except BaseException as error:
+        return json.dumps({"error": describe(error)})
+    return json.dumps({"returned": True})
 
 
 def _silence() -> None:
@@ -100,12 +102,6 @@ def _silence() -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
         os.dup2(nothing, descriptor)
-
-
-def _limit() -> None:
-    for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CORE, 0)):
-        with contextlib.suppress(ValueError, OSError):  # not every system has both, or lets them be lowered
-            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
 
 
 if __name__ == "__main__":

@@ -7,17 +7,21 @@ asks for one, nothing is started.
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from statistics import median
 from time import monotonic
 from typing import IO, Any, cast
 
+from agents.confining import keep_private
+from stream.checks.breaker import SHARE, CircuitBreaker
 from stream.checks.named import one_line
 from stream.checks.python import GROUP, Hosted, errored, plain, read_answer
 from stream.citations import citation_reader
@@ -27,33 +31,56 @@ from stream.instructions import Finding, Result
 from stream.suite import Suite
 from stream.turns import Document
 
+OLDEST = (3, 9)  #: Python that check_process.py can run in
 START = 30.0  #: seconds for Python to start and load all functions
-STRIKES = 3  #: overruns or crashes in a row after which a check rests
-REST = 1000  #: responses that it is not asked about then, so that a function that always hangs costs next to nothing
+LONG = 0.5  #: of its time: a call that takes longer is charged, as the next busy machine makes an overrun of it
 
 TRIES = 20  #: calls that a cost is measured over
 
+#: The variables that users' functions see. Where secrets may be is not known, so what may be seen is said.
+VARIABLES = frozenset(
+    {"HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "PATH", "PYTHONPATH", "TMPDIR", "TZ", "VIRTUAL_ENV"}
+)
+
 _SCRIPT = Path(__file__).with_name("check_process.py")
+_CONFINED = [sys.executable, "-I", "-S", str(Path(__file__).with_name("confining.py"))]
 _LONGEST = 65_536  #: bytes of one answer
+_STRAY = "wrote into a pipe that is not its own and was killed"
+_REFUSAL = (
+    "is not asked: calls that ended the process or took more than half of their time"
+    f" have used {SHARE:.0%} of the last minute"
+)
 
 
 class ProcessLostError(Exception):
     """The process is of no more use: it has overrun its time, or ended."""
 
 
+class StrayLineError(ProcessLostError):
+    """Somebody in the process wrote what is no answer to the request."""
+
+
 class CheckProcess:
     """A process with the functions of some checks; a `stream.checks.python.Runner`.
 
-    One response is asked about at a time. A process that overruns its time or ends is killed, with whatever it started,
-    and a new one takes its place. It ends with whoever holds the other end of its pipes.
+    One response is asked about at a time. A process that overruns its time, ends or writes out of turn is killed, with
+    whatever it started, and a new one takes its place; a circuit breaker per check bounds what that costs. It ends with
+    whoever holds the other end of its pipes. The checks of a suite share it, and could change one another's functions:
+    one suite is one author's.
+
+    python: the interpreter to run in; clock: seconds that never go back, for the circuit breakers.
     """
 
-    def __init__(self, checks: Sequence[Hosted]) -> None:
+    def __init__(
+        self, checks: Sequence[Hosted], python: str = sys.executable, clock: Callable[[], float] = monotonic
+    ) -> None:
         self._targets = [[one.name, one.inner.family, one.inner.target] for one in checks]
-        self._strikes = dict.fromkeys((one.name for one in checks), 0)
-        self._rests = dict.fromkeys(self._strikes, 0)
+        self._python, self._clock = python, clock
+        self._breakers = {one.name: CircuitBreaker() for one in checks}
         self._broken: dict[str, str] = {}
         self._loaded = False
+        self._asked: set[str] = set()  # in this process
+        self._suspects: set[str] = set()  # who are charged with loading it, as they may have ended the one before
         self._got = b""  # read from the pipe, and not yet looked at
         self._process = self._start()
 
@@ -66,33 +93,36 @@ class CheckProcess:
             return self._broken
         self._broken = {}
         deadline = monotonic() + START
-        self._write(_line(self._targets), deadline)
-        for name, _, target in self._targets:
+        for name, family, target in self._targets:
             try:
-                said = self._read(deadline)[1]
+                answer = self._exchange(name, {"load": [family, target]}, START, deadline)
             except (ProcessLostError, TimeoutError) as lost:
                 msg = f"loading {target} {lost or f'took longer than {START:g} s'}"
                 raise ProcessLostError(msg) from None
-            if said is not None:
-                self._broken[name] = one_line(said)
+            if "error" in answer:
+                self._broken[name] = one_line(str(answer["error"]))
         self._loaded = True
         return self._broken
 
     def __call__(self, check: Hosted, response: Response) -> Finding:
         """Run one check on one response; an error says why there is no answer."""
         name, target = check.name, check.inner.target
-        if self._rests[name]:
-            self._rests[name] -= 1
-            return errored(f"{target} is not asked: it overran its time or crashed {STRIKES} times in a row")
+        began = self._clock()
+        if self._breakers[name].is_open(began):
+            return errored(f"{target} {_REFUSAL}")
         try:
+            self._make_ready(began)
+            began = self._clock()
             answer = self._ask(check, response)
         except ProcessLostError as lost:
-            self._process = self._start_again()
-            self._strikes[name] += 1
-            if self._strikes[name] >= STRIKES:
-                self._rests[name] = REST
-            return errored(f"{target}: {lost}")
-        self._strikes[name] = 0
+            others = self._asked - {name}
+            stray = isinstance(lost, StrayLineError) and bool(others)
+            self._replace(others if stray else {name}, began)
+            # A line out of turn may be any function's that has run there; in the new process it can only be this one's.
+            return self(check, response) if stray else errored(f"{target}: {lost}")
+        took = self._clock() - began
+        if took > LONG * check.timeout:
+            self._breakers[name].charge(began + took, took)
         if "error" in answer:
             return errored(f"{target} {one_line(str(answer['error']))}")
         return read_answer(answer.get("returned"), len(response.text))
@@ -104,22 +134,54 @@ class CheckProcess:
             with contextlib.suppress(OSError):
                 cast("IO[bytes]", pipe).close()
 
+    def _make_ready(self, now: float) -> None:
+        """Have a process that has loaded its functions and waits for a request."""
+        if self._loaded and self._is_spoilt():
+            self._replace(set(self._asked), now)
+            now = self._clock()
+        if not self._loaded:
+            self.load()
+            self._charge(self._suspects, now)
+
     def _ask(self, check: Hosted, response: Response) -> dict[str, Any]:
-        broken = self.load().get(check.name)
+        broken = self._broken.get(check.name)
         if broken is not None:
             return {"error": f"could not be loaded: {broken}"}
-        request = _line([check.name, check.timeout, plain(response)])
-        deadline = monotonic() + check.timeout
+        self._asked.add(check.name)
         try:
-            self._write(request, deadline)
-            answer = self._read(deadline)
+            return self._exchange(check.name, {"response": plain(response)}, check.timeout, monotonic() + check.timeout)
         except TimeoutError:
             msg = f"overran its time of {check.timeout * 1000:g} ms and was killed"
             raise ProcessLostError(msg) from None
-        if not isinstance(answer, dict):
-            msg = "wrote into a pipe that is not its own and was killed"
-            raise ProcessLostError(msg)
-        return answer
+
+    def _exchange(self, name: str, what: dict[str, Any], seconds: float, deadline: float) -> dict[str, Any]:
+        """Write a request with a token that nobody can know before, and read the one line that has it."""
+        token = token_hex(8)
+        self._write(_line([token, seconds, name, what]), deadline)
+        match self._read(deadline):
+            case [found, dict(answer)] if found == token and not self._got:
+                return answer
+        raise StrayLineError(_STRAY)
+
+    def _is_spoilt(self) -> bool:
+        """Say whether the process has written something, or ended, since its last answer."""
+        try:
+            os.read(cast("IO[bytes]", self._process.stdout).fileno(), 1)
+        except BlockingIOError:
+            return bool(self._got)
+        return True
+
+    def _charge(self, names: Iterable[str], since: float) -> None:
+        now = self._clock()
+        for name in names:
+            self._breakers[name].charge(now, now - since)
+
+    def _replace(self, suspects: set[str], since: float) -> None:
+        """Start a new process, and charge the suspects with it and with all since then."""
+        self.close()
+        self._loaded, self._got, self._asked, self._suspects = False, b"", set(), suspects
+        self._process = self._start()
+        self._charge(suspects, since)
 
     def _kill(self) -> int:
         """Kill the process and whatever it has started; return its exit code, which may be an earlier one."""
@@ -129,26 +191,18 @@ class CheckProcess:
         return self._process.wait()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        # Not inherited: sockets (subprocess closes them), the terminal and its Ctrl-C, our passwords. A fixed seed for
-        # hashes: what depends on the order of a set is the same live and in a replay.
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
         process = subprocess.Popen(
-            [sys.executable, "-P", str(_SCRIPT), GROUP],
+            [*_CONFINED, self._python, str(_SCRIPT), GROUP],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment | {"PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8:backslashreplace"},
-            start_new_session=True,
+            env=_environment(),
+            start_new_session=True,  # not inherited: the terminal and its Ctrl-C
             bufsize=0,
         )
         for pipe in (process.stdin, process.stdout):
             os.set_blocking(cast("IO[bytes]", pipe).fileno(), False)
         return process
-
-    def _start_again(self) -> "subprocess.Popen[bytes]":
-        self.close()
-        self._loaded, self._got = False, b""
-        return self._start()
 
     def _write(self, data: bytes, deadline: float) -> None:
         pipe, left = cast("IO[bytes]", self._process.stdin).fileno(), memoryview(data)
@@ -169,14 +223,12 @@ class CheckProcess:
                 raise self._ended()
             self._got += piece
             if len(self._got) > _LONGEST:
-                msg = f"answered more than {_LONGEST} bytes and was killed"
-                raise ProcessLostError(msg)
+                raise StrayLineError(_STRAY)
         line, _, self._got = self._got.partition(b"\n")
         try:
             return json.loads(line)
         except (ValueError, RecursionError):
-            msg = "wrote into a pipe that is not its own and was killed"
-            raise ProcessLostError(msg) from None
+            raise StrayLineError(_STRAY) from None
 
     def _ended(self) -> ProcessLostError:
         code = self._kill()
@@ -189,15 +241,20 @@ class CheckProcess:
 def hosted(suite: Suite) -> Iterator[Suite]:
     """Give the suite with a process for its Python checks; the very suite where it has none.
 
-    Raises ConfigError naming the check whose function cannot be loaded, and why.
+    Where it has some, no other process of this user may read this one's environment or memory any more.
+    Raises ConfigError naming the interpreter that is none, or the check whose function cannot be loaded, and why.
     """
     checks = [check for _, check in suite.parsed_checks if isinstance(check, Hosted)]
     if not checks:
         yield suite
         return
-    process = CheckProcess(checks)
+    keep_private()
+    python = suite.python or sys.executable
+    if suite.python is not None:
+        _refuse_wrong_python(suite.python)
+    process = CheckProcess(checks, python)
     try:
-        _refuse_broken(process)
+        _refuse_broken(process, python)
         yield suite.run_by(process)
     finally:
         process.close()
@@ -224,10 +281,53 @@ def _tell_cost(check: Hosted, example: Response) -> str:
         if found.result is Result.ERROR:
             return f"on an example: {found.explanation}"
         spent.append(monotonic() - begin)
-    return f"{median(spent) * 1e6:,.0f} µs a call on an example of {len(example.text):,} characters"
+    return describe_cost(median(spent), len(example.text), check.timeout)
 
 
-def _refuse_broken(process: CheckProcess) -> None:
+def describe_cost(seconds: float, characters: int, timeout: float) -> str:
+    """Say what a call costs, and whether that is too near to its time."""
+    told = f"{seconds * 1e6:,.0f} µs a call on an example of {characters:,} characters"
+    if seconds <= LONG * timeout:
+        return told
+    return (
+        f"{told}; more than half of its time of {timeout * 1000:g} ms, so that it is asked for {SHARE:.0%} of a minute"
+        " at most: raise timeout"
+    )
+
+
+def _refuse_wrong_python(python: str) -> None:
+    """Run the interpreter once, confined, as a path says little about what is there."""
+    got = "nothing there" if not os.path.lexists(python) else "no file that can be executed"
+    if os.path.isfile(python) and os.access(python, os.X_OK):
+        question = "import sys; print('%d %d' % sys.version_info[:2])"  # in words that any Python understands
+        try:
+            done = subprocess.run(
+                [*_CONFINED, python, "-E", "-S", "-c", question],
+                check=False,
+                capture_output=True,
+                stdin=subprocess.DEVNULL,
+                env=_environment(),
+                timeout=START,
+            )
+        except subprocess.TimeoutExpired:
+            got = f"a program that says nothing for {START:g} s"
+        else:
+            version = re.fullmatch(rb"(\d+) (\d+)\s*", done.stdout)
+            if version and (int(version[1]), int(version[2])) >= OLDEST:
+                return
+            last = (
+                done.stderr.decode("utf-8", "replace").strip().splitlines() or [f"it ended with {done.returncode}"]
+            )[-1]
+            got = (
+                f"Python {int(version[1])}.{int(version[2])}"
+                if version
+                else f"a program that is none: {one_line(last)}"
+            )
+    msg = f"python: expected a Python of {'.'.join(map(str, OLDEST))} or newer at {python}, got {got}"
+    raise ConfigError(msg)
+
+
+def _refuse_broken(process: CheckProcess, python: str) -> None:
     try:
         broken = process.load()
     except ProcessLostError as lost:
@@ -236,9 +336,15 @@ def _refuse_broken(process: CheckProcess) -> None:
     for name, said in broken.items():
         msg = (
             f"checks: {name}: expected a function that can be loaded, got {said};"
-            f" looked in {Path.cwd()}, PYTHONPATH and what is installed for {sys.executable}"
+            f" looked in {Path.cwd()}, PYTHONPATH and what is installed for {python}"
         )
         raise ConfigError(msg)
+
+
+def _environment() -> dict[str, str]:
+    found = {name: value for name, value in os.environ.items() if name in VARIABLES or name.startswith("LC_")}
+    # A fixed seed for hashes: what depends on the order of a set is the same live and in a replay.
+    return found | {"PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8:backslashreplace"}
 
 
 def _line(value: object) -> bytes:

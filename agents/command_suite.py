@@ -22,8 +22,8 @@ def suite() -> None:
 def check(file: Path) -> None:
     """Say whether a suite is right; exit code 2 and one line that names the key when it is not.
 
-    Checks in Python are loaded in their process and called on an example: what a call costs is said, or what goes
-    wrong.
+    Checks in Python are loaded in their process, by the interpreter that the suite's `python` names, and called on an
+    example: what a call costs is said, or what goes wrong. That runs their code: look at a stranger's suite before.
     """
     from agents.checking import hosted, tell_costs
     from stream.suite import load_suite

@@ -13,6 +13,8 @@ from stream.errors import ConfigError
 if TYPE_CHECKING:
     from agents.forgetting import Remains
 
+Wanted = Literal["earliest", "latest", "accept", "state"]
+
 APP = click.argument("app", type=click.Choice(["score", "watch"]))
 
 
@@ -85,36 +87,41 @@ def show() -> None:
 
 @topics.command(epilog="Example: turnsignal topics repair score --to 1200 --in turnsignal.turns-3")
 @APP
-@click.option("--to", metavar="earliest|latest|accept|OFFSET", help="Where to go on; accept: where it stands.")
+@click.option(
+    "--to",
+    metavar="earliest|latest|accept|state|OFFSET",
+    help="Where to go on; accept: where it stands; state: where the state is.",
+)
 @click.option("--in", "place", metavar="TOPIC-PARTITION", help="The partition that an OFFSET is meant for.")
 @click.option("--align", is_flag=True, help="Give topics that need equal partition counts as many as the largest has.")
 def repair(app: str, *, to: str | None, place: str | None, align: bool) -> None:
     """Set an app's positions after a topic was recreated, expired or given partitions. Stop its workers first."""
-    from agents import positions
+    from agents.repair import align_partitions
+    from agents.repair import repair as set_positions
 
     if to is None and not align:
-        raise click.UsageError("say what to repair: --to earliest|latest|accept|OFFSET, or --align")
+        raise click.UsageError("say what to repair: --to earliest|latest|accept|state|OFFSET, or --align")
     settings = read_settings()
     if align:
-        raised = positions.align_partitions(settings)
+        raised = align_partitions(settings)
         for name, count in raised.items():
             click.echo(f"{name} now has {count} partitions")
         if not raised:
             click.echo("All partition counts are equal already.")
     # New partitions change the marks that positions carry, so an alignment without --to accepts what stands.
-    for change in positions.repair(settings, app, _target(to or "accept", place)):
+    for change in set_positions(settings, app, _target(to or "accept", place)):
         before = "nothing" if change.before is None else change.before
         click.echo(f"{change.topic}-{change.partition}: {before} → {change.after}")
 
 
-def _target(to: str, place: str | None) -> Literal["earliest", "latest", "accept"] | Mapping[tuple[str, int], int]:
-    if to in ("earliest", "latest", "accept"):
-        return cast("Literal['earliest', 'latest', 'accept']", to)
+def _target(to: str, place: str | None) -> Wanted | Mapping[tuple[str, int], int]:
+    if to in ("earliest", "latest", "accept", "state"):
+        return cast("Wanted", to)
     match = re.fullmatch(r"(.+)-(\d+)", place or "")
     if not to.isdigit() or match is None:
         msg = (
-            f"--to: expected earliest, latest, accept, or an offset together with --in TOPIC-PARTITION; got {to!r}"
-            f"{f' in {place!r}' if place else ''}"
+            "--to: expected earliest, latest, accept, state, or an offset together with --in TOPIC-PARTITION;"
+            f" got {to!r}{f' in {place!r}' if place else ''}"
         )
         raise ConfigError(msg)
     return {(match[1], int(match[2])): int(to)}

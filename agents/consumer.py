@@ -10,7 +10,11 @@ What is replaced of faust-streaming 0.15.3, and why (each has a test that fails 
   does; stock Faust fetches nothing while it has no partitions, so such a worker never comes back. Here waiting for the
   group, or for the state, is no idleness.
 - commits: input positions are committed by the transaction that carries the outputs, never by Faust.
-- the assignor: without tables Faust falls back to round robin, which would tear turns-3 and forget-3 apart.
+- the assignor: without tables Faust falls back to round robin, which would tear turns-3 and forget-3 apart. And where
+  the leader's metadata does not have the topics yet, as right after a broker came back, Faust ignores them, deals out
+  nothing, and aiokafka asks again after five minutes. Here the leader waits for the metadata, and asks again at once.
+- leaving: a static member, which comes back as itself within the session timeout, does not leave when it stops. Here it
+  does when it was told to stop: then it is not coming back.
 """
 
 import asyncio
@@ -27,15 +31,22 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
 from agents.batches import Inbox
-from agents.transactions import give_up
+from agents.refusals import end_over
 
 logger = logging.getLogger("turnsignal.consumer")
 
 
+_METADATA_SECONDS = 3.0  #: for the leader to wait for the topics' metadata
+
+
 class Owner(Protocol):
-    """Who works on the partitions: told what is assigned, asked where to start, waited for at a revocation."""
+    """Who works on the partitions: told what is assigned, asked where to start, waited for at a revocation.
+
+    source: the consumer that it may ask, from the first assignment on.
+    """
 
     inbox: Inbox
+    source: Any
 
     async def take_over(self, assigned: set[TP]) -> Mapping[TP, int]:
         """Fence former owners, restore state, and return the position to read each input from."""
@@ -43,6 +54,10 @@ class Owner(Protocol):
 
     async def let_go(self) -> None:
         """End a take-over that is under way, and wait until no batch is in flight."""
+        ...
+
+    def owned(self) -> set[int]:
+        """Return the partition numbers that are worked on."""
         ...
 
 
@@ -53,6 +68,53 @@ class PartitionThread(driver.AIOKafkaConsumerThread):
         super().__init__(*args, **kwargs)
         self.revocations = 0
         self._excused = ExitStack()  # holds a fetch open, in aiokafka's books, while there is nothing to fetch
+
+    async def on_start(self) -> None:
+        """Start the consumer; as the group's leader, deal out only what the metadata knows."""
+        await super().on_start()
+        coordinator = self._ensure_consumer()._coordinator
+        perform = coordinator._perform_assignment
+
+        async def perform_with_topics(response: Any) -> Any:
+            if not await self._await_topics():
+                self.thread_loop.call_later(1.0, coordinator.request_rejoin)
+            return await perform(response)
+
+        coordinator._perform_assignment = perform_with_topics
+
+    async def _await_topics(self) -> bool:
+        """Wait until the metadata has every topic that is read; say whether it has."""
+        client = self._ensure_consumer()._client
+        topics = set(self.app.consumer_topics)
+        deadline = self.thread_loop.time() + _METADATA_SECONDS
+        while absent := [topic for topic in topics if not client.cluster.partitions_for_topic(topic)]:
+            if self.thread_loop.time() > deadline:
+                logger.warning("no metadata of %s yet: the group is asked again", ", ".join(sorted(absent)))
+                return False
+            await client.set_topics(client._topics | topics)
+            await client.force_metadata_update()
+            await asyncio.sleep(0.1)
+        return True
+
+    async def on_thread_stop(self) -> None:
+        """Leave the group, as a member that is not coming back."""
+        if self._consumer is not None and self._consumer._coordinator is not None:
+            self._consumer._coordinator._group_instance_id = None
+        await super().on_thread_stop()
+
+    async def join_again(self) -> None:
+        """Have the group deal out its partitions once more."""
+        await self.call_thread(self._join_again)
+
+    async def _join_again(self) -> None:
+        coordinator = self._ensure_consumer()._coordinator
+        coordinator.request_rejoin()
+
+    def position_of(self, tp: TP) -> int | None:
+        """Return the next offset that aiokafka would hand out, None when it is not known."""
+        assignment = self._ensure_consumer()._subscription.subscription.assignment
+        state = assignment.state_value(tp) if assignment is not None else None
+        return state.position if state is not None and state.has_valid_position else None
 
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Count as busy until `expect_fetches`, then revoke."""
@@ -84,6 +146,7 @@ class PartitionConsumer(driver.Consumer):
         self.epoch = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
+        self._read_to: dict[TP, int] = {}  # what lies before was handed on, records or none
 
     @property
     def owner(self) -> Owner:
@@ -97,12 +160,14 @@ class PartitionConsumer(driver.Consumer):
     async def on_partitions_revoked(self, revoked: set[TP]) -> None:
         """Stop handing on, wait for the batch in flight, and only then let the group have the partitions."""
         self.epoch += 1
+        self._read_to.clear()
         self.owner.inbox.close()
         await super().on_partitions_revoked(revoked)
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         """Note the new epoch; state is taken over in `perform_seek`, outside the callback, so that heartbeats go on."""
         self.epoch += 1
+        self.owner.source = self
         await super().on_partitions_assigned(assigned, generation_id)
         if not assigned:  # Faust seeks nothing then, and nobody would hear that this worker is a spare one
             await self.owner.take_over(set())
@@ -110,6 +175,7 @@ class PartitionConsumer(driver.Consumer):
     async def perform_seek(self) -> None:
         """Take over what is assigned and set every partition to where its state says it is."""
         self.stop_flow()  # Faust's recovery resumes it right after
+        self._read_to.clear()
         self.owner.inbox.close()
         await self._quiet.wait()
         epoch, revocations = self.epoch, self._thread.revocations
@@ -123,13 +189,12 @@ class PartitionConsumer(driver.Consumer):
             except Exception as error:  # Faust takes this one for another rebalance and waits for ever
                 if epoch != self.epoch:
                     return
-                logger.exception("seeking failed")
-                give_up(error)
+                end_over(error, f"seeking {positions}")
         self._read_offset.update(positions)
         await self._thread.expect_fetches(revocations)
         if epoch != self.epoch:
             return
-        self.owner.inbox.open({tp.partition for tp in positions})
+        self.owner.inbox.open(self.owner.owned())
         logger.info(
             "working on %s", ", ".join(sorted(f"{tp.topic}-{tp.partition}@{at}" for tp, at in positions.items()))
         )
@@ -138,6 +203,14 @@ class PartitionConsumer(driver.Consumer):
         """Return the end of an input's log as last seen, None when it is not ours or not known yet."""
         end: int | None = self.highwater(tp) if tp in self.assignment() else None
         return end
+
+    def read_to(self, tp: TP) -> int | None:
+        """Return the offset up to which everything was handed on, None when nothing was read yet."""
+        return self._read_to.get(tp)
+
+    async def join_again(self) -> None:
+        """Have the group deal out its partitions once more."""
+        await self._thread.join_again()
 
     async def commit_positions(self, offsets: list[TopicPartition]) -> None:
         """Commit input positions apart from the outputs, marks included; for brokers without transactions."""
@@ -186,14 +259,17 @@ class PartitionConsumer(driver.Consumer):
                     return
                 raise
             except Exception as error:  # an offset out of range, rights taken away: the next start explains it
-                logger.exception("the consumer failed")
-                give_up(error)
+                end_over(error, "reading")
             finally:
                 self._quiet.set()
             if epoch != self.epoch or not self.flow_active:
                 continue  # the seek that follows reads it again
             for tp, records in (fetched or {}).items():
                 self._hand_on(tp, records)
+            for tp in ready:  # nothing else is being fetched now, so what aiokafka has passed is handed on
+                reached = self._thread.position_of(tp)
+                if reached is not None:
+                    self._read_to[tp] = reached
             await asyncio.sleep(0)
 
     def _hand_on(self, tp: TP, records: list[Any]) -> None:
@@ -220,11 +296,12 @@ class PartitionTransport(driver.Transport):
 class PartitionApp(App):
     """A Faust app whose consumer hands whole partitions to an owner.
 
-    owner, consumer_options: set by who builds the app, before it starts.
+    owner, consumer_options, consumer_topics: set by who builds the app, before it starts.
     """
 
     owner: Owner
     consumer_options: dict[str, Any]
+    consumer_topics: tuple[str, ...]
 
     def _new_transport(self) -> PartitionTransport:
         return PartitionTransport(self.conf.broker_consumer, self)

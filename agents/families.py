@@ -61,6 +61,14 @@ FAMILIES: Mapping[str, Family] = {
     "redactions_total": Family("counter", ("kind",), "What was taken out of texts before they were scored, by kind."),
     "last_event_timestamp_seconds": Family("gauge", ("topic",), "Newest event time of the last batch."),
     "consumer_lag_messages": Family("gauge", ("topic", "partition"), "End of the log minus committed position."),
+    "position_stalled_seconds": Family(
+        "gauge", ("topic", "partition"), "For how long a position has stood while the log goes on."
+    ),
+    "position_starts": Family(
+        "gauge",
+        ("partition",),
+        "Take-overs at a position with no batch committed from it: more than one is suspicious.",
+    ),
     "pending_turns": Family("gauge", (), "Turns that were fetched and wait to be scored."),
     "end_to_end_latency_seconds": Family(
         "histogram", ("stage",), "From the turn's record on the broker to its committed score.", LATENCY_BOUNDS
@@ -70,6 +78,6 @@ FAMILIES: Mapping[str, Family] = {
     "table_entries": Family("gauge", ("table",), "Entries that this worker holds."),
     "table_recovery_remaining_messages": Family("gauge", ("table",), "Changelog records still to be restored."),
     "worker_recovering": Family("gauge", (), "1 while tables are being restored, else 0."),
-    "label_overflow_total": Family("counter", ("label",), "Values shown as other; release: no room in max_series."),
+    "label_overflow_total": Family("counter", ("label",), "Values counted as other; release: no room in max_series."),
     "build_info": Family("gauge", ("version", "revision"), "Always 1: the turnsignal that is running."),
 }  #: without the prefix `turnsignal_`

@@ -127,7 +127,7 @@ def find_conversations(
         msg = f"expected a topic {topic} on {settings.brokers}, got none; try `turnsignal topics create`"
         raise TurnsignalError(msg)
     try:
-        bounds = log_bounds(admin, {topic: len(present[topic].partitions)})[topic]
+        bounds = log_bounds(admin, {topic: list(present[topic].partitions)})[topic]
     except KafkaException as error:
         msg = f"expected the broker to say what {topic} holds, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None

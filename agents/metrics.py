@@ -155,10 +155,20 @@ class WorkerMetrics(Collector):
         """Show the lag of an owned partition."""
         self._set("consumer_lag_messages", (name_label(topic), str(partition)), messages)
 
+    def set_stalled(self, topic: str, partition: int, seconds: float) -> None:
+        """Show for how long an owned position has stood while its log goes on."""
+        self._set("position_stalled_seconds", (name_label(topic), str(partition)), seconds)
+
+    def set_starts(self, partition: int, starts: int) -> None:
+        """Show how many take-overs there were at one position."""
+        self._set("position_starts", (str(partition),), starts)
+
     def forget_partition(self, topic: str, partition: int) -> None:
         """Stop showing a revoked partition, or two workers would show the same series."""
         with self._lock:
-            self._numbers["consumer_lag_messages"].pop((name_label(topic), str(partition)), None)
+            for name in ("consumer_lag_messages", "position_stalled_seconds"):
+                self._numbers[name].pop((name_label(topic), str(partition)), None)
+            self._numbers["position_starts"].pop((str(partition),), None)
 
     def set_pending(self, turns: int) -> None:
         """Show how many turns were fetched and wait to be scored."""
@@ -227,13 +237,13 @@ class WorkerMetrics(Collector):
             yield "instruction_checks_total", (assistant, version), labels, by
 
     def _count_by_topic(self, tally: Tally) -> None:
-        for outcome, by in tally.pairing.items():
-            self._add("pairing_total", (outcome,), by)
+        by_word = {"pairing_total": tally.pairing, "label_overflow_total": tally.overflow}
+        for name, words in (by_word | {"redactions_total": tally.redactions}).items():
+            for word, by in words.items():
+                self._add(name, (word,), by)
         for name, counts in (("records_total", tally.records), ("dead_letters_total", tally.dead_letters)):
             for (topic, word), by in counts.items():
                 self._add(name, (name_label(topic), word), by)
-        for kind, by in tally.redactions.items():
-            self._add("redactions_total", (kind,), by)
         for topic, time in tally.last_event.items():
             # Set, not raised: one turn from a clock a day ahead must not hide a stopped topic for a day.
             self._numbers["last_event_timestamp_seconds"][(name_label(topic),)] = time
@@ -324,7 +334,7 @@ class WorkerMetrics(Collector):
         for name, words in (
             ("pairing_total", PAIRING_OUTCOMES),
             ("transactions_total", ("committed", "aborted")),
-            ("label_overflow_total", ("assistant", "version", "release", "scorer", "check")),
+            ("label_overflow_total", ("assistant", "version", "release", "scorer", "check", "series")),
         ):
             for word in words:
                 self._add(name, (word,), 0)

@@ -1,94 +1,58 @@
-"""Ownership: who holds a partition, with its state and its writer, from take-over to the next revocation.
+"""Ownership: the partitions of one app in this process, from take-over to the next revocation.
 
-A take-over fences the former owner, reads the committed positions, restores the state, and only then lets records in. A
-batch is computed on state that nobody else can change, written in one transaction, and remembered after its commit.
-Whatever goes wrong on the way ends the process: its supervisor starts it again, and the broker has kept nothing half
-done.
+A take-over makes this process the only one that can write for its partitions; from then on a batch is computed on state
+that nobody else can change, written in one transaction, and remembered after its commit.
 """
 
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from faust.types import TP
 
+from agents.batch_work import BatchWork, describe
 from agents.batches import BatchStream, Gathered, Inbox
+from agents.holdings import Holding, Plan
 from agents.metrics import WorkerMetrics
-from agents.positions import Position, check_positions, make_mark, read_positions
+from agents.progress import Progress
+from agents.refusals import end_over, explain_refusal, refuse
 from agents.settings import Settings
-from agents.tables import make_store
-from agents.topics import topic_metadata
-from agents.transactions import Writer, give_up, group_reader, record_limits, refuse, restore_changelog
+from agents.takeover import OutdatedError, TakeOver
+from agents.topics import log_bounds
+from agents.transactions import group_reader, record_limits
 from agents.views import Health
-from stream.errors import ConfigError
-from stream.pipeline import Batch
 
 logger = logging.getLogger("turnsignal.ownership")
 
-#: Seconds between a commit and the next transaction of the same id. The broker still writes the markers of the former
-#: one then, and answers CONCURRENT_TRANSACTIONS, upon which librdkafka waits 20 ms before it asks again.
-_REST = 0.005
-_LONG = 100  #: turns that take about as long to compute
+#: Seconds after a partition's last commit until its position is moved past what carries no records: the markers of
+#: other producers' transactions. Retention would remove them, and the position would stand before the log.
+_CATCH_UP = 5.0
 
 
-class Keeper(Protocol):
-    """What is kept of one partition: state that records move, batch by batch."""
+class Source(Protocol):
+    """Where records come from: what the owner asks of the consumer."""
 
-    store: MutableMapping[bytes, bytes]
-
-    def restored(self) -> int:
-        """Take up what the store holds, and return the last input offset that it has taken in, −1 if none."""
+    async def commit_positions(self, offsets: list[TopicPartition]) -> None:
+        """Commit input positions apart from the outputs."""
         ...
 
-    def describe(self, key: bytes) -> dict[str, Any] | None:
-        """Spell out what is kept under a key."""
+    def end_of(self, tp: TP) -> int | None:
+        """Return the end of an input's log as last seen, None when it is not known yet."""
         ...
 
-    def accept(self, batch: Batch) -> None:
-        """Remember what a batch changed."""
+    def read_to(self, tp: TP) -> int | None:
+        """Return the offset up to which everything was handed on, None when nothing was read yet."""
         ...
 
-
-@dataclass(slots=True, frozen=True)
-class Plan:
-    """What an app reads, keeps and writes.
-
-    name: of the app (`score`); inputs: topics that are read, co-partitioned; changelog: topic of the state; outputs:
-    short name → topic; make: a keeper for a partition, over a store; work: (keeper, records by input topic, wall
-    clock) → what came of it.
-    """
-
-    name: str
-    inputs: tuple[str, ...]
-    changelog: str
-    outputs: Mapping[str, str]
-    make: Callable[[int, MutableMapping[bytes, bytes]], Keeper]
-    work: Callable[[Any, Mapping[str, list[Any]], float], Batch]
-
-
-@dataclass(slots=True)
-class Holding:
-    """One partition number that is ours.
-
-    positions: input topic → next offset, as committed; marks: input topic → what its commits carry.
-    """
-
-    keeper: Keeper
-    writer: Writer
-    positions: dict[str, int] = field(default_factory=dict)
-    marks: dict[str, str] = field(default_factory=dict)
-
-    def offsets(self, positions: Mapping[str, int]) -> list[TopicPartition]:
-        """Spell positions as a commit carries them."""
-        number = self.writer.partition
-        return [TopicPartition(topic, number, at, self.marks[topic]) for topic, at in positions.items()]
+    async def join_again(self) -> None:
+        """Have the group deal out its partitions once more."""
+        ...
 
 
 class Ownership:
@@ -100,294 +64,216 @@ class Ownership:
         self.metrics = metrics
         self.inbox = Inbox(settings.max_poll_records)
         self.holdings: dict[int, Holding] = {}
-        self.assigned = False
-        self.remaining = 0
-        self.last_progress = time.monotonic()
-        self._group = settings.app_id(plan.name)
-        self._reader: Consumer | None = None
-        self._inflight = 0
-        self._idle = asyncio.Event()
-        self._idle.set()
+        self.progress = Progress(settings, plan)
+        self.work = BatchWork(settings, plan, metrics, self.inbox, self.progress, self._group_reader)
+        self._source: Source | None = None
         self._turn = 0  # which take-over is the current one
         self._limits: dict[str, int] = {}  # topic → bytes that a record may have
-        self._settled = False  # whether the last take-over is complete, and nothing was revoked since
-        self._takeovers = ThreadPoolExecutor(1, "takeover")
-        self._commits = ThreadPoolExecutor(32, "commit")
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._commit_positions: Callable[[list[TopicPartition]], Any] | None = None
-        self._highwater: Callable[[TP], int | None] | None = None
-        self._reachable = True
+        self._group: Consumer | None = None
+        self._taking: asyncio.Future[Any] | None = None
+        self._takeovers = ThreadPoolExecutor(1, "takeovers")
 
     @property
-    def exactly_once(self) -> bool:
-        """Whether outputs, state and position commit together."""
-        return self.settings.delivery == "exactly_once"
+    def source(self) -> Source | None:
+        """The consumer, from the first assignment on."""
+        return self._source
+
+    @source.setter
+    def source(self, source: Source) -> None:
+        self._source = self.work.committer = source
 
     # -- take over, let go -------------------------------------------------------------------------------------
 
     async def take_over(self, assigned: set[TP]) -> Mapping[TP, int]:
-        """Become the owner of what is assigned; return the position to read each input from."""
+        """Become the owner of what is assigned; return the position to read each input from.
+
+        The partitions of the first input decide: during a rolling upgrade, workers that know another set of inputs may
+        be dealt the other ones apart. Those are not read until the group agrees again.
+        """
         self._turn = turn = self._turn + 1
-        numbers = self._numbers(assigned)
-        self.last_progress = time.monotonic()
+        numbers = {tp.partition for tp in assigned if tp.topic == self.plan.inputs[0]}
+        apart = sorted(tp for tp in assigned if tp.partition not in numbers)
+        if apart:
+            shown = ", ".join(f"{tp.topic}-{tp.partition}" for tp in apart)
+            logger.warning("not read here, as %s of the same number is elsewhere: %s", self.plan.inputs[0], shown)
+        self.progress.begin_take_over()
         self.metrics.set_recovering(True)
         loop = asyncio.get_running_loop()
+        self._taking = loop.run_in_executor(self._takeovers, self._take_over, numbers, turn)
         try:
-            await loop.run_in_executor(self._takeovers, self._take_over, numbers, turn)
-        except ConfigError as error:
-            refuse(error)
+            begun = await self._taking
+            ends = await loop.run_in_executor(self._takeovers, self._ends, apart)
+            if not self.work.exactly_once and self.source is not None:
+                await self._commit_beginnings(begun, assigned)
+        except OutdatedError:
+            return {}
         except Exception as error:
-            logger.exception("take-over of partitions %s failed", sorted(numbers))
-            give_up(error)
-        self.assigned = True
-        self._settled = turn == self._turn
-        self.remaining = 0  # what a restore counts down to is not 0: markers and compacted records never come
-        self.last_progress = time.monotonic()
+            if turn != self._turn and explain_refusal(error) is None:
+                return {}  # the partitions are somebody else's by now, and so is what went wrong
+            end_over(error, f"taking over partitions {sorted(numbers)}")
+        self.progress.end_take_over(settled=turn == self._turn)
         self.metrics.set_recovering(False)
-        return {
-            TP(topic, number): offset
-            for number, holding in self.holdings.items()
-            for topic, offset in holding.positions.items()
-        }
+        found = {TP(topic, n): at for n, holding in self.holdings.items() for topic, at in holding.positions.items()}
+        return {tp: at for tp, at in found.items() if tp in assigned} | ends
 
-    def _numbers(self, assigned: set[TP]) -> set[int]:
-        """Return the partition numbers, making sure that co-partitioned inputs came together."""
-        by_topic = {topic: {tp.partition for tp in assigned if tp.topic == topic} for topic in self.plan.inputs}
-        numbers = set.union(*by_topic.values())
-        torn = {topic: sorted(numbers - held) for topic, held in by_topic.items() if held != numbers}
-        if torn:
-            inputs = ", ".join(by_topic)
-            give_up(f"expected the same partitions of {inputs}, got none of {torn}: are partition counts equal?")
-        return numbers
-
-    def _take_over(self, numbers: set[int], turn: int) -> None:
-        """Fence, then read positions, then restore; runs in a thread, one at a time."""
+    def _take_over(self, numbers: set[int], turn: int) -> list[Holding]:
+        """Take over in a thread, one at a time; return the holdings that are new."""
         if turn != self._turn:
-            return  # it waited behind another, and is out of date
-        if numbers and not self._limits:
-            self._limits = record_limits(self.settings.confluent(), self.plan.outputs.values())
+            raise OutdatedError  # it waited behind another
         for number in set(self.holdings) - numbers:
             self._drop(number)
-        writers = {number: self._fence(number) for number in sorted(numbers) if number not in self.holdings}
-        places: dict[int, list[Position]] = {number: [] for number in numbers}
-        for place in self._places():
-            if place.partition in numbers:
-                places[place.partition].append(place)
-        counts = self._counts()
-        for number in sorted(numbers):
-            held = self.holdings.get(number)
-            if held is not None:
-                if held.positions == {place.topic: place.committed for place in places[number]}:
-                    continue  # nobody else has worked on it; were our writer fenced, the next commit would say so
-                del self.holdings[number]
-                writers[number] = self._fence(number)
-                places[number] = [place for place in self._places() if place.partition == number]
-            if turn != self._turn:
-                return
-            holding = self._restore(number, writers[number], places[number], counts, turn)
-            if holding is not None:
-                self.holdings[number] = holding
-
-    def _places(self) -> list[Position]:
-        return [place for place in read_positions(self.settings, self.plan.name) if place.topic in self.plan.inputs]
-
-    def _fence(self, number: int) -> Writer:
-        """Make this process the only one that can write for a partition."""
-        settings, plan = self.settings, self.plan
-        identity = f"{self._group}-{number}" if self.exactly_once else None
-        deadline = settings.transaction_timeout * 2
-        return Writer(settings.producer(identity), number, plan.outputs, plan.changelog, deadline, self._limits)
-
-    def _restore(
-        self, number: int, writer: Writer, places: list[Position], counts: Mapping[str, int], turn: int
-    ) -> Holding | None:
-        """Read a partition's state back, and refuse where it does not belong to the position."""
-        plan, settings = self.plan, self.settings
-        store = make_store(settings.store, plan.name, number)
-        began = time.monotonic()
-        restore_changelog(
-            settings.confluent(),
-            plan.changelog,
-            number,
-            store,
+        if not numbers:
+            return []
+        if not self._limits:
+            self._limits = record_limits(self.settings.confluent(), self.plan.outputs.values())
+        takeover = TakeOver(
+            self.settings,
+            self.plan,
+            self.metrics,
             wanted=lambda: turn == self._turn,
-            progress=partial(self._restoring, f"{plan.name}-{number}", store),
+            limits=self._limits,
+            group=self._group_reader(),
+            progress=self._restoring,
         )
+        before = dict(self.holdings)
+        taken = takeover.run(numbers, before)
         if turn != self._turn:
-            return None
-        keeper = plan.make(number, store)
-        applied = keeper.restored()
-        first = plan.inputs[0]
-        known = [p._replace(state=applied if p.topic == first and applied >= 0 else None) for p in places]
-        check_positions(known, counts, plan.name, marked=True)
-        holding = Holding(keeper, writer)
-        for place in places:
-            begin = place.low if settings.auto_offset_reset == "earliest" else place.high
-            holding.positions[place.topic] = begin if place.committed is None else place.committed
-            holding.marks[place.topic] = make_mark(place.topic_id, place.partitions)
-        if self.exactly_once and any(place.committed is None for place in places):
-            # From here on a restart begins where this start did, whatever `latest` may mean by then.
-            writer.write([], {})
-            writer.commit(holding.offsets(holding.positions), self._group_reader().consumer_group_metadata())
-        seconds = time.monotonic() - began
-        logger.info("restored %d entries of %s-%d in %.1f s", len(store), plan.changelog, number, seconds)
-        self.metrics.set_table(f"{plan.name}-{number}", entries=len(store))
-        return holding
+            raise OutdatedError
+        self.holdings = taken
+        for holding in taken.values():
+            self.work.limit_batches(holding)
+        return [holding for number, holding in taken.items() if before.get(number) is not holding]
 
-    def _counts(self) -> dict[str, int]:
-        """Return the partition counts that must be equal."""
-        topics = topic_metadata(AdminClient({**self.settings.confluent(), "log_level": 0}), 30.0).topics
-        return {
-            name: len(topics[name].partitions) for name in (*self.plan.inputs, self.plan.changelog) if name in topics
-        }
+    def _ends(self, places: list[TP]) -> dict[TP, int]:
+        """Return the ends of some partitions: what is to be read of one that is not read."""
+        if not places:
+            return {}
+        asked = {tp.topic: [other.partition for other in places if other.topic == tp.topic] for tp in places}
+        bounds = log_bounds(AdminClient({**self.settings.confluent(), "log_level": 0}), asked)
+        return {tp: bounds[tp.topic][tp.partition][1] for tp in places}
+
+    async def _commit_beginnings(self, holdings: list[Holding], assigned: set[TP]) -> None:
+        """Commit where new holdings begin; without transactions nothing else has."""
+        assert self.source is not None
+        offsets = [at for holding in holdings for at in holding.offsets(holding.positions)]
+        mine = [at for at in offsets if TP(at.topic, at.partition) in assigned]
+        if mine:
+            await self.source.commit_positions(mine)
 
     def _group_reader(self) -> Consumer:
-        if self._reader is None:
-            self._reader = group_reader(self.settings.confluent(), self._group)
-        return self._reader
+        if self._group is None:
+            self._group = group_reader(self.settings.confluent(), self.settings.app_id(self.plan.name))
+        return self._group
 
-    def _restoring(self, table: str, store: MutableMapping[bytes, bytes], remaining: int) -> None:
-        self.remaining = remaining
-        self.metrics.set_table(table, entries=len(store), remaining=remaining)
-        self.last_progress = time.monotonic()
+    def _restoring(self, table: str, entries: int, remaining: int) -> None:
+        self.progress.restoring(table, remaining)
+        self.metrics.set_table(table, entries=entries, remaining=remaining)
 
     def _drop(self, number: int) -> None:
         self.holdings.pop(number, None)
         self.metrics.forget_table(f"{self.plan.name}-{number}")
         for topic in self.plan.inputs:
             self.metrics.forget_partition(topic, number)
+            self.progress.forget(TP(topic, number))
 
     async def let_go(self) -> None:
         """End a take-over that is under way, and wait until no batch is in flight."""
-        self._turn += 1  # its fence would come after the next owner's
-        self._settled = False
-        self.last_progress = time.monotonic()
-        await self._idle.wait()
+        self._turn += 1
+        self.progress.let_go()
+        await self.work.wait_idle()
+        if self._taking is not None and not self._taking.done():
+            # Its next fence would come after the new owner's; it stops before it, within one step.
+            await asyncio.wait([self._taking], timeout=self.settings.rebalance_timeout / 2)
+
+    def owned(self) -> set[int]:
+        """Return the partition numbers that are worked on."""
+        return set(self.holdings)
 
     # -- work --------------------------------------------------------------------------------------------------
 
     async def run(self, stream: BatchStream) -> None:
         """Work through batches for as long as the worker runs."""
-        consumer = stream.app.consumer
-        self._commit_positions, self._highwater = consumer.commit_positions, consumer.end_of
         async for gathered in stream.batches():
+            number = gathered.partition
+            holding = self.holdings.get(number)
+            if holding is None:
+                self.inbox.done(number)
+                continue
             try:
-                self._begin(gathered)
+                self.work.start(holding, gathered)
             except Exception as error:
-                logger.exception("a batch of partition %d failed", gathered.partition)
-                give_up(error)
+                end_over(error, f"working on {describe(gathered)}")
             await asyncio.sleep(0)
-
-    def _begin(self, gathered: Gathered) -> None:
-        """Compute a batch, write it, and have it committed in a thread while other partitions compute."""
-        number, now = gathered.partition, time.time()
-        holding = self.holdings[number]
-        batch: Batch = self.plan.work(holding.keeper, gathered.records, now)
-        positions = {topic: records[-1].offset + 1 for topic, records in gathered.records.items() if records}
-        if not (batch.outputs or batch.changes or positions):
-            self.inbox.done(number)
-            return
-        started = time.monotonic()
-        holding.writer.write(batch.outputs, batch.changes)
-        self._inflight += 1
-        self._idle.clear()
-        task = asyncio.get_running_loop().create_task(self._commit(holding, gathered, batch, positions, started))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _commit(
-        self, holding: Holding, gathered: Gathered, batch: Batch, positions: Mapping[str, int], started: float
-    ) -> None:
-        number = gathered.partition
-        try:
-            group = self._group_reader().consumer_group_metadata()
-            loop = asyncio.get_running_loop()
-            offsets = holding.offsets(positions)
-            await loop.run_in_executor(self._commits, holding.writer.commit, offsets, group)
-            if not self.exactly_once and offsets and self._commit_positions is not None:
-                await self._commit_positions(offsets)
-            holding.keeper.accept(batch)
-            holding.positions.update(positions)
-            self._count(holding, gathered, batch, started)
-        except Exception as error:
-            logger.exception("the commit of partition %d failed", number)
-            give_up(error)
-        self._inflight -= 1
-        if not self._inflight:
-            self._idle.set()
-        self._free(number)
-
-    def _free(self, number: int) -> None:
-        """Free a partition for its next batch; one that would be computed in no time comes after a rest."""
-        if not self.exactly_once or self.inbox.waiting_for(number) >= _LONG:
-            self.inbox.done(number)
-        else:
-            asyncio.get_running_loop().call_later(_REST, self.inbox.done, number)
-
-    def _count(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
-        now = time.time()
-        metrics, number = self.metrics, gathered.partition
-        metrics.apply(batch.tally, now)
-        metrics.record_transaction("committed", time.monotonic() - started)
-        for records in gathered.records.values():
-            if records:
-                metrics.record_latency(
-                    "inline", [now - records[0].timestamp / 1000, now - records[-1].timestamp / 1000]
-                )
-        metrics.set_table(f"{self.plan.name}-{number}", entries=len(holding.keeper.store))
-        self.last_progress = time.monotonic()
 
     # -- health ------------------------------------------------------------------------------------------------
 
     def health(self) -> Health:
         """Say how this worker is."""
-        # A group that never assigns, a take-over that never ends: waiting for them is work that must go on, too.
-        busy = self._inflight or self.inbox.waiting or self.remaining or not self._settled
-        age = time.monotonic() - self.last_progress if busy else 0.0
-        return Health(
-            seconds_since_progress=age,
-            assigned=self.assigned,
-            partitions=len(self.holdings),
-            recovery_remaining=self.remaining,
-            broker_reachable=self._reachable,
-            progress_limit=self.settings.stall_timeout,
-        )
+        busy = bool(self.work.inflight or self.inbox.waiting)
+        return self.progress.health(busy=busy, starts={n: at.starts for n, at in self.holdings.items()})
+
+    def pass_time(self) -> None:
+        """Have time pass for each partition that has been read to its end; called every second.
+
+        Where there is more to read, silence would be ours, not the users'.
+        """
+        if self.source is not None:
+            ends = {number: self.source.end_of(TP(self.plan.inputs[0], number)) for number in self.holdings}
+            at_end = {number for number, end in ends.items() if end is not None and self._stands_at(number, end)}
+            self.inbox.poke(at_end)
+
+    def _stands_at(self, number: int, end: int) -> bool:
+        return self.holdings[number].positions[self.plan.inputs[0]] >= end
 
     def measure(self) -> None:
-        """Show lag and queue; called every second, so that they move when nothing else does."""
+        """Show lag and queue, and move positions past what carries no records; called every second."""
         self.metrics.set_pending(self.inbox.waiting)
+        if self.source is None:
+            return
+        now = time.monotonic()
         for number, holding in self.holdings.items():
+            self.metrics.set_starts(number, holding.starts)
             for topic, position in holding.positions.items():
-                end = self._highwater(TP(topic, number)) if self._highwater is not None else None
+                tp = TP(topic, number)
+                end = self.source.end_of(tp)
                 if end is not None:
                     self.metrics.set_lag(topic, number, max(0, end - position))
+                    waiting = self.inbox.waiting_for(number) > 0 or self.inbox.is_busy(number)
+                    stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
+                    self.metrics.set_stalled(topic, number, stalled)
+            self._catch_up(holding, now)
 
-    async def look_for_broker(self) -> None:
-        """Ask the broker for anything at all, and remember whether it answered."""
-        if self._reader is None:
+    def _catch_up(self, holding: Holding, now: float) -> None:
+        """Commit a position that stands before nothing but markers of transactions."""
+        assert self.source is not None
+        number = holding.number
+        if now - holding.committed_at < _CATCH_UP or self.inbox.waiting_for(number) or self.inbox.is_busy(number):
             return
-        ask = partial(self._reader.list_topics, self.plan.inputs[0], 3.0)
+        read = {topic: self.source.read_to(TP(topic, number)) for topic in holding.positions}
+        ahead = {topic: at for topic, at in read.items() if at is not None and at > holding.positions[topic]}
+        if ahead and self.inbox.claim(number):
+            self.work.start(holding, Gathered(number, {}, ahead))
+
+    async def look_around(self) -> None:
+        """Ask the broker how things stand: does it answer, are partition counts as they were, has anybody partitions?
+
+        Called every few seconds.
+        """
+        if self._group is None:
+            return
+        look = partial(self.progress.look_around, self._group, working=bool(self.holdings))
         try:
-            await asyncio.get_running_loop().run_in_executor(self._commits, ask)
-        except KafkaException:
-            self._reachable = False
-        else:
-            self._reachable = True
+            nobody = await asyncio.get_running_loop().run_in_executor(None, look)
+        except Exception as error:
+            refusal = explain_refusal(error)
+            if refusal is not None:
+                refuse(refusal)
+            raise
+        if nobody and self.source is not None:
+            logger.warning("the group has partitions to deal out and nobody has any: joining it again")
+            await self.source.join_again()
 
     def close(self) -> None:
         """Give the threads back; the process ends."""
         self._takeovers.shutdown(wait=False, cancel_futures=True)
-        self._commits.shutdown(wait=False, cancel_futures=True)
-
-
-def refuse_absent(settings: Settings, plan: Plan) -> None:
-    """Refuse to start without topics: Faust would wait for them for ever, without a word.
-
-    Raises ConfigError that names what is missing and what makes it.
-    """
-    topics = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0}), 30.0).topics
-    needed = dict.fromkeys([*plan.inputs, plan.changelog, *plan.outputs.values()])
-    missing = [name for name in needed if name not in topics]
-    if missing:
-        msg = f"expected the topics of {plan.name}, got no {', '.join(missing)}: run `turnsignal topics create`"
-        raise ConfigError(msg)
+        self.work.close()

@@ -3,27 +3,21 @@
 Kafka answers a position that makes no sense any more by silently starting elsewhere: after a topic was recreated, its
 records expired unread, the group's offsets expired, or partitions were added, a worker would skip or repeat records and
 nobody would know. So positions are compared at assignment, and the worker refuses with what to do about it. Each commit
-carries a mark, the topic's id and partition count, which makes most of these cases certain instead of likely.
+carries a mark, the topic's id and partition count, and the changelog a checkpoint with positions and topic ids, which
+make these cases certain instead of likely: positions that are gone are restored from the checkpoint, and a changelog
+that is gone is missed by the positions.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from confluent_kafka import (
-    Consumer,
-    ConsumerGroupState,
-    ConsumerGroupTopicPartitions,
-    KafkaError,
-    KafkaException,
-    TopicCollection,
-    TopicPartition,
-)
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, ClusterMetadata
 
 from agents.settings import Settings
-from agents.topics import ADMIN_SECONDS, MOCK_CLUSTER, TOPICS, inputs, log_bounds, topic_metadata
+from agents.topics import ADMIN_SECONDS, MOCK_CLUSTER, inputs, log_bounds, topic_metadata
 from stream.errors import ConfigError, TurnsignalError
 
 _NO_COORDINATOR_YET = (
@@ -39,7 +33,7 @@ class Position(NamedTuple):
     low: the first offset still there; high: the next to be written; committed: the next to be read, None when nothing
     is committed; mark: what the commit carries, "" when it was made without one; topic_id, partitions: the topic's own,
     now (id "" on a broker that does not tell); state: the last offset that the restored state has applied, None
-    without state.
+    without state; kept, kept_id: position and topic id in the changelog's checkpoint, None and "" without one.
     """
 
     topic: str
@@ -51,6 +45,35 @@ class Position(NamedTuple):
     topic_id: str = ""
     partitions: int = 0
     state: int | None = None
+    kept: int | None = None
+    kept_id: str = ""
+
+    @property
+    def known(self) -> int | None:
+        """The next offset to be read: the group's, else the one that the checkpoint kept; None at a first start."""
+        return self.kept if self.committed is None else self.committed
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+class Changelog(NamedTuple):
+    """What is known of the changelog partition that belongs to some positions.
+
+    end: the next offset to be written, 0 when nothing ever was; topic_id: now; kept_id: as its checkpoint says, ""
+    without one.
+    """
+
+    topic: str
+    partition: int
+    end: int
+    topic_id: str = ""
+    kept_id: str = ""
+
+    @property
+    def another(self) -> bool:
+        """Whether it is not the one that the state was written to."""
+        return bool(self.kept_id and self.topic_id and self.kept_id != self.topic_id)
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
@@ -64,6 +87,7 @@ class Trouble(StrEnum):
     RECORDS_EXPIRED = "records_expired"  #: retention deleted records before they were read
     OFFSETS_EXPIRED = "offsets_expired"  #: the group's positions are gone, its state is not
     MOVED = "moved"  #: somebody set the position with another tool
+    STATE_LOST = "state_lost"  #: the changelog was made anew, and the positions were not
 
 
 class Finding(NamedTuple):
@@ -74,26 +98,25 @@ class Finding(NamedTuple):
     sentence: str
 
 
-class Repaired(NamedTuple):
-    """A position that `repair` set; before: None when nothing was committed."""
-
-    topic: str
-    partition: int
-    before: int | None
-    after: int
-
-
 def make_mark(topic_id: str, partitions: int) -> str:
     """Spell what a commit carries as its metadata: `ce6bd89d8767438997ab58b69114f24f/4`."""
     return f"{topic_id}/{partitions}"
 
 
-def find_troubles(positions: Iterable[Position], counts: Mapping[str, int], app: str, marked: bool) -> list[Finding]:
+def find_troubles(
+    positions: Iterable[Position],
+    counts: Mapping[str, int],
+    app: str,
+    marked: bool,
+    changelogs: Iterable[Changelog] = (),
+) -> list[Finding]:
     """Compare an app's positions with its logs and its state; an empty list says that it may go on.
 
     counts: partition counts of the topics that must have equal ones, the changelog included; marked: whether this app's
-    commits carry marks; without, a recreated topic is seen only when it is shorter than the position.
+    commits carry marks; without, a recreated topic is seen only when it is shorter than the position; changelogs: of
+    the partitions that the positions are of.
     """
+    positions = list(positions)
     repair = f"stop all {app} workers, then `turnsignal topics repair {app}"
     findings = []
     if len(set(counts.values())) > 1:
@@ -103,6 +126,16 @@ def find_troubles(positions: Iterable[Position], counts: Mapping[str, int], app:
             f" state; {repair} --align` gives the others as many and begins moved conversations anew"
         )
         findings.append(Finding(Trouble.PARTITIONS_ADDED, max(counts, key=lambda name: counts[name]), sentence))
+    read = {position.partition: position for position in positions if position.committed}
+    for changelog in changelogs:
+        before = read.get(changelog.partition)
+        if before is not None and (changelog.another or not changelog.end):
+            sentence = (
+                f"expected the state of what was read up to {before}@{before.committed}, got a changelog that was made"
+                f" anew and knows nothing of it; {repair} --to earliest` computes it again from what the logs still"
+                " have, `--to accept` goes on without it"
+            )
+            findings.append(Finding(Trouble.STATE_LOST, str(changelog), sentence))
     for position in positions:
         found = _judge(position, marked)
         if found is not None:
@@ -111,37 +144,47 @@ def find_troubles(positions: Iterable[Position], counts: Mapping[str, int], app:
     return findings
 
 
-def check_positions(positions: Sequence[Position], counts: Mapping[str, int], app: str, *, marked: bool) -> None:
+def check_positions(
+    positions: Sequence[Position],
+    counts: Mapping[str, int],
+    app: str,
+    *,
+    marked: bool,
+    changelogs: Sequence[Changelog] = (),
+) -> None:
     """Refuse to go on from a position that makes no sense; arguments as in `find_troubles`.
 
-    Raises ConfigError, one line: the first trouble, how many more there are, and the command that repairs it.
+    Raises ConfigError, one line: the first trouble, where the same is the case, how many others there are, and the
+    command that repairs it.
     """
-    findings = find_troubles(positions, counts, app, marked)
+    findings = find_troubles(positions, counts, app, marked, changelogs)
     if findings:
         first = findings[0]
-        more = f" (and {len(findings) - 1} more)" if len(findings) > 1 else ""
-        msg = f"{first.where}: {first.sentence}{more}"
+        alike = [found.where for found in findings[1:] if found.trouble is first.trouble]
+        shown = f"{first.where}{f' and {len(alike)} more partitions' if alike else ''}"
+        others = len(findings) - 1 - len(alike)
+        more = f" (and {others} other troubles)" if others else ""
+        msg = f"{shown}: {first.sentence}{more}"
         raise ConfigError(msg)
 
 
 def _judge(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
     """Say what is wrong with one position, and to where it may be repaired."""
-    low, high, committed = position.low, position.high, position.committed
+    low, high, committed = position.low, position.high, position.known
     if committed is None:
         if position.state is None:
             return None  # a first start, or a partition that has had no records
-        happened = f"expected a committed position after offset {position.state} of the state, got none (it expired)"
-        after = position.state + 1
-        return (
-            Trouble.OFFSETS_EXPIRED,
-            happened,
-            f"{after} --in {position}` reads on there" if low <= after <= high else _EARLIEST,
-        )
+        return _expired(position)
+    if position.committed is None:
+        if position.kept_id and position.topic_id and position.kept_id != position.topic_id:
+            return Trouble.RECREATED, _RECREATED, _EARLIEST
+        if position.state is not None and position.state >= committed:
+            return _expired(position)  # workers that know no checkpoints have gone on from it
+        marked = False  # what follows of marks is said of commits
     if marked and position.mark and position.topic_id:
         topic_id, _, partitions = position.mark.partition("/")
         if topic_id != position.topic_id:
-            happened = "expected the topic that was read so far, got another under the same name (it was recreated)"
-            return Trouble.RECREATED, happened, _EARLIEST
+            return Trouble.RECREATED, _RECREATED, _EARLIEST
         if partitions != str(position.partitions):
             happened = (
                 f"expected {partitions} partitions as before, got {position.partitions}: keys moved away from state"
@@ -155,7 +198,7 @@ def _judge(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
             f"expected the record at {committed}, got a log that begins at {low}: {low - committed} expired unread"
         )
         return Trouble.RECORDS_EXPIRED, happened, "earliest` goes on without them"
-    if marked and not position.mark:
+    if marked and not position.mark and position.committed is not None:
         happened = f"expected a position set by turnsignal, got {committed}, set by another tool"
         return Trouble.MOVED, happened, "accept` goes on from there"
     if not marked and position.state is not None and committed <= position.state:
@@ -164,16 +207,27 @@ def _judge(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
     return None
 
 
+def _expired(position: Position) -> tuple[Trouble, str, str]:
+    happened = f"expected a committed position after offset {position.state} of the state, got none (it expired)"
+    after = (position.state or 0) + 1
+    return (
+        Trouble.OFFSETS_EXPIRED,
+        happened,
+        "state` reads on where the state is" if position.low <= after <= position.high else _EARLIEST,
+    )
+
+
 _EARLIEST = "earliest` reads what there is"
+_RECREATED = "expected the topic that was read so far, got another under the same name (it was recreated)"
 
 
 def read_positions(
-    settings: Settings, app: str, state: Mapping[tuple[str, int], int] | None = None, timeout: float = ADMIN_SECONDS
+    settings: Settings, app: str, partitions: Collection[int] | None = None, timeout: float = ADMIN_SECONDS
 ) -> list[Position]:
-    """Ask the broker where an app's group stands in every partition of its inputs.
+    """Ask the broker where an app's group stands in its inputs; open transactions on those partitions are awaited.
 
-    state: (topic, partition) → last applied offset of the restored state. Raises TurnsignalError when a topic is absent
-    or the broker does not answer within the timeout in seconds.
+    partitions: which numbers, all of them by default. Raises TurnsignalError when a topic is absent or the broker does
+    not answer within the timeout in seconds.
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     metadata = topic_metadata(admin, timeout)
@@ -182,11 +236,14 @@ def read_positions(
     if absent := [name for name in names if not counts.get(name)]:
         msg = f"expected the topics {', '.join(names)}, got no {', '.join(absent)}; try `turnsignal topics create`"
         raise TurnsignalError(msg)
+    wanted = {
+        name: [number for number in range(count) if partitions is None or number in partitions]
+        for name, count in counts.items()
+    }
     try:
-        told = not metadata.cluster_id.startswith(MOCK_CLUSTER)
-        ids = _topic_ids(admin, names, timeout) if told else {}
-        bounds = log_bounds(admin, counts, timeout)
-        committed = _committed(settings, app, counts, timeout)
+        ids = topic_ids(admin, metadata, names, timeout)
+        bounds = log_bounds(admin, wanted, timeout)
+        committed = _committed(settings, app, wanted, timeout)
     except KafkaException as error:
         msg = f"expected the positions of {settings.app_id(app)}, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
@@ -200,103 +257,21 @@ def read_positions(
             mark=place.metadata or "",
             topic_id=ids.get(place.topic, ""),
             partitions=counts[place.topic],
-            state=(state or {}).get((place.topic, place.partition)),
         )
         for place in committed
     ]
 
 
-def aligned_counts(settings: Settings, timeout: float = ADMIN_SECONDS) -> dict[str, int]:
-    """Ask for the partition counts that must be equal; a topic that is absent has 0."""
-    topics = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0}), timeout).topics
-    names = [topic.pattern.format(settings.prefix) for topic in TOPICS if topic.aligned]
-    return {name: len(topics[name].partitions) if name in topics else 0 for name in names}
+def topic_ids(
+    admin: AdminClient, metadata: ClusterMetadata, names: Sequence[str], timeout: float = ADMIN_SECONDS
+) -> dict[str, str]:
+    """Read the ids that tell two topics of one name apart, as 32 hex digits; none from a broker that has none.
 
-
-def repair(
-    settings: Settings,
-    app: str,
-    to: Literal["earliest", "latest", "accept"] | Mapping[tuple[str, int], int],
-    timeout: float = ADMIN_SECONDS,
-) -> list[Repaired]:
-    """Set an app's positions, with fresh marks; `check_positions` then lets it go on.
-
-    to: earliest and latest go to the log's bounds; accept keeps a position that the log still has, and takes the
-    earliest for the others; or offsets for some (topic, partition)s. Raises ConfigError when the group has members, or
-    an offset is outside of its log.
+    Raises KafkaException.
     """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
-    group = settings.app_id(app)
-    _expect_empty(admin, group, timeout)
-    changes = []
-    for position in read_positions(settings, app, timeout=timeout):
-        after = _target(position, to)
-        if after is not None:
-            changes.append((position, after))
-    places = [
-        TopicPartition(old.topic, old.partition, after, make_mark(old.topic_id, old.partitions))
-        for old, after in changes
-    ]
-    try:
-        request = [ConsumerGroupTopicPartitions(group, places)]
-        answer = admin.alter_consumer_group_offsets(request, request_timeout=timeout)[group].result(timeout)
-        refused = next((place.error for place in answer.topic_partitions if place.error), None)
-    except KafkaException as error:
-        refused = error.args[0]
-    if refused is not None:
-        msg = f"expected the broker to set the positions of {group}, got: {refused.str()}"
-        raise TurnsignalError(msg)
-    return [Repaired(old.topic, old.partition, old.committed, after) for old, after in changes]
-
-
-def align_partitions(settings: Settings, timeout: float = ADMIN_SECONDS) -> dict[str, int]:
-    """Give the topics that must have equal partition counts as many as the largest has; returns what was raised."""
-    counts = aligned_counts(settings, timeout)
-    most = max(counts.values())
-    fewer = [NewPartitions(name, most) for name, count in counts.items() if 0 < count < most]
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
-    try:
-        futures = admin.create_partitions(fewer, operation_timeout=timeout) if fewer else {}
-        for future in futures.values():
-            future.result(timeout)
-    except KafkaException as error:
-        msg = f"expected the broker to add partitions, got: {error.args[0].str()}"
-        raise TurnsignalError(msg) from None
-    return {name: most for name, count in counts.items() if 0 < count < most}
-
-
-def _target(position: Position, to: str | Mapping[tuple[str, int], int]) -> int | None:
-    low, high, committed = position.low, position.high, position.committed
-    if to == "earliest":
-        return low
-    if to == "latest":
-        return high
-    if isinstance(to, str):
-        return committed if committed is not None and low <= committed <= high else low
-    offset = to.get((position.topic, position.partition))
-    if offset is not None and not low <= offset <= high:
-        msg = f"{position}: expected an offset from {low} to {high}, got {offset}"
-        raise ConfigError(msg)
-    return offset
-
-
-def _expect_empty(admin: AdminClient, group: str, timeout: float) -> None:
-    try:
-        found = admin.describe_consumer_groups([group], request_timeout=timeout)[group].result(timeout)
-    except KafkaException as error:
-        if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:  # Kafka 4: a group that never was
-            return
-        msg = f"expected the broker to describe the group {group}, got: {error.args[0].str()}"
-        raise TurnsignalError(msg) from None
-    if found.state not in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD):
-        members = ", ".join(member.host for member in found.members) or "one that is joining"
-        msg = f"expected no worker in the group {group}, got {len(found.members)} ({members}); stop them first"
-        raise ConfigError(msg)
-
-
-def _topic_ids(admin: AdminClient, names: list[str], timeout: float) -> dict[str, str]:
-    """Read the ids that tell two topics of one name apart, as 32 hex digits."""
-    futures = admin.describe_topics(TopicCollection(names), request_timeout=timeout)
+    if metadata.cluster_id.startswith(MOCK_CLUSTER):
+        return {}
+    futures = admin.describe_topics(TopicCollection(list(names)), request_timeout=timeout)
     ids = {}
     for name, future in futures.items():
         uuid = future.result(timeout).topic_id
@@ -305,7 +280,9 @@ def _topic_ids(admin: AdminClient, names: list[str], timeout: float) -> dict[str
     return ids
 
 
-def _committed(settings: Settings, app: str, counts: Mapping[str, int], timeout: float) -> list[TopicPartition]:
+def _committed(
+    settings: Settings, app: str, wanted: Mapping[str, Sequence[int]], timeout: float
+) -> list[TopicPartition]:
     """Read the group's positions, those of open transactions awaited, without joining it.
 
     Asks again while the group has no coordinator: the first question to a new broker has it made.
@@ -315,7 +292,7 @@ def _committed(settings: Settings, app: str, counts: Mapping[str, int], timeout:
     deadline = time.monotonic() + timeout
     try:
         while True:
-            places = [TopicPartition(name, number) for name, count in counts.items() for number in range(count)]
+            places = [TopicPartition(name, number) for name, numbers in wanted.items() for number in numbers]
             try:
                 found: list[TopicPartition] = consumer.committed(places, timeout=timeout)
             except KafkaException as error:

@@ -29,7 +29,7 @@ _RUN_PLACES = 20_000  #: places that one read of a run gives
 _PLACE_COST = 300  #: bytes of a place in memory
 _OPEN_FILES = 64  #: files that are kept open to be read again
 _COPY = -1  #: number of the file that copies go to
-_MARK = b"\xef\xbb\xbf"  # of a UTF-8 file, from editors that write one
+_BOM = b"\xef\xbb\xbf"  # byte order mark of UTF-8, from editors that write one
 
 Progress = Callable[[int], None]
 
@@ -104,8 +104,8 @@ def read_lines(path: Path, progress: Progress = lambda _: None) -> Iterator[Bloc
     rest, cut = b"", False  # the beginning of a line whose end was not read yet, and whether it is too long already
     start = end = 0  # where `rest` begins, and where what was read ends
     for block in _blocks(path, progress):
-        if not end and block.startswith(_MARK):
-            start = end = len(_MARK)
+        if not end and block.startswith(_BOM):
+            start = end = len(_BOM)
             block = block[end:]
         begin, end = end, end + len(block)
         head, newline, tail = block.rpartition(b"\n")
@@ -121,7 +121,7 @@ def read_lines(path: Path, progress: Progress = lambda _: None) -> Iterator[Bloc
             head = head[start - begin :]
         if start < end - len(tail):  # not when the end of that long line was the last one
             lines = (rest + head).split(b"\n")
-            starts = list(accumulate(lines, _next_start, initial=start))
+            starts = list(accumulate(lines[:-1], _next_start, initial=start))
             yield Block(starts, [line.rstrip(b"\r") for line in lines] if b"\r" in block else lines)
         start, rest, cut = end - len(tail), tail, False
     if rest:
@@ -291,7 +291,7 @@ class Sorted:
         file = self._open.get(number) or self._reopen(number)
         data = os.pread(file.fileno(), length, start)
         if len(data) != length:
-            name = "the copy of zipped lines" if number == _COPY else self._paths[number]
+            name = "the temporary copy" if number == _COPY else self._paths[number]
             msg = f"{name}: expected {length} bytes at {start} as before, got {len(data)}: did it change meanwhile?"
             raise TurnsignalError(msg)
         return data

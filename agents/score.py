@@ -13,8 +13,9 @@ from typing import Any
 from agents.apps import build_app
 from agents.checking import hosted
 from agents.consumer import PartitionApp
+from agents.holdings import Plan
 from agents.metrics import WorkerMetrics
-from agents.ownership import Ownership, Plan
+from agents.ownership import Ownership
 from agents.settings import Settings
 from agents.topics import topic_names
 from stream.pipeline import Batch, Shard
@@ -36,7 +37,7 @@ def make_plan(settings: Settings, suite: Suite) -> Plan:
     def work(shard: Shard, records: Mapping[str, list[Any]], now: float) -> Batch:
         return shard.work(records.get(turns, ()), now, records.get(forget, ()))
 
-    return Plan(NAME, (turns, forget), names["conversations_changelog"], names, make, work)
+    return Plan(NAME, (turns, forget), names["conversations_changelog"], names, make, work, Shard.set_aside)
 
 
 def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:

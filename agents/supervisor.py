@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
@@ -20,6 +21,9 @@ logger = logging.getLogger("turnsignal.supervisor")
 
 #: Tells a worker which file descriptor to show signs of life on; not TURNSIGNAL_…, which are settings of the user's.
 SUPERVISOR_PIPE = "_TURNSIGNAL_SUPERVISOR_PIPE"
+#: Names a worker to its consumer group: one that is started again within the session timeout goes on as the same
+#: member, and nothing is dealt out anew.
+INSTANCE = "_TURNSIGNAL_INSTANCE"
 
 EXIT_CONFIG = 2  #: a wrong setting: starting again would not help
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
@@ -61,6 +65,7 @@ class Supervisor:
         self._log = log
         self._env = dict(os.environ if env is None else env)
         self._workers = [Worker(app) for app in commands]
+        self._instance = uuid.uuid4().hex
         self._stopping = 0.0
         self._exit = 0
 
@@ -103,7 +108,7 @@ class Supervisor:
     def _start(self, worker: Worker, now: float) -> None:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
-        env = {**self._env, SUPERVISOR_PIPE: str(writing)}
+        env = {**self._env, SUPERVISOR_PIPE: str(writing), INSTANCE: f"{worker.app}-{self._instance}"}
         worker.process = subprocess.Popen(
             self._commands[worker.app],
             env=env,

@@ -8,7 +8,7 @@ conversation's turns, verdicts and state.
 import math
 import struct
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
@@ -245,7 +245,7 @@ def describe_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[
     present = [name for name in names.values() if name in metadata.topics and metadata.topics[name].partitions]
     try:
         configs = topic_settings(admin, present, timeout)
-        offsets = log_bounds(admin, {name: len(metadata.topics[name].partitions) for name in present}, timeout)
+        offsets = log_bounds(admin, {name: list(metadata.topics[name].partitions) for name in present}, timeout)
     except KafkaException as error:
         msg = f"expected the broker to describe the topics, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
@@ -318,32 +318,32 @@ def inputs(app: str) -> list[Topic]:
 
 
 def log_bounds(
-    admin: AdminClient, counts: Mapping[str, int], timeout: float = ADMIN_SECONDS
+    admin: AdminClient, partitions: Mapping[str, Sequence[int]], timeout: float = ADMIN_SECONDS
 ) -> dict[str, dict[int, tuple[int, int]]]:
-    """Ask for the first offset that is still there and the next to be written, of every partition.
+    """Ask for the first offset that is still there and the next to be written.
 
-    counts: topic → partitions; timeout: seconds. Waits for leaders meanwhile: metadata announces a new topic a moment
-    before it works. Raises KafkaException.
+    partitions: topic → which of its partitions; timeout: seconds. Waits for leaders meanwhile: metadata announces a new
+    topic a moment before it works. Raises KafkaException.
     """
     deadline = time.monotonic() + timeout
     while True:
         try:
-            first, last = (_list_offsets(admin, counts, spec, timeout) for spec in (_EARLIEST, _LATEST))
+            first, last = (_list_offsets(admin, partitions, spec, timeout) for spec in (_EARLIEST, _LATEST))
             break
         except KafkaException as error:
             if error.args[0].code() not in _NO_LEADER_YET or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
     return {
-        name: {number: (first[name, number], last[name, number]) for number in range(count)}
-        for name, count in counts.items()
+        name: {number: (first[name, number], last[name, number]) for number in numbers}
+        for name, numbers in partitions.items()
     }
 
 
 def _list_offsets(
-    admin: AdminClient, counts: Mapping[str, int], spec: Any, timeout: float
+    admin: AdminClient, partitions: Mapping[str, Sequence[int]], spec: Any, timeout: float
 ) -> dict[tuple[str, int], int]:
-    places = [TopicPartition(name, number) for name, count in counts.items() for number in range(count)]
+    places = [TopicPartition(name, number) for name, numbers in partitions.items() for number in numbers]
     futures = admin.list_offsets(dict.fromkeys(places, spec), request_timeout=timeout) if places else {}
     return {(place.topic, place.partition): future.result(timeout).offset for place, future in futures.items()}
 

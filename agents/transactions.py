@@ -6,16 +6,16 @@ after that, so that no half-committed one is seen.
 """
 
 import logging
-import os
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
+from agents.checkpoints import KEY, Checkpoint, checkpoint_record, read_checkpoint
+from agents.refusals import kafka_error
 from stream.errors import Reason, TurnsignalError
 from stream.outbox import Output, dead_letter
 
@@ -24,28 +24,32 @@ logger = logging.getLogger("turnsignal.transactions")
 _OVERHEAD = 200  #: bytes that a record costs beside its key and value, its batch's own included
 _ANY = 1_000_000_000  #: the largest that librdkafka can be told
 
-EXIT_REFUSED = 2  #: the exit code for a wrong setting, suite or topic
-EXIT_RESTART = 70  #: the exit code of a worker that wants to be started again (EX_SOFTWARE)
+#: Seconds that one try at fencing may take: between tries it is looked whether the take-over is still wanted.
+_FENCE_SECONDS = 5.0
+#: What the broker says of a record that it will never take, however often it is sent.
+_REFUSED_RECORDS = (
+    KafkaError.MSG_SIZE_TOO_LARGE,
+    KafkaError.RECORD_LIST_TOO_LARGE,
+    KafkaError.INVALID_RECORD,
+    KafkaError.INVALID_MSG,
+    KafkaError.INVALID_MSG_SIZE,
+    KafkaError.INVALID_TIMESTAMP,
+    KafkaError.POLICY_VIOLATION,
+)
+#: What it says when it has forgotten a producer that was quiet for days; a new one of the same id can go on.
+_FORGOTTEN = (KafkaError.INVALID_PRODUCER_ID_MAPPING, KafkaError.UNKNOWN_PRODUCER_ID)
 
 
-def give_up(reason: object) -> NoReturn:
-    """End the process at once: the supervisor starts it again, and the broker has kept nothing half done.
-
-    A worker that went on after a failed commit, fence or restore would either stand still alive or write what another
-    worker writes too.
-    """
-    logger.critical("giving up, to be started again: %s", reason)
-    logging.shutdown()
-    sys.stderr.flush()
-    os._exit(EXIT_RESTART)
+def refuses_records(error: BaseException) -> bool:
+    """Say whether a batch failed over what it holds, so that no other worker could write it either."""
+    inner = kafka_error(error)
+    return inner is not None and inner.code() in _REFUSED_RECORDS
 
 
-def refuse(reason: object) -> NoReturn:
-    """End the process for good: starting again would meet the same, an operator has to decide."""
-    logger.critical("%s", reason)
-    logging.shutdown()
-    sys.stderr.flush()
-    os._exit(EXIT_REFUSED)
+def was_forgotten(error: BaseException) -> bool:
+    """Say whether the broker has dropped the transactional id, as it does after a week without transactions."""
+    inner = kafka_error(error)
+    return inner is not None and inner.code() in _FORGOTTEN
 
 
 class Unplaced(NamedTuple):
@@ -58,10 +62,11 @@ class Unplaced(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """What a changelog partition held: entries read, and its end."""
+    """What a changelog partition held: entries read, its end, and the newest checkpoint."""
 
     records: int
     end: int
+    checkpoint: Checkpoint | None = None
 
 
 class Writer:
@@ -70,7 +75,8 @@ class Writer:
     options: librdkafka's, with or without a transactional id; without one it writes at least once, outputs before
     state; topics: short name → topic; changelog: its topic; deadline: seconds that any one step may take; limits:
     topic → bytes that a record may have, a topic that is not named takes any: what is larger goes to the dead letters,
-    cut, because the broker would refuse the whole transaction, again at every start.
+    cut, because the broker would refuse the whole transaction, again at every start; wanted: asked before each try at
+    fencing whether it is still ours to do: an outdated fence would end the rightful owner.
     """
 
     def __init__(
@@ -81,6 +87,7 @@ class Writer:
         changelog: str,
         deadline: float,
         limits: Mapping[str, int] | None = None,
+        wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         self.partition = partition
         self._limits = {name: (limits or {}).get(topic, _ANY) - _OVERHEAD for name, topic in topics.items()}
@@ -89,20 +96,42 @@ class Writer:
         self._changelog = changelog
         self._deadline = deadline
         self._failed: KafkaError | None = None
+        self._wanted = wanted
         # The limit is the topics' to decide, not the client's default.
         largest = min(max([1_000_000, *(limits or {}).values()]), _ANY)
         # After an outage librdkafka would wait up to ten seconds before it looks again.
-        self._producer = Producer({**options, "message.max.bytes": largest, "reconnect.backoff.max.ms": 1000})
+        self._options = {**options, "message.max.bytes": largest, "reconnect.backoff.max.ms": 1000}
+        self.start()
+
+    def start(self) -> None:
+        """Become the owner: fence whoever wrote under this id before, and abort what was left open.
+
+        Called again where the broker has forgotten the id. Raises KafkaException.
+        """
+        self._producer = Producer(self._options)
         # A commit fails when any record of it was not acknowledged. Without one, each has to be asked after, for a
         # third more per record.
         self._produce = self._producer.produce
-        if self.transactional:
-            self._producer.init_transactions(deadline)
-        else:
+        if not self.transactional:
             self._produce = partial(self._producer.produce, on_delivery=self._delivered)
+            return
+        deadline = time.monotonic() + self._deadline
+        while self._wanted():
+            try:
+                self._producer.init_transactions(_FENCE_SECONDS)
+            except KafkaException as error:
+                if not error.args[0].retriable() or time.monotonic() > deadline:
+                    raise
+            else:
+                return
 
-    def write(self, outputs: list[Output], changes: Mapping[bytes, bytes | None]) -> None:
-        """Hand a batch to librdkafka; nothing of it can be read before `commit`."""
+    def write(
+        self, outputs: list[Output], changes: Mapping[bytes, bytes | None], checkpoint: Checkpoint | None = None
+    ) -> None:
+        """Hand a batch to librdkafka; nothing of it can be read before `commit`.
+
+        checkpoint: where the state stands with this batch; it follows the state.
+        """
         if self.transactional:
             self._producer.begin_transaction()
         self._produce_outputs(outputs)
@@ -115,6 +144,14 @@ class Writer:
             except BufferError:
                 self._drain()
                 produce(changelog, value, key, partition)
+        if checkpoint is not None:
+            key, value, headers = checkpoint_record(checkpoint)
+            produce(changelog, value, key, partition, headers=headers)
+
+    def abort(self) -> None:
+        """Take back what was written since the last commit. Without transactions it stands, and is repeated."""
+        if self.transactional:
+            self._producer.abort_transaction(self._deadline)
 
     def commit(self, offsets: list[TopicPartition], group: Any) -> None:
         """Make the batch readable, with the input positions; blocks, so call it in a thread."""
@@ -224,6 +261,7 @@ def restore_changelog(
     consumer = Consumer(options)
     source = TopicPartition(topic, partition)
     count, reached, moved = 0, 0, time.monotonic()
+    checkpoint: Checkpoint | None = None
     try:
         end = log_end(connection, source, deadline)
         consumer.assign([TopicPartition(topic, partition, 0)])
@@ -234,13 +272,15 @@ def restore_changelog(
                     value = message.value()
                     if value is None:
                         store.pop(message.key(), None)
+                        if message.key() == KEY:
+                            checkpoint = read_checkpoint(message.headers())
                     else:
                         store[message.key()] = value
                     count += 1
                 elif error.code() != KafkaError._PARTITION_EOF:
                     raise KafkaException(error)
                 elif message.offset() >= end:
-                    return Restored(count, end)
+                    return Restored(count, end, checkpoint)
                 reached, moved = message.offset(), time.monotonic()
             # The last stable offset is behind the end while somebody's transaction is open; the broker ends it in time.
             if time.monotonic() - moved > deadline:
@@ -250,6 +290,6 @@ def restore_changelog(
                 )
                 raise TurnsignalError(msg)
             progress(max(0, end - count))
-        return Restored(count, end)
+        return Restored(count, end, checkpoint)
     finally:
         consumer.close()

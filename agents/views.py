@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -45,7 +45,9 @@ class Health:
     seconds_since_progress: since it last committed a batch, restored records, or found nothing to do.
     progress_limit: seconds that this may take. assigned: the group gave it its partitions, which may be none for a
     spare worker. partitions: how many. recovery_remaining: changelog records still to be restored. broker_reachable:
-    the last request was answered.
+    the last request was answered. starts: partition → take-overs at its present position, where there were several.
+    stalled: partition → its position, the end of its log, and for how many seconds it
+    has stood there.
     """
 
     seconds_since_progress: float
@@ -54,6 +56,8 @@ class Health:
     recovery_remaining: int
     broker_reachable: bool
     progress_limit: float = 120.0
+    starts: Mapping[int, int] = field(default_factory=dict)
+    stalled: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
 
     @property
     def alive(self) -> bool:
@@ -64,12 +68,20 @@ class Health:
         """Say of each condition of readiness whether it is met, and in words how it is."""
         age = f"{self.seconds_since_progress:.0f} s since the last progress, at most {self.progress_limit:.0f} s"
         assigned = f"{self.partitions} partitions" if self.assigned else "waiting for the consumer group"
+        stands = [
+            f"{place} at {at} for {age:.0f} s, its end is {end}" for place, (at, end, age) in self.stalled.items()
+        ]
+        why = "; the producer of an open transaction holds it up, or this worker does not get through"
+        again = [f"partition {number}: {count} at one position" for number, count in self.starts.items()]
+        ended = "; a record there ends its worker, and will be set aside"
         broker = "answers" if self.broker_reachable else "no answer to the last request"
         return {
             "progress": {"ok": self.alive, "detail": age},
             "partitions": {"ok": self.assigned, "detail": assigned},
             "tables": {"ok": self.recovery_remaining == 0, "detail": f"{self.recovery_remaining} records to restore"},
+            "starts": {"ok": not again, "detail": ", ".join(again[:5]) + ended if again else "none at one position"},
             "broker": {"ok": self.broker_reachable, "detail": broker},
+            "positions": {"ok": not stands, "detail": ", ".join(stands[:5]) + why if stands else "none stands"},
         }
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from agents.apps import build_app
 from agents.consumer import PartitionApp
+from agents.holdings import Plan
 from agents.metrics import WorkerMetrics
-from agents.ownership import Ownership, Plan
+from agents.ownership import Ownership
 from agents.settings import Settings
 from agents.topics import topic_names
 from stream.pipeline import Batch
@@ -28,7 +29,7 @@ def make_plan(settings: Settings) -> Plan:
     def work(shard: SeriesShard, records: Mapping[str, list[Any]], _now: float) -> Batch:
         return shard.work(records.get(source, ()))
 
-    return Plan(NAME, (source,), names["series_changelog"], names, make, work)
+    return Plan(NAME, (source,), names["series_changelog"], names, make, work, SeriesShard.set_aside)
 
 
 def make_watch_app(settings: Settings) -> PartitionApp:

@@ -1,22 +1,57 @@
 """Stream time: how far a partition has come, by the event times it has seen, never by asking the machine.
 
 One record cannot run the clock ahead: an event time counts at most as much as the broker's own time of that record.
+A partition without records is carried on by a steady clock, one that nobody sets: a wall clock that is set right, or
+wrong, by half an hour closes no conversation.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
+
+UNWATCHED = 30.0  #: seconds without a look after which nobody can say that no records came
+
+
+class Moment(NamedTuple):
+    """One moment on both clocks of a machine.
+
+    wall: seconds since 1970; steady: seconds on the clock that nobody sets; boot: names the machine and its last start,
+    where the steady clock began, "" where that is not known.
+    """
+
+    wall: float
+    steady: float
+    boot: str = ""
+
+    def until(self, later: "Moment", trust: float) -> float:
+        """Return the seconds to a later moment: at most `trust` where only wall clocks can be compared.
+
+        Two processes of one start of a machine share its steady clock. Over other distances a wrong wall clock cannot
+        be told from a long time.
+
+        >>> Moment(1000.0, 5.0, "boot-a").until(Moment(2860.0, 65.0, "boot-a"), trust=900.0)
+        60.0
+        >>> Moment(1000.0, 5.0, "boot-a").until(Moment(2860.0, 65.0, "boot-b"), trust=900.0)
+        900.0
+        """
+        if self.boot and self.boot == later.boot:
+            return max(0.0, later.steady - self.steady)
+        return min(max(0.0, later.wall - self.wall), trust)
 
 
 @dataclass(slots=True)
 class StreamClock:
-    """The largest event time seen in one partition.
+    """The largest event time seen in one partition, carried on while the partition is silent.
 
-    time: stream time in seconds since 1970, −inf before the first record; seen_at: the wall clock when it last moved,
-    handed in by the caller; silence: seconds without records after which the wall clock carries the stream on.
+    silence: seconds for which a partition must be watched without records coming, before stream time is carried on;
+    time: stream time in seconds since 1970, −inf before the first record; before: seconds of silence before the watch;
+    watched_since, looked_at: begin of the watch and the last look, on a steady clock that the caller reads.
     """
 
     silence: float = 60.0
     time: float = float("-inf")
-    seen_at: float | None = None
+    before: float = 0.0
+    watched_since: float | None = None
+    looked_at: float = 0.0
 
     def advance(self, event_time: float, broker_time: float | None = None) -> float:
         """Take in one record's times and return stream time."""
@@ -25,12 +60,22 @@ class StreamClock:
         return self.time
 
     def saw(self, now: float) -> None:
-        """Note the wall clock at which records arrived."""
-        self.seen_at = now
+        """Note that records arrived; now: seconds on a steady clock."""
+        self.before, self.watched_since, self.looked_at = 0.0, now, now
+
+    def resume(self, silent: float, now: float) -> None:
+        """Begin a new watch over a partition that has been silent for so many seconds already, as after a restart."""
+        self.before, self.watched_since, self.looked_at = silent, now, now
 
     def read(self, now: float) -> float:
-        """Return stream time, carried on by the wall clock once the partition has been silent long enough."""
-        if self.seen_at is None:
-            self.seen_at = now
-        quiet = now - self.seen_at
-        return self.time + quiet if quiet >= self.silence else self.time
+        """Return stream time, carried on by all of the silence once it has been watched long enough.
+
+        Where nobody looked for a while (a stopped process), records may be waiting: a new watch begins.
+        """
+        if self.watched_since is None:
+            self.watched_since = self.looked_at = now
+        if now - self.looked_at > UNWATCHED:
+            self.resume(self.before + now - self.watched_since, now)
+        self.looked_at = now
+        watched = now - self.watched_since
+        return self.time + self.before + watched if watched >= self.silence else self.time

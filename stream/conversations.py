@@ -15,7 +15,9 @@ from stream.errors import SchemaError
 from stream.pairing import Slot, place
 from stream.windows import Standing
 
-VERSION = 1  #: of the state's layout; raised when older code could misread it
+#: Of the state's layout. New fields are added at the end, with a default, and then it is raised: older state is read
+#: with the defaults, and older code, which would drop the new fields, refuses the new state.
+VERSION = 1
 
 _ID_BYTES, _TURN_BYTES = 6, 9  # of the id's digest, then 3 more of the content's checksum
 _BEFORE_ALL = float("-inf")
@@ -168,9 +170,9 @@ _decode_head = msgspec.msgpack.Decoder(_Head).decode
 
 
 def restore(value: bytes) -> Conversation:
-    """Read a snapshot back.
+    """Read a snapshot back; fields that an older version did not have yet get their defaults.
 
-    Raises SchemaError for another version than this code knows.
+    Raises SchemaError for a newer version than this code knows.
     """
     try:
         state = _decode(value)
@@ -179,13 +181,14 @@ def restore(value: bytes) -> Conversation:
         raise
     if state.version != VERSION:
         _look_at(value)
+        state.version = VERSION
     return state
 
 
 def peek(value: bytes) -> tuple[float, float, int]:
     """Read (due, clock, offset) of a snapshot without the rest; what a restore of a million conversations needs.
 
-    Raises SchemaError for another version than this code knows.
+    Raises SchemaError for a newer version than this code knows.
     """
     head = _look_at(value)
     return head.due, head.clock, head.offset
@@ -197,7 +200,6 @@ def _look_at(value: bytes) -> _Head:
     except msgspec.DecodeError as error:
         msg = f"expected a conversation's state, got {len(value)} bytes that do not read as one: {error}"
         raise SchemaError(msg) from None
-    if head.version != VERSION:
-        msg = f"expected conversation state of version {VERSION}, got {head.version}: start a turnsignal that knows it"
-        raise SchemaError(msg)
+    if head.version > VERSION:
+        raise SchemaError.newer("conversation", VERSION, head.version)
     return head

@@ -20,6 +20,14 @@ class ConfigError(TurnsignalError):
 class SchemaError(TurnsignalError):
     """Say that older code met a newer record, and which version reads it."""
 
+    @classmethod
+    def newer(cls, what: str, known: int, came: int) -> "SchemaError":
+        """Name both versions of a state's layout, the newest that is known and the one that came."""
+        return cls(
+            f"expected {what} state of version {known} or older, got {came}: a newer turnsignal wrote it, and this one "
+            "would lose what it cannot read; start that release here, too"
+        )
+
 
 class Reason(StrEnum):
     """Say why a record went to the dead letters; metric label and header value."""
@@ -38,6 +46,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"  #: a text or a record over its limit
     TOO_MANY_DOCUMENTS = "too_many_documents"
     CONFLICT = "conflict"  #: a known turn_id with another content
+    POISON = "poison"  #: ended two workers, or two attempts, that worked on nothing else
     OUTPUT_TOO_LARGE = "output_too_large"  #: what it produced exceeds the broker's limit even after cutting
 
 

@@ -13,10 +13,10 @@ from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
-from stream.clocks import StreamClock
+from stream.clocks import Moment, StreamClock
 from stream.conversations import Conversation, Known, peek, restore
 from stream.errors import Reason, Refused
-from stream.outbox import Outbox, Output, Record
+from stream.outbox import Outbox, Output, Record, dead_letter
 from stream.scorekeeping import Scorekeeper, Watch
 from stream.scoring import thresholds
 from stream.stats import named
@@ -33,13 +33,15 @@ class Batch:
     """What a list of records produced and changed.
 
     outputs: in order; changes: conversation key → new snapshot, None is a tombstone; tally: what to count after the
-    commit; records: how many were taken in.
+    commit; records: how many were taken in; taken: input topic → how many of its records were worked through, from the
+    first on; without any: all.
     """
 
     outputs: list[Output] = field(default_factory=list)
     changes: dict[bytes, bytes | None] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     records: int = 0
+    taken: dict[str, int] = field(default_factory=dict)
 
 
 class Shard:
@@ -94,10 +96,18 @@ class Shard:
             applied = max(applied, offset)
         return applied
 
+    def resume(self, last: Moment, now: Moment) -> None:
+        """Take up the silence since the last turns came, instead of beginning it anew; call after `restored`.
+
+        last: when the last batch with turns was committed. Of a time that only wall clocks have measured, half the
+        idle time is believed: a clock that is wrong by years then closes nothing that was in use just before.
+        """
+        self.clock.resume(last.until(now, self._limits.idle / 2), now.steady)
+
     def work(self, records: Sequence[Record], now: float, forget: Iterable[Record] = ()) -> Batch:
         """Work through records in their order.
 
-        now: the wall clock in seconds, which only carries on a silent partition; forget: records whose keys are
+        now: seconds on a steady clock, which only carries on a silent partition; forget: records whose keys are
         conversations to erase.
         """
         self._begin()
@@ -114,6 +124,21 @@ class Shard:
             self._forget(record)
         self._sweep(self.clock.read(now))
         return self._finish(len(records))
+
+    def set_aside(self, topic: str, record: Record, why: str) -> Batch:
+        """Return the dead letter of a record that cannot be worked on, and leave a gap in its conversation.
+
+        topic: the input that it came from; why: in words.
+        """
+        self._begin()
+        letter = dead_letter(record, topic, self.partition, Reason.POISON, why)
+        self._outbox.outputs.append(letter)
+        self._outbox.tally.dead_letters[topic, Reason.POISON] += 1
+        if topic == self.topic and record.key:
+            # Read with care: whatever reads the whole record may be what it cannot stand.
+            role = "user" if b'"role":"user"' in (record.value or b"").replace(b" ", b"") else "assistant"
+            self._leave_gap(record.key, role, record.offset)
+        return self._finish(1)
 
     def flush(self) -> Batch:
         """Close every open conversation as if it had been idle for long enough: the end of a replay."""
@@ -269,9 +294,8 @@ class Shard:
         """Erase a conversation on request: its state, and its summary on the compacted topic."""
         if record.key:
             if self._load(record.key) is not None:
+                self._live[record.key] = None
                 self._outbox.tally.pairing["forgotten"] += 1
-            # A tombstone even where nothing is kept: written to, a quiet partition closes its segment and is compacted.
-            self._live[record.key] = None
             self._outbox.summary(record.key, None)
 
     def _schedule(self, key: bytes, due: float) -> None:

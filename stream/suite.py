@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import orjson
@@ -69,6 +69,13 @@ def _read_by(read: Callable[[str], object]) -> AfterValidator:
 def _label(text: str) -> str:
     if text not in list(follow_ups.FollowUp):
         msg = f"expected one of {', '.join(follow_ups.FollowUp)}; got {text!r}"
+        raise ValueError(msg)
+    return text
+
+
+def _absolute(text: str) -> str:
+    if not PurePath(text).is_absolute():
+        msg = f"expected the absolute path of a Python, such as /opt/checks/bin/python; got {text!r}"
         raise ValueError(msg)
     return text
 
@@ -225,10 +232,12 @@ DEFAULT_CHECKS = (
 class Suite(_Part):
     """Scorers, thresholds, windows and limits in force.
 
-    Sections as in deploy/suite.toml; whatever is left out has the default that is written there.
+    Sections as in deploy/suite.toml; whatever is left out has the default that is written there. python: the
+    interpreter for the Python checks, None for turnsignal's own.
     """
 
     name: str = "default"
+    python: Annotated[str, AfterValidator(_absolute)] | None = None
     citations: CitationPart = CitationPart()
     retrieval: RetrievalPart = RetrievalPart()
     checks: tuple[CheckPart, ...] = tuple(CheckPart(check=name) for name in DEFAULT_CHECKS)
@@ -299,8 +308,12 @@ class Suite(_Part):
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of what decides scores: 12 hex digits; comments, order of keys and the name do not count."""
-        content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "exchanges", "aggregates"})
+        """Digest of what decides scores: 12 hex digits; comments, order of keys and the name do not count.
+
+        Neither does `python`: it is a place, another on every machine, while what a function means is what its
+        `version` says, as with packages installed beside turnsignal.
+        """
+        content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "python", "exchanges", "aggregates"})
         content["checks"] = [
             {**part.model_dump(mode="json", exclude={"version", "timeout"}), "check": check.name}
             | ({"timeout": check.timeout} if isinstance(check, Hosted) else {})

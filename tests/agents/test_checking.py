@@ -1,5 +1,6 @@
 """Users' Python checks run apart: whatever one of them does, the others answer and scoring goes on."""
 
+import ast
 import os
 import re
 import select
@@ -15,12 +16,14 @@ import pytest
 from click.testing import CliRunner
 
 from agents import checking
-from agents.checking import REST, STRIKES, hosted
+from agents.checking import OLDEST, VARIABLES, CheckProcess, describe_cost, hosted
 from agents.cli import turnsignal
+from agents.confining import landlock_version
 from agents.ownership import Ownership
 from agents.replaying import replay_files
 from agents.score import make_score_app
 from agents.settings import Settings
+from stream.checks.python import Hosted
 from stream.citations import citation_reader
 from stream.errors import ConfigError
 from stream.exchanges import Response
@@ -70,7 +73,75 @@ def documents(response):
     return {"passed": False, "explanation": " ".join(one["doc_id"] for one in response["documents"])}
 
 def environment(response):
-    return {"passed": False, "explanation": " ".join(sorted(os.environ))[:250]}
+    return {"passed": False, "explanation": " ".join(sorted(os.environ))}
+
+def ancestors():
+    pid = os.getppid()
+    while pid > 0:
+        yield pid
+        pid = int(open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1])
+
+# Reads what others keep: the parent, the parent's parents, whoever else there is; or may end the parent.
+def prying(response):
+    what, whose = response["text"].split()
+    if what == "kill":
+        os.kill(os.getppid(), 0)
+        return {"passed": False, "explanation": "may send signals to its parent"}
+    others = [int(one) for one in os.listdir("/proc") if one.isdigit() and int(one) != os.getpid()]
+    pids = {"parent": [os.getppid()], "ancestors": list(ancestors()), "others": others}[whose]
+    got = []
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/{what}", "rb", 0) as file:
+                if what == "mem":
+                    file.seek(int(open(f"/proc/{pid}/maps").readline().split("-")[0], 16))
+                if file.read(64):
+                    got.append(pid)
+        except OSError as error:
+            pass
+    return {"passed": not got, "explanation": f"read {what} of {got}"}
+
+# What can be had by executing something.
+def powers(response):
+    import subprocess
+    names = "Cap(Prm|Eff|Bnd|Amb)|NoNewPrivs"
+    said = subprocess.run(["grep", "-h", "-E", names, "/proc/self/status"], capture_output=True)
+    return {"passed": False, "explanation": said.stdout.decode()}
+
+def forge(response):
+    for fd in range(3, 20):
+        try:
+            os.write(fd, b'{"returned": true}\\n' * 5)
+        except OSError:
+            pass
+    return {"passed": False}
+
+def forge_late(response):
+    if response["text"] == "forge":
+        def write():
+            for fd in range(3, 20):
+                try:
+                    os.write(fd, b'["0123456789abcdef", {"returned": true}]\\n')
+                except OSError:
+                    pass
+            open("forged", "w").close()  # a named pipe that the test waits at
+        threading.Timer(0.02, write).start()
+    return True
+
+def leave_late(response):
+    threading.Timer(0.02, lambda: os._exit(3)).start()
+    return True
+
+def never(response):
+    return False
+
+def where(response):
+    import sys
+    return {"passed": False, "explanation": sys.prefix + " " + " ".join(sys.path)}
+
+def near(response):
+    time.sleep(0.6)
+    return True
 
 def asks(response):
     return input() == "yes"
@@ -83,6 +154,10 @@ def open_files(response):
 
 number = 5
 """
+
+
+POLITE = '[[checks]]\ncheck = "python.function(call=acme_checks:polite)"'
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="what Linux can do")
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +180,10 @@ def ready(request: pytest.FixtureRequest) -> Iterator[dict[str, Check]]:
 
 def answer(text: str) -> Response:
     return Response(text, [], citation_reader(), "web")
+
+
+def with_root() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": str(Path(checking.__file__).parents[1])}
 
 
 def uses(*names: str) -> pytest.MarkDecorator:
@@ -132,7 +211,7 @@ def test_a_function_that_fails_is_an_error_with_a_short_reason(ready: dict[str, 
         "wrong": "acme_checks:wrong raised ValueError: no way",
         "stop": "acme_checks:stop raised SystemExit: stop",
         "odd": "acme_checks:odd returned a object, where plain true, false or {…} is expected",
-        "long": "acme_checks:long returned 1000051 bytes, where at most 16000 are expected",
+        "long": "acme_checks:long returned 1000050 bytes, where at most 16000 are expected",
         "memory": "acme_checks:memory raised MemoryError:",
         "asks": "acme_checks:asks raised EOFError: EOF when reading a line",
     }
@@ -158,22 +237,188 @@ def test_a_function_that_overruns_its_time_is_killed_and_the_next_response_is_ju
         assert check.check(answer("x")) is PASSED
 
 
-def test_a_function_that_keeps_overrunning_rests_and_is_then_asked_again() -> None:
-    with hosted(suite_of("acme_checks:hang", more='timeout = "20ms"')) as suite:
-        [(_, check)] = suite.parsed_checks
-        for _ in range(STRIKES):
-            assert "overran" in str(check.check(answer("hang")).explanation)
-        for _ in range(REST):
-            assert "is not asked" in str(check.check(answer("x")).explanation)
-        assert "is not asked" not in str(check.check(answer("x")).explanation)
+class Clock:
+    """A second passes whenever somebody looks."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
 
 
-def test_only_overruns_in_a_row_make_a_check_rest() -> None:
-    with hosted(suite_of("acme_checks:leave", more='timeout = "5s"')) as suite:
-        [(_, check)] = suite.parsed_checks
-        for _ in range(STRIKES + 1):
-            assert check.check(answer("leave")).result is Result.ERROR
-            assert check.check(answer("x")) is PASSED
+@pytest.fixture
+def process(request: pytest.FixtureRequest) -> Iterator[CheckProcess]:
+    checks = [check for _, check in suite_of(*request.param, more='timeout = "5s"').parsed_checks]
+    process = CheckProcess([check for check in checks if isinstance(check, Hosted)], clock=Clock())
+    process.load()
+    yield process
+    process.close()
+
+
+def runs(*names: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("process", [[f"acme_checks:{name}" for name in names]], indirect=True)
+
+
+def ask(process: CheckProcess, name: str, text: str) -> Finding:
+    [(_, check)] = suite_of(f"acme_checks:{name}", more='timeout = "5s"').parsed_checks
+    return process(cast("Hosted", check), answer(text))
+
+
+@runs("leave", "never")
+def test_a_check_that_crashes_every_second_time_is_not_asked_beyond_its_share_and_recovers(
+    process: CheckProcess,
+) -> None:
+    said = [str(ask(process, "leave", text).explanation) for text in ["leave", "x"] * 4]
+    crash, refusal = "acme_checks:leave: ended its process with 7", "acme_checks:leave is not asked"
+    assert [one.removeprefix(crash) for one in said[:6]] == ["", "None"] * 3
+    assert [one[: len(refusal)] for one in said[6:]] == [refusal] * 2
+    assert "10% of the last minute" in said[7]
+    assert ask(process, "never", "x").result is Result.FAIL
+    cast("Clock", process._clock).now += 60.0
+    assert ask(process, "leave", "x") is PASSED
+
+
+def test_a_check_that_keeps_near_its_limit_is_charged_too() -> None:
+    # No clock of the test's: what is looked at is what the check itself makes of 0.6 s in 1 s.
+    with hosted(suite_of("acme_checks:near", "acme_checks:polite", more='timeout = "1s"')) as suite:
+        runner = cast("CheckProcess", cast("Hosted", suite.parsed_checks[0][1]).run)
+        for _, check in suite.parsed_checks:
+            check.check(answer("please"))
+        spent = {name.split(":")[1]: breaker._spent for name, breaker in runner._breakers.items()}
+    assert spent["near)"] >= 0.6
+
+
+@uses("forge", "never")
+def test_lines_that_a_check_writes_into_the_pipe_are_its_own_error_and_flip_no_other(ready: dict[str, Check]) -> None:
+    for _ in range(3):
+        assert ready["forge"].check(answer("x")) == Finding(
+            Result.ERROR, "acme_checks:forge: wrote into a pipe that is not its own and was killed"
+        )
+        assert ready["never"].check(answer("x")) == Finding(Result.FAIL, "the function says no")
+
+
+@uses("forge_late", "never")
+def test_a_line_written_after_the_answer_is_nobodys_answer(ready: dict[str, Check], tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "forged")
+    for _ in range(3):
+        assert ready["forge_late"].check(answer("forge")) is PASSED
+        (tmp_path / "forged").read_bytes()
+        assert ready["never"].check(answer("x")) == Finding(Result.FAIL, "the function says no")
+
+
+@runs("leave_late", "never")
+def test_a_process_that_ends_between_two_calls_costs_no_check_its_answer(process: CheckProcess) -> None:
+    assert ask(process, "leave_late", "x") is PASSED
+    os.waitid(os.P_PID, process._process.pid, os.WEXITED | os.WNOWAIT)
+    assert ask(process, "never", "x") == Finding(Result.FAIL, "the function says no")
+
+
+@uses("environment")
+def test_the_process_sees_the_variables_that_are_said_and_no_others(
+    ready: dict[str, Check], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("TURNSIGNAL_SASL_PASSWORD", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "DATABASE_URL"):
+        monkeypatch.setenv(name, "hunter2")
+    monkeypatch.setenv("TZ", "UTC")
+    with hosted(suite_of("acme_checks:environment", more='timeout = "5s"')) as suite:
+        names = set(str(suite.parsed_checks[0][1].check(answer("x")).explanation).split())
+    assert "TZ" in names
+    assert {name for name in names if not name.startswith("LC_")} <= VARIABLES | {"PYTHONHASHSEED", "PYTHONIOENCODING"}
+
+
+@linux
+@uses("prying")
+@pytest.mark.parametrize("what", ["environ", "mem"])
+def test_a_check_cannot_read_what_its_parent_keeps(ready: dict[str, Check], what: str) -> None:
+    assert ready["prying"].check(answer(f"{what} parent")) is PASSED
+
+
+@pytest.mark.skipif(landlock_version() < 1, reason="needs Landlock")
+@uses("prying")
+@pytest.mark.parametrize("what", ["environ ancestors", "mem ancestors", "environ others", "mem others"])
+def test_a_check_cannot_read_what_any_other_process_keeps(ready: dict[str, Check], what: str) -> None:
+    assert ready["prying"].check(answer(what)) is PASSED
+
+
+@pytest.mark.skipif(landlock_version() < 6, reason="needs Landlock 6, of Linux 6.12")
+@uses("prying")
+def test_a_check_cannot_end_its_parent(ready: dict[str, Check]) -> None:
+    assert "PermissionError" in str(ready["prying"].check(answer("kill parent")).explanation)
+
+
+@linux
+@uses("powers")
+def test_a_check_has_no_capabilities_and_can_get_none_not_even_as_root(ready: dict[str, Check]) -> None:
+    said = str(ready["powers"].check(answer("x")).explanation).split()
+    names, values = said[::2], said[1::2]
+    assert dict(zip(names, values, strict=True)) == {
+        **dict.fromkeys(("CapPrm:", "CapEff:", "CapAmb:"), "0" * 16),
+        "CapBnd:": "0" * 16 if os.geteuid() == 0 else dict(zip(names, values, strict=True))["CapBnd:"],
+        "NoNewPrivs:": "1",
+    }
+
+
+@linux
+def test_only_who_hosts_checks_keeps_others_from_looking_into_it() -> None:
+    program = (
+        "import ctypes; from agents.checking import hosted; from stream.suite import Suite, parse_suite\n"
+        "readable = lambda: ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)\n"
+        "with hosted(Suite()): print(readable())\n"
+        f"with hosted(parse_suite({POLITE!r})): print(readable())"
+    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, check=False, capture_output=True, env=with_root(), timeout=60)
+    assert done.stdout.split() == [b"1", b"0"], done.stderr
+
+
+@pytest.fixture
+def other_python(tmp_path: Path) -> Path:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "other")], check=True, timeout=60)
+    return tmp_path / "other" / "bin" / "python"
+
+
+def test_a_suite_names_the_python_that_its_checks_run_in(other_python: Path, tmp_path: Path) -> None:
+    [packages] = (tmp_path / "other").glob("lib/python*/site-packages")
+    (packages / "acme_apart.py").write_text("from acme_checks import where")
+    # What such a Python runs before anything else is a stranger's, too.
+    (packages / "sitecustomize.py").write_text(
+        "import os\ntry: open(f'/proc/{os.getppid()}/environ').read(); open('read', 'w')\nexcept OSError: pass"
+    )
+    check = '[[checks]]\ncheck = "python.function(call=acme_apart:where)"\ntimeout = "5s"'
+    with pytest.raises(ConfigError, match="No module named 'acme_apart'"), hosted(parse_suite(check)):
+        pass
+    with hosted(parse_suite(f'python = "{other_python}"\n{check}')) as suite:
+        said = str(suite.parsed_checks[0][1].check(answer("x")).explanation).split()
+    assert said[:2] == [str(tmp_path / "other"), str(tmp_path)]
+    assert not [path for path in said if path.endswith(("/agents", "agents/check_process.py"))]
+    assert sys.platform != "linux" or not (tmp_path / "read").exists()
+
+
+def test_a_python_that_is_none_is_named_with_what_was_expected(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("")
+    for name, text in (("old", "#!/bin/sh\necho 3 8"), ("older", "#!/bin/sh\necho no such option >&2; exit 2")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    said = {
+        "gone": "got nothing there",
+        "": "got no file that can be executed",
+        "plain": "got no file that can be executed",
+        "old": "got Python 3.8",
+        "older": "got a program that is none: no such option",
+    }
+    for name, got in said.items():
+        path = str(tmp_path / name)
+        with pytest.raises(ConfigError) as caught, hosted(parse_suite(f'python = "{path}"\n{POLITE}')):
+            pass
+        assert str(caught.value) == f"python: expected a Python of 3.9 or newer at {path}, {got}"
+
+
+def test_the_script_is_written_for_the_oldest_python_and_hides_no_module_of_its_library() -> None:
+    directory = Path(checking.__file__).parent
+    ast.parse((directory / "check_process.py").read_text(), feature_version=OLDEST)
+    assert not {path.stem for path in directory.glob("*.py")} & sys.stdlib_module_names
 
 
 @uses("hashes", "environment", "open_files")
@@ -230,12 +475,11 @@ def test_the_process_ends_with_whoever_asked() -> None:
         "process = CheckProcess([check for _, check in suite.parsed_checks]); process.load()\n"
         "print(process._process.pid, flush=True); os.kill(os.getpid(), 9)"
     )
-    root = str(Path(checking.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", program],
         check=False,
         capture_output=True,
-        env=os.environ | {"PYTHONPATH": root},
+        env=with_root(),
         timeout=60,
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
@@ -299,3 +543,12 @@ def test_the_check_command_says_what_a_call_costs_and_what_goes_wrong(tmp_path: 
     told = CliRunner().invoke(turnsignal, ["suite", "check", str(path)]).output.splitlines()
     assert re.fullmatch(r"python\.function\(call=acme_checks:polite\): [\d,]+ µs a call on an example of .*", told[1])
     assert told[2].endswith("on an example: acme_checks:wrong raised ValueError: no way")
+
+
+def test_a_call_that_is_too_near_its_limit_is_told_so_before_it_is_live() -> None:
+    assert describe_cost(0.00009, 1075, 0.1) == "90 µs a call on an example of 1,075 characters"
+    assert describe_cost(0.05, 1075, 0.1) == "50,000 µs a call on an example of 1,075 characters"
+    assert describe_cost(0.06, 1075, 0.1) == (
+        "60,000 µs a call on an example of 1,075 characters; more than half of its time of 100 ms,"
+        " so that it is asked for 10% of a minute at most: raise timeout"
+    )

@@ -76,16 +76,19 @@ def test_sorting_in_little_memory_gives_the_same_order(traffic: Path) -> None:
 
 
 def test_equal_times_keep_the_order_of_the_files(tmp_path: Path) -> None:
+    """Whether they are held, or lie in as many sorted runs as there are files."""
     line = '{{"conversation_id": "{}", "timestamp": "2025-06-15T12:00:00Z"}}\n'
-    path = tmp_path / "turns.jsonl"
-    path.write_text("".join(line.format(n) for n in range(50)))
-    with Recording([path]).in_order(Indexer(NOW), 5_000) as ordered:
-        assert [record.offset for record in ordered] == list(range(50))
+    paths = [tmp_path / f"{number}.jsonl" for number in range(10)]
+    for number, path in enumerate(paths):
+        path.write_text("".join(line.format(5 * number + n) for n in range(5)))
+    for memory in (500, 1_000_000):
+        with Recording(paths).in_order(Indexer(NOW), memory) as ordered:
+            assert [(record.offset, record.key) for record in ordered] == [(n, b"%d" % n) for n in range(50)]
 
 
 @pytest.mark.parametrize("zipped", [False, True])
 def test_lines_that_are_read_again_are_what_they_were(tmp_path: Path, zipped: bool) -> None:
-    """Marks, line ends of every kind, blocks that end anywhere, and more files than are kept open."""
+    """Byte order marks, line ends of every kind, blocks that end anywhere, and more files than are kept open."""
     line = '{{"conversation_id": "c", "timestamp": "2025-06-15T{:02d}:{:02d}:00Z", "text": "{}"}}'
     paths, written = [], []
     for number in range(70):

@@ -178,6 +178,14 @@ def test_names_that_were_not_declared_are_other_and_counted():
     assert value(metrics, "label_overflow_total", label="check") == 1
 
 
+def test_series_that_there_was_no_room_for_are_counted() -> None:
+    metrics, tally = WorkerMetrics(), Tally()
+    assert value(metrics, "label_overflow_total", label="series") == 0
+    tally.overflow["series"] += 3
+    metrics.apply(tally, 0.0)
+    assert value(metrics, "label_overflow_total", label="series") == 3
+
+
 def test_a_long_declared_name_fits_the_label_limit_of_the_scrape():
     name = f"keywords.forbidden(words='{'x' * 500}')"
     metrics, tally = worker(checks=[name]), Tally()

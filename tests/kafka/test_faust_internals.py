@@ -13,8 +13,10 @@ from typing import Any
 
 import pytest
 from aiokafka.consumer.fetcher import Fetcher
+from aiokafka.consumer.group_coordinator import CoordinatorGroupRebalance, GroupCoordinator
 from aiokafka.consumer.subscription_state import SubscriptionState
 from faust import App, Stream
+from faust.assignor.partition_assignor import PartitionAssignor
 from faust.tables.recovery import Recovery
 from faust.transport.consumer import Consumer
 from faust.transport.drivers import aiokafka as driver
@@ -39,6 +41,7 @@ class Owner:
     def __init__(self) -> None:
         self.inbox = Inbox(100)
         self.taken: list[set[TP]] = []
+        self.source: Any = None
 
     async def take_over(self, assigned: set[TP]) -> Mapping[TP, int]:
         self.taken.append(assigned)
@@ -46,6 +49,9 @@ class Owner:
 
     async def let_go(self) -> None:
         return
+
+    def owned(self) -> set[int]:
+        return {PLACE.partition}
 
 
 class Thread:
@@ -64,6 +70,9 @@ class Thread:
 
     def assignment(self) -> set[TP]:
         return {PLACE}
+
+    def position_of(self, tp: TP) -> int:
+        return 10
 
     async def seek_wait(self, positions: Mapping[TP, int]) -> None:
         return
@@ -178,13 +187,13 @@ async def test_a_failing_fetch_ends_the_process(
     class GaveUp(BaseException):
         pass
 
-    def give_up(reason: object) -> None:
-        raise GaveUp(reason)
+    def end_over(error: BaseException, doing: str) -> None:
+        raise GaveUp(error)
 
     async def getmany(active: set[TP], timeout: float) -> dict[TP, list[Any]]:
         raise LookupError("offset out of range")
 
-    monkeypatch.setattr(ours, "give_up", give_up)
+    monkeypatch.setattr(ours, "end_over", end_over)
     consumer = make_consumer()
     consumer._thread.getmany = getmany
     with pytest.raises(GaveUp, match="out of range"):
@@ -324,3 +333,51 @@ def test_every_method_that_is_replaced_exists_with_the_same_parameters(
 def test_what_is_used_from_inside_is_there(where: type, names: list[str]) -> None:
     assert [name for name in names if not hasattr(where, name)] == []
     assert issubclass(BatchStream, Stream)
+
+
+class Cluster:
+    """Metadata that learns of the topics only after some updates."""
+
+    def __init__(self, after: int) -> None:
+        self.updates, self.after = 0, after
+
+    def partitions_for_topic(self, topic: str) -> set[int] | None:
+        return {0, 1} if self.updates >= self.after else None
+
+
+class Client:
+    def __init__(self, after: int) -> None:
+        self.cluster = Cluster(after)
+        self._topics: set[str] = set()
+
+    async def set_topics(self, topics: set[str]) -> None:
+        self._topics = topics
+
+    async def force_metadata_update(self) -> None:
+        self.cluster.updates += 1
+
+
+@pytest.mark.parametrize(("after", "known"), [(0, True), (3, True), (10_000, False)])
+async def test_a_leader_waits_for_the_topics_before_it_deals_them_out(
+    after: int, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ours, "_METADATA_SECONDS", 0.5)
+    client = Client(after)
+    thread = SimpleNamespace(
+        app=SimpleNamespace(consumer_topics=("turns", "forget")),
+        thread_loop=asyncio.get_running_loop(),
+        _ensure_consumer=lambda: SimpleNamespace(_client=client),
+    )
+    assert await PartitionThread._await_topics(thread) is known
+    assert client._topics == ({"turns", "forget"} if after else set())
+
+
+async def test_faust_deals_out_nothing_of_topics_that_its_leader_has_not_heard_of_yet() -> None:
+    groups = PartitionAssignor._get_copartitioned_groups({"turns"}, Cluster(1), {"member": ["turns"]})
+    assert groups == {}
+
+
+def test_a_static_member_does_not_leave_by_itself() -> None:
+    source = inspect.getsource(GroupCoordinator._maybe_leave_group)
+    assert "self._group_instance_id is None" in source
+    assert "_perform_assignment" in inspect.getsource(CoordinatorGroupRebalance._on_join_leader)

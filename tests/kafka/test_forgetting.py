@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
+from agents.checkpoints import Checkpoint
 from agents.cli import turnsignal
 from agents.forgetting import find_conversations, list_remains, send_requests
 from agents.settings import Settings
@@ -50,7 +51,7 @@ def test_the_texts_of_a_forgotten_conversation_leave_the_changelog(settings: Set
 
     def work(turns: list[Kept], forget: list[Kept]) -> None:
         batch = shard.work(turns, now, forget)
-        writer.write(batch.outputs, batch.changes)
+        writer.write(batch.outputs, batch.changes, Checkpoint())
         writer.commit([], group)
         shard.accept(batch)
 
@@ -60,7 +61,7 @@ def test_the_texts_of_a_forgotten_conversation_leave_the_changelog(settings: Set
     work([], [request])
     for _ in range(90):  # the broker looks for what it can compact every 15 seconds
         time.sleep(1.0)
-        work([], [request])  # the same request again: a partition that is written to closes its segments
+        work([], [request])  # as with every commit, its checkpoint is written, and older segments close
         if not any(TEXT in (record.value or b"") for record in read_topic(settings, changelog)[0]):
             break
     else:

@@ -5,16 +5,8 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from agents.positions import (
-    Trouble,
-    align_partitions,
-    aligned_counts,
-    check_positions,
-    find_troubles,
-    make_mark,
-    read_positions,
-    repair,
-)
+from agents.positions import Trouble, check_positions, find_troubles, make_mark, read_positions
+from agents.repair import align_partitions, aligned_counts, repair
 from agents.settings import Settings
 from agents.topics import TOPICS, create_topics, describe_topics, partition_for, topic_names
 from stream.errors import ConfigError, TurnsignalError
@@ -43,7 +35,9 @@ def commit_five(settings: Settings, *, mark: bool = True) -> None:
 
 
 def troubles(settings: Settings, state: dict[tuple[str, int], int] | None = None) -> list[Trouble]:
-    found = find_troubles(read_positions(settings, "score", state), aligned_counts(settings), "score", marked=True)
+    known = state or {}
+    read = [p._replace(state=known.get((p.topic, p.partition))) for p in read_positions(settings, "score")]
+    found = find_troubles(read, aligned_counts(settings), "score", marked=True)
     return [finding.trouble for finding in found]
 
 

@@ -1,25 +1,29 @@
 """A conversation's state: bounded, written and read back as it was."""
 
+from pathlib import Path
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream.conversations import Conversation, Known, Limits, peek, restore
+from stream.conversations import VERSION, Conversation, Known, Limits, peek, restore
 from stream.errors import SchemaError
 from stream.pairing import USER, Answer, Slot
 from stream.windows import Standing
 
 LIMITS = Limits()
+DATA = Path(__file__).parents[1] / "data"
 
 
 def slot(time: float) -> Slot:
     return Slot(f"t{time}", USER, time, "")
 
 
-def test_a_full_state_is_read_back_as_it_was_written() -> None:
+def full_state() -> Conversation:
     answer = Answer("a", None, "m", "web", 0.5, None, "followed_up:clear:u2", "row", 3.0, 0.2, 0.2, True)
-    state = Conversation(
+    return Conversation(
         due=5.0,
         clock=1.5,
         offset=7,
@@ -35,6 +39,15 @@ def test_a_full_state_is_read_back_as_it_was_written() -> None:
         horizon=0.5,
         suite="s",
     )
+
+
+def fields_of(state: Conversation) -> list[Any]:
+    fields: list[Any] = msgspec.msgpack.decode(state.snapshot())
+    return fields
+
+
+def test_a_full_state_is_read_back_as_it_was_written() -> None:
+    state = full_state()
     assert restore(state.snapshot()) == state
 
 
@@ -51,10 +64,31 @@ def test_due_and_clock_can_be_read_without_the_rest() -> None:
     assert tuple(peek(Conversation(due=1.0, last=0.0).snapshot()))[:2] == (1.0, float("-inf"))
 
 
-def test_newer_state_is_refused() -> None:
-    for newer in (Conversation(version=2).snapshot(), msgspec.msgpack.encode([2, 0.0, 0.0, 7, "another layout"])):
+def test_state_that_version_1_wrote_is_read() -> None:
+    written = (DATA / "conversation-state-1.msgpack").read_bytes()
+    assert restore(written) == full_state()
+    assert peek(written) == (5.0, 1.5, 7)
+
+
+@pytest.mark.parametrize("fields", range(4, 21))
+def test_state_of_an_older_version_has_the_defaults_of_the_fields_that_came_later(fields: int) -> None:
+    whole = fields_of(full_state())
+    older = msgspec.msgpack.encode([0, *whole[1:fields]])
+    state = restore(older)
+    assert state.version == VERSION
+    assert fields_of(state)[1:] == whole[1:fields] + fields_of(Conversation())[fields:]
+    assert peek(older) == (5.0, 1.5, 7)
+    assert restore(state.snapshot()) == state
+
+
+def test_newer_state_is_refused_with_both_versions_and_what_to_do() -> None:
+    for newer in (
+        Conversation(version=VERSION + 1).snapshot(),
+        msgspec.msgpack.encode([VERSION + 1, 0.0, 0.0, 7, "another layout"]),
+        msgspec.msgpack.encode([*fields_of(Conversation(version=VERSION + 1)), "a field more"]),
+    ):
         for read in (restore, peek):
-            with pytest.raises(SchemaError, match="version 1, got 2"):
+            with pytest.raises(SchemaError, match=f"version {VERSION} or older, got {VERSION + 1}: .* start that rel"):
                 read(newer)
 
 

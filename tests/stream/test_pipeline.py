@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stream.clocks import Moment
 from stream.conversations import Conversation, restore
 from stream.errors import Reason, SchemaError
 from stream.exchanges import Exchange
@@ -328,7 +329,7 @@ def test_a_batch_that_is_not_accepted_leaves_the_store_alone() -> None:
 
 def test_newer_state_is_refused_with_a_message_that_says_so() -> None:
     newer = Shard(SUITE, {b"c": Conversation(version=2).snapshot()})
-    with pytest.raises(SchemaError, match="version 1, got 2"):
+    with pytest.raises(SchemaError, match="version 1 or older, got 2"):
         newer.restored()
 
 
@@ -337,6 +338,63 @@ def test_nothing_at_all_is_an_empty_batch() -> None:
     batch = shard.work([], T0)
     assert (batch.outputs, batch.changes, batch.records) == ([], {}, 0)
     assert shard.flush().outputs == []
+
+
+def test_no_conversation_has_a_key_that_cannot_begin_an_id() -> None:
+    """Such keys are reserved: positions lie beside the conversations in the changelog, under one that begins so."""
+    shard = Shard(SUITE, skip_applied=True)
+    keys = [b"\xff", b"\xffpositions", b"\xfe", b"\x80c", "ÿc".encode("latin-1")]
+    came = [
+        Came(n, key, record(n, Turn(role, "u1", n)).value, STAMP)
+        for n, key in enumerate(keys)
+        for role in ("user", "gap_user")
+    ]
+    batch = shard.work(came, T0, [Came(n, key, None, STAMP) for n, key in enumerate(keys)])
+    assert batch.changes == {}
+    assert batch.tally.records["turnsignal.turns", "dead_letter"] == 2 * len(keys)
+
+
+# -- silence, in a partition whose owner changes -------------------------------------------------------------
+
+
+def silent_since_25_minutes(boot: str = "boot", wall: float = T0 + 1500, steady: float = 2000.0) -> Shard:
+    """A shard just restored; the last turns came at T0, at 500 s of a clock that began with the machine."""
+    before = Shard(SUITE)
+    play(before, records([Turn("user", "u1", 0), Turn("assistant", "a1", 1)]))
+    shard = Shard(SUITE, before.store)
+    shard.restored()
+    shard.resume(Moment(T0, 500.0, "boot"), Moment(wall, steady, boot))
+    return shard
+
+
+def closed_after(shard: Shard, begin: float) -> int | None:
+    """Look every ten seconds for an hour, and return after how many the conversation was closed."""
+    for second in range(0, 3600, 10):
+        shard.accept(shard.work([], begin + second))
+        if orjson.loads(orjson.dumps(shard.describe(b"c")))["closes"]:
+            return second
+    return None
+
+
+def test_a_restart_does_not_begin_silence_anew() -> None:
+    assert closed_after(silent_since_25_minutes(), 2000.0) == 320
+
+
+@pytest.mark.parametrize("step", [1860.0, -1860.0, 1e9])
+def test_a_wall_clock_that_is_stepped_closes_nothing(step: float) -> None:
+    assert closed_after(silent_since_25_minutes(wall=T0 + 1500 + step), 2000.0) == 320
+
+
+def test_on_another_machine_a_wrong_wall_clock_closes_nothing_that_was_in_use_a_quarter_of_an_hour_before() -> None:
+    assert closed_after(silent_since_25_minutes("another", wall=T0 + 1e9, steady=7.0), 7.0) == 920
+    assert closed_after(silent_since_25_minutes("another", wall=T0 + 600, steady=7.0), 7.0) == 1220
+
+
+def test_a_restart_after_a_long_time_waits_for_what_may_be_on_its_way() -> None:
+    shard = silent_since_25_minutes(steady=500.0 + 86_000)
+    shard.accept(shard.work([], 86_501.0))
+    shard.accept(shard.work([record(2, Turn("user", "u2", 20.0))], 86_502.0))
+    assert closed_after(shard, 86_503.0) == 1800
 
 
 # -- records that were taken in before -----------------------------------------------------------------------

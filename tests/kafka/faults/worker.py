@@ -15,11 +15,12 @@ from typing import Any
 
 from agents import score
 from agents.apps import build_app, log_to_stderr, run_app
+from agents.batch_work import BatchWork
 from agents.metrics import WorkerMetrics
 from agents.ownership import Ownership
+from agents.refusals import EXIT_REFUSED
 from agents.settings import Settings
 from agents.supervisor import Supervisor
-from agents.transactions import EXIT_REFUSED
 from stream.errors import ConfigError
 from stream.pipeline import Batch, Shard
 from stream.scoring import scorer_names
@@ -47,8 +48,8 @@ class Mischief:
         return True
 
 
-class WaywardOwnership(Ownership):
-    """An owner whose commit may wait for something that never comes."""
+class WaywardWork(BatchWork):
+    """Batch work whose commit may wait for something that never comes."""
 
     mischief: Mischief
 
@@ -75,8 +76,9 @@ def work() -> int:
         return batch
 
     metrics = WorkerMetrics(scorers=scorer_names(suite), checks=[], topics=list(plan.inputs[:1]))
-    owner = WaywardOwnership(settings, dataclasses.replace(plan, work=wayward), metrics)
-    owner.mischief = mischief
+    owner = Ownership(settings, dataclasses.replace(plan, work=wayward), metrics)
+    owner.work.__class__ = WaywardWork
+    owner.work.mischief = mischief
     return run_app(build_app(settings, owner))
 
 

@@ -82,6 +82,15 @@ def test_version_and_time_are_part_of_the_fingerprint_and_the_defaults_are_not_t
     assert spelled == plain_one
 
 
+def test_the_python_that_checks_run_in_is_a_place_and_no_part_of_the_fingerprint() -> None:
+    suite = parse_suite('python = "/opt/checks/bin/python"\n' + POLITE)
+    assert suite.python == "/opt/checks/bin/python"
+    assert suite.fingerprint == parse_suite(POLITE).fingerprint
+    for path in ("python3", "bin/python", ""):
+        with pytest.raises(ConfigError, match=f"python: expected the absolute path of a Python, .*; got '{path}'"):
+            parse_suite(f'python = "{path}"\n{POLITE}')
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [("version = 0", "version"), ('timeout = "11s"', "timeout"), ("timeout = 0", "timeout")],

@@ -1,0 +1,258 @@
+"""Batch work: one batch of one partition, computed, written and committed, or come to nothing.
+
+A batch that cannot be computed or written goes on in smaller parts, until the record that is to blame stands alone and
+is set aside. Whatever else goes wrong ends the process: its supervisor starts it again, and the broker has kept nothing
+half done.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+from confluent_kafka import Consumer, TopicPartition
+
+from agents.batches import Gathered, Inbox
+from agents.caution import Caution
+from agents.checkpoints import Checkpoint
+from agents.holdings import Holding, Plan
+from agents.metrics import WorkerMetrics
+from agents.moments import read_moment
+from agents.progress import Progress
+from agents.refusals import end_over, locate
+from agents.settings import Settings
+from agents.transactions import refuses_records, was_forgotten
+from stream.pipeline import Batch
+
+logger = logging.getLogger("turnsignal.work")
+
+#: Seconds between a commit and the next transaction of the same id. The broker still writes the markers of the former
+#: one then, and answers CONCURRENT_TRANSACTIONS, upon which librdkafka waits 20 ms before it asks again.
+_REST = 0.005
+_LONG = 100  #: turns that take about as long to compute
+
+
+class Committer(Protocol):
+    """Who commits input positions where there are no transactions: the consumer."""
+
+    async def commit_positions(self, offsets: list[TopicPartition]) -> None:
+        """Commit input positions apart from the outputs."""
+        ...
+
+
+class BatchWork:
+    """The batches of one app in this process, one at a time for each partition.
+
+    group: gives a consumer that names the group; committer: set at the first assignment.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        plan: Plan,
+        metrics: WorkerMetrics,
+        inbox: Inbox,
+        progress: Progress,
+        group: Callable[[], Consumer],
+    ) -> None:
+        self.settings = settings
+        self.plan = plan
+        self.metrics = metrics
+        self.inbox = inbox
+        self.progress = progress
+        self.committer: Committer | None = None
+        self.inflight = 0
+        self._group = group
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._commits = ThreadPoolExecutor(32, "commit")
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    @property
+    def exactly_once(self) -> bool:
+        """Whether outputs, state and position commit together."""
+        return self.settings.delivery == "exactly_once"
+
+    async def wait_idle(self) -> None:
+        """Wait until no batch is under way."""
+        await self._idle.wait()
+
+    def close(self) -> None:
+        """Give the threads back; the process ends."""
+        self._commits.shutdown(wait=False, cancel_futures=True)
+
+    def limit_batches(self, holding: Holding) -> None:
+        """Have the next batch of a partition be as small as its caution says."""
+        size = self.inbox.limit if holding.caution is None else min(holding.caution.size, self.inbox.limit)
+        self.inbox.limits[holding.number] = size
+
+    def start(self, holding: Holding, gathered: Gathered) -> None:
+        """Have a batch worked through; under caution its beginning is committed first."""
+        self.inflight += 1
+        self._idle.clear()
+        if holding.caution is not None and gathered.size:
+            work = self._work_carefully(holding, gathered)
+        else:
+            batch = self._compute(holding, gathered)
+            if batch is None or not self._write(holding, gathered, batch):
+                self._finish(gathered.partition)
+                return
+            work = self._commit(holding, gathered, batch, time.monotonic())
+        task = asyncio.get_running_loop().create_task(self._end_over_errors(work, gathered))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _end_over_errors(self, work: Any, gathered: Gathered) -> None:
+        try:
+            await work
+        except Exception as error:
+            end_over(error, f"committing {describe(gathered)}")
+        self._finish(gathered.partition)
+
+    async def _work_carefully(self, holding: Holding, gathered: Gathered) -> None:
+        """Commit that a batch begins, so that the next worker knows of it should this one end; then work it through."""
+        assert holding.caution is not None
+        began = time.monotonic()
+        if holding.caution.exhausted and _names(gathered) == holding.caution.inputs:
+            batch: Batch | None = self._set_aside(holding, gathered)
+        else:
+            holding.writer.write([], {}, holding.checkpoint(begun=_names(gathered)))
+            await self._in_time(holding.writer.commit, [], self._group().consumer_group_metadata())
+            batch = self._compute(holding, gathered)
+        if batch is not None and self._write(holding, gathered, batch):
+            await self._commit(holding, gathered, batch, began)
+
+    def _compute(self, holding: Holding, gathered: Gathered) -> Batch | None:
+        """Return what came of a batch; None when there is nothing to commit, or it is to be tried in smaller parts."""
+        try:
+            batch = self.plan.work(holding.keeper, gathered.records, time.monotonic())
+        except MemoryError:
+            raise
+        except Exception as error:
+            self._try_smaller(holding, gathered, error)
+            return None
+        return batch if batch.outputs or batch.changes or gathered.size or gathered.ahead else None
+
+    def _write(self, holding: Holding, gathered: Gathered, batch: Batch) -> bool:
+        """Hand a batch to its writer; say whether it took it."""
+        if gathered.records.get(self.plan.inputs[0]):
+            holding.fed = read_moment()
+        try:
+            holding.writer.write(batch.outputs, batch.changes, _checkpoint(holding, gathered, batch))
+        except Exception as error:
+            if not refuses_records(error):
+                raise
+            holding.writer.abort()
+            self._try_smaller(holding, gathered, error)
+            return False
+        return True
+
+    async def _commit(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
+        positions = gathered.positions(batch.taken)
+        group = self._group().consumer_group_metadata()
+        offsets = holding.offsets(positions)
+        try:
+            await self._in_time(holding.writer.commit, offsets, group)
+        except Exception as error:
+            if refuses_records(error):
+                holding.writer.abort()
+                self._try_smaller(holding, gathered, error)
+                return
+            if not was_forgotten(error):
+                raise
+            await self._renew(holding, gathered, batch)
+        if not self.exactly_once and offsets and self.committer is not None:
+            await self.committer.commit_positions(offsets)
+        holding.keeper.accept(batch)
+        holding.advance(positions, gathered.taken(batch.taken))
+        self.limit_batches(holding)
+        if rest := gathered.after(batch.taken):
+            self.inbox.put_back(holding.number, rest)
+        self._count(holding, gathered, batch, started)
+
+    async def _renew(self, holding: Holding, gathered: Gathered, batch: Batch) -> None:
+        """Write a batch again under a transactional id that the broker had forgotten, as it does after a quiet week."""
+        logger.warning("the broker has forgotten the transactional id of partition %d; beginning anew", holding.number)
+        await self._in_time(holding.writer.start)
+        holding.writer.write(batch.outputs, batch.changes, _checkpoint(holding, gathered, batch))
+        group = self._group().consumer_group_metadata()
+        await self._in_time(holding.writer.commit, holding.offsets(gathered.positions(batch.taken)), group)
+
+    async def _in_time(self, step: Callable[..., None], *arguments: Any) -> None:
+        """Do a step of a transaction in a thread; one that takes longer than a transaction may is given up.
+
+        librdkafka's own timeouts are not kept everywhere: after an outage it may wait minutes for the coordinator.
+        """
+        work = asyncio.get_running_loop().run_in_executor(self._commits, step, *arguments)
+        done, _ = await asyncio.wait([work], timeout=self.settings.transaction_timeout)
+        if not done:
+            msg = f"expected the broker to answer within {self.settings.transaction_timeout:g} s, got nothing"
+            raise TimeoutError(msg)
+        await work
+
+    def _try_smaller(self, holding: Holding, gathered: Gathered, error: Exception) -> None:
+        """Put a batch that came to nothing back, to be tried in smaller parts; a record alone is set aside in time."""
+        logger.error("%s came to nothing: %s", describe(gathered), locate(error))
+        if not gathered.size:
+            raise error  # nothing but time has passed; there is no record to set aside
+        caution = holding.caution or Caution(gathered.size, gathered.size)
+        holding.caution = caution.failed(_names(gathered), locate(error))
+        # What it left half done in memory goes with it.
+        holding.keeper = self.plan.make(holding.number, holding.keeper.store)
+        holding.keeper.restored()
+        holding.resume_silence()
+        self.inbox.put_back(holding.number, gathered.records)
+        self.limit_batches(holding)
+
+    def _set_aside(self, holding: Holding, gathered: Gathered) -> Batch:
+        """Return the dead letter of a record that cannot be worked on, and what has to be remembered of it."""
+        ((topic, (record,)),) = ((name, records) for name, records in gathered.records.items() if records)
+        caution = holding.caution
+        why = (caution.why if caution else "") or "it ended each worker that worked on it and on nothing else"
+        logger.error("%s is set aside as a dead letter: %s", describe(gathered), why)
+        return self.plan.set_aside(holding.keeper, topic, record, why)
+
+    def _finish(self, number: int) -> None:
+        """Free a partition for its next batch; one that would be computed in no time comes after a rest."""
+        self.inflight -= 1
+        if not self.inflight:
+            self._idle.set()
+        if not self.exactly_once or self.inbox.waiting_for(number) >= _LONG:
+            self.inbox.done(number)
+        else:
+            asyncio.get_running_loop().call_later(_REST, self.inbox.done, number)
+
+    def _count(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
+        now = time.time()
+        metrics, number = self.metrics, gathered.partition
+        metrics.apply(batch.tally, now)
+        metrics.record_transaction("committed", time.monotonic() - started)
+        for records in gathered.records.values():
+            if records:
+                metrics.record_latency(
+                    "inline", [now - records[0].timestamp / 1000, now - records[-1].timestamp / 1000]
+                )
+        metrics.set_table(f"{self.plan.name}-{number}", entries=len(holding.keeper.store))
+        self.progress.made()
+
+
+def _checkpoint(holding: Holding, gathered: Gathered, batch: Batch) -> Checkpoint:
+    """Return where the state stands with a batch."""
+    return holding.checkpoint_after(gathered.positions(batch.taken), gathered.taken(batch.taken))
+
+
+def _names(gathered: Gathered) -> str:
+    """Name the inputs of a batch."""
+    return ",".join(sorted(topic for topic, records in gathered.records.items() if records))
+
+
+def describe(gathered: Gathered) -> str:
+    """Name a batch: topic, partition, and its first and last offset."""
+    shown = [
+        f"{topic}-{gathered.partition} offsets {records[0].offset} to {records[-1].offset} ({len(records)} records)"
+        for topic, records in gathered.records.items()
+        if records
+    ]
+    return ", ".join(shown) or f"partition {gathered.partition} as time passes"

@@ -1,0 +1,156 @@
+"""Refusals: which errors of Kafka an operator has to mend, and how a process ends over any error.
+
+What a restart can mend ends the process with `EXIT_RESTART`; what it cannot (a password, a right, a setting) ends it
+with `EXIT_REFUSED`, in a sentence that names what to change.
+"""
+
+import logging
+import os
+import sys
+import time
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from aiokafka import errors as aiokafka_errors
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient, ClusterMetadata
+
+from agents.settings import Settings
+from stream.errors import ConfigError, SchemaError, TurnsignalError
+
+logger = logging.getLogger("turnsignal.refusals")
+
+EXIT_REFUSED = 2  #: the exit code for a wrong setting, suite or topic
+EXIT_RESTART = 70  #: the exit code of a worker that wants to be started again (EX_SOFTWARE)
+
+_RIGHTS = "`turnsignal topics show` lists the rights that a worker needs"
+_WRONG_CREDENTIALS = (
+    "TURNSIGNAL_SASL_USERNAME, _SASL_PASSWORD, _SASL_MECHANISM: expected credentials that the broker takes"
+)
+_WRONG_TLS = "TURNSIGNAL_SECURITY_PROTOCOL, _SSL_CAFILE, _SSL_CERTFILE: expected a TLS connection that both sides trust"
+_OPERATORS = {
+    KafkaError._AUTHENTICATION: _WRONG_CREDENTIALS,
+    KafkaError.SASL_AUTHENTICATION_FAILED: _WRONG_CREDENTIALS,
+    KafkaError.UNSUPPORTED_SASL_MECHANISM: _WRONG_CREDENTIALS,
+    KafkaError.ILLEGAL_SASL_STATE: _WRONG_CREDENTIALS,
+    KafkaError._SSL: _WRONG_TLS,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED: f"expected the right to read or write its topics; {_RIGHTS}",
+    KafkaError.GROUP_AUTHORIZATION_FAILED: f"expected the right READ on its consumer group; {_RIGHTS}",
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED: (
+        f"expected the right WRITE on its transactional ids; {_RIGHTS}, or TURNSIGNAL_DELIVERY=at_least_once does"
+        " without them"
+    ),
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED: f"expected the right IDEMPOTENT_WRITE on the cluster; {_RIGHTS}",
+}
+_FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
+_AIOKAFKA = {
+    aiokafka_errors.TopicAuthorizationFailedError: _OPERATORS[KafkaError.TOPIC_AUTHORIZATION_FAILED],
+    aiokafka_errors.GroupAuthorizationFailedError: _OPERATORS[KafkaError.GROUP_AUTHORIZATION_FAILED],
+    aiokafka_errors.SaslAuthenticationFailed: _WRONG_CREDENTIALS,
+    aiokafka_errors.UnsupportedSaslMechanismError: _WRONG_CREDENTIALS,
+}
+
+
+def kafka_error(error: BaseException) -> KafkaError | None:
+    """Return librdkafka's own error inside an exception, None for any other exception."""
+    inner = error.args[0] if isinstance(error, KafkaException) and error.args else None
+    return inner if isinstance(inner, KafkaError) else None
+
+
+def explain_refusal(error: BaseException) -> str | None:
+    """Say in a sentence what an operator has to change before this error goes away; None where a restart may help."""
+    if isinstance(error, ConfigError | SchemaError):
+        return str(error)
+    inner = kafka_error(error)
+    expected = _OPERATORS.get(inner.code()) if inner is not None else None
+    if expected is None:
+        expected = next((said for kind, said in _AIOKAFKA.items() if isinstance(error, kind)), None)
+    return None if expected is None else f"{expected}; got: {_describe(error)}"
+
+
+def is_fenced(error: BaseException) -> bool:
+    """Say whether another worker has become the owner, as it should when this one was thought dead."""
+    inner = kafka_error(error)
+    return inner is not None and inner.code() in _FENCED
+
+
+def end_over(error: BaseException, doing: str) -> NoReturn:
+    """End the process over an error: for good where only an operator can help, else to be started again.
+
+    doing: what was being done, for the log.
+    """
+    refusal = explain_refusal(error)
+    if refusal is not None:
+        refuse(refusal)
+    if is_fenced(error):
+        logger.warning("%s: another worker owns the partition now; starting again", doing)
+        _end(EXIT_RESTART)
+    give_up(f"{doing}: {locate(error)}")
+
+
+def locate(error: BaseException) -> str:
+    """Spell an error in one line, with the place in the code that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    return f"{_describe(error)}{place}"
+
+
+def give_up(reason: object) -> NoReturn:
+    """End the process at once: the supervisor starts it again, and the broker has kept nothing half done.
+
+    A worker that went on after a failed commit, fence or restore would either stand still alive or write what another
+    worker writes too.
+    """
+    logger.critical("giving up, to be started again: %s", reason)
+    _end(EXIT_RESTART)
+
+
+def refuse(reason: object) -> NoReturn:
+    """End the process for good: starting again would meet the same, an operator has to decide."""
+    logger.critical("%s", reason)
+    _end(EXIT_REFUSED)
+
+
+def reach_broker(settings: Settings, timeout: float) -> ClusterMetadata:
+    """Connect and return what topics there are; wrong credentials are told at once, not after the timeout.
+
+    Raises ConfigError for credentials, certificates and rights that the broker does not take, TurnsignalError when
+    nothing answers within `timeout` seconds.
+    """
+    heard: list[KafkaError] = []
+    admin = AdminClient({**settings.confluent(), "log_level": 0, "error_cb": heard.append})
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            return admin.list_topics(timeout=1.0)
+        except KafkaException as error:
+            admin.poll(0)
+            heard.append(error.args[0])
+            wrong = explain_refusal(KafkaException(_first_refusal(heard)))
+            if wrong is not None:
+                raise ConfigError(wrong) from None
+            if time.monotonic() > deadline:
+                said = next((one.str() for one in heard if one.code() != KafkaError._TRANSPORT), heard[-1].str())
+                msg = f"expected an answer from {settings.brokers} within {timeout:.0f} s, got: {said}"
+                raise TurnsignalError(msg) from None
+
+
+def _first_refusal(heard: Iterable[KafkaError]) -> KafkaError:
+    told = list(heard)
+    return next((one for one in told if one.code() in _OPERATORS), told[-1])
+
+
+def _describe(error: BaseException) -> str:
+    inner: Any = kafka_error(error)
+    if inner is not None:
+        return f"{inner.name()}: {inner.str()}"
+    said = " ".join(str(error).split())[:500]
+    return f"{type(error).__name__}: {said}"
+
+
+def _end(code: int) -> NoReturn:
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,177 @@
+"""What ends a worker is not tried for ever: the record to blame is set aside, and its neighbours are scored."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiokafka import AIOKafkaProducer
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+
+from agents.brokers import Broker
+from agents.settings import Settings
+from agents.topics import create_topics, topic_names
+from stream.errors import Reason
+from tests.kafka.faults.oracle import committed, ends, read_topic
+from tests.kafka.faults.play import wait
+
+pytestmark = pytest.mark.kafka
+
+ROOT = Path(__file__).resolve().parents[2]
+SHORT = {
+    "TURNSIGNAL_SESSION_TIMEOUT": "6s",
+    "TURNSIGNAL_HEARTBEAT_INTERVAL": "500ms",
+    "TURNSIGNAL_MAX_POLL_RECORDS": "64",
+}
+
+
+def turn(conversation: str, number: int, text: str = "How do I reset it?") -> tuple[bytes, bytes]:
+    value = {
+        "conversation_id": conversation,
+        "turn_id": f"{conversation}:{number}",
+        "role": "user" if number % 2 else "assistant",
+        "text": text,
+        "timestamp": f"2024-05-01T09:{number:02}:00Z",
+    }
+    return conversation.encode(), orjson.dumps(value)
+
+
+def conversations(name: str, count: int) -> list[tuple[bytes, bytes]]:
+    return [turn(f"{name}-{each}", number) for each in range(count) for number in (1, 2, 3)]
+
+
+def produce(settings: Settings, records: list[tuple[bytes, bytes]], **options: Any) -> None:
+    producer = Producer({**settings.confluent(), "partitioner": "murmur2_random", **options})
+    for key, value in records:
+        producer.produce(topic_names(settings.prefix)["turns"], value, key)
+    assert producer.flush(30) == 0
+
+
+@contextmanager
+def running(settings: Settings, directory: Path, module: str = "tests.kafka.pill", *more: str) -> Iterator[Path]:
+    """Run a supervised worker; gives its log."""
+    log = directory / "worker.log"
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
+    own = {
+        "TURNSIGNAL_BROKERS": settings.brokers,
+        "TURNSIGNAL_PREFIX": settings.prefix,
+        "TURNSIGNAL_METRICS_PORT": "0",
+        "PYTHONPATH": str(ROOT),
+    }
+    with log.open("ab") as stream:
+        command = [sys.executable, "-m", module, *more]
+        process = subprocess.Popen(command, env=kept | own | SHORT, cwd=ROOT, stdout=stream, stderr=stream)
+    try:
+        yield log
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(30)
+        finally:
+            process.kill()
+
+
+def rows(settings: Settings) -> int:
+    return sum(map(len, read_topic(settings, topic_names(settings.prefix)["scores"]).values()))
+
+
+def letters(settings: Settings) -> list[tuple[str, str]]:
+    found = read_topic(settings, topic_names(settings.prefix)["dead_letters"])
+    headers = [dict(record.headers) for records in found.values() for record in records]
+    return [(head["reason"].decode(), head["detail"].decode()) for head in headers]
+
+
+@pytest.mark.parametrize("pill", ["pill:exit", "pill:raise"])
+def test_a_record_that_no_worker_survives_is_set_aside_and_its_neighbours_are_scored(
+    fresh_topics: Settings, tmp_path: Path, pill: str
+) -> None:
+    produce(fresh_topics, [*conversations("before", 20), turn("sick", 1, pill), *conversations("after", 20)])
+    with running(fresh_topics, tmp_path) as log:
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 150, "all turns to be committed")
+        said = log.read_text()
+    ((reason, detail),) = letters(fresh_topics)
+    assert reason == Reason.POISON
+    assert "ended each worker" in detail if pill == "pill:exit" else "ZeroDivisionError: a pill (pill.py:" in detail
+    assert rows(fresh_topics) == 2 * 2 * 20
+    assert f"{topic_names(fresh_topics.prefix)['turns']}-" in said
+    if pill == "pill:raise":
+        assert "to be started again" not in said
+        assert "came to nothing: ZeroDivisionError" in said
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+async def test_turns_of_every_codec_are_read(fresh_topics: Settings, tmp_path: Path, codec: str) -> None:
+    produce(fresh_topics, conversations(codec, 4), **{"compression.type": codec})
+    producer = AIOKafkaProducer(bootstrap_servers=fresh_topics.brokers, compression_type=codec)
+    await producer.start()
+    for key, value in conversations(f"aio-{codec}", 4):
+        await producer.send_and_wait(topic_names(fresh_topics.prefix)["turns"], value, key)
+    await producer.stop()
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "score"):
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+    assert rows(fresh_topics) == 2 * 2 * 4
+    assert letters(fresh_topics) == []
+
+
+def test_a_changelog_that_was_made_anew_is_refused_until_that_is_accepted(
+    broker: Broker, fresh_topics: Settings, tmp_path: Path
+) -> None:
+    changelog = topic_names(fresh_topics.prefix)["conversations_changelog"]
+    produce(fresh_topics, conversations("c", 20))
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "score"):
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+    admin = AdminClient(fresh_topics.confluent())
+    admin.delete_topics([changelog])[changelog].result(30)
+    wait(lambda: changelog not in admin.list_topics(timeout=10).topics, 30, "the changelog to be gone")
+    create_topics(fresh_topics)
+    assert started(fresh_topics) == 2
+    said = subprocess.run(command(), env=environment(fresh_topics), cwd=ROOT, capture_output=True, text=True)
+    assert "got a changelog that was made anew" in said.stderr
+    assert "topics repair score --to earliest" in said.stderr
+    assert cli(fresh_topics, "topics", "repair", "score", "--to", "accept").returncode == 0
+    before = rows(fresh_topics)
+    produce(fresh_topics, conversations("d", 20))
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "score"):
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the new turns to be committed")
+    assert rows(fresh_topics) == before + 2 * 20
+
+
+def test_positions_that_are_gone_are_restored_from_the_changelog(fresh_topics: Settings, tmp_path: Path) -> None:
+    produce(fresh_topics, conversations("c", 20))
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "score"):
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+    group = fresh_topics.app_id("score")
+    admin = AdminClient(fresh_topics.confluent())
+    admin.delete_consumer_groups([group])[group].result(30)
+    produce(fresh_topics, conversations("d", 20))
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "score") as log:
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the new turns to be committed")
+        assert "was gone; restored" in log.read_text()
+    assert rows(fresh_topics) == 2 * 2 * 20
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
+    own = {"TURNSIGNAL_BROKERS": settings.brokers, "TURNSIGNAL_PREFIX": settings.prefix}
+    return kept | own | SHORT | {"TURNSIGNAL_METRICS_PORT": "0", "PYTHONPATH": str(ROOT)}
+
+
+def command() -> list[str]:
+    return [sys.executable, "-m", "agents.cli", "worker", "score", "--no-supervisor"]
+
+
+def started(settings: Settings) -> int:
+    """Start a worker that is expected to refuse; return its exit code."""
+    return subprocess.run(command(), env=environment(settings), cwd=ROOT, capture_output=True, timeout=90).returncode
+
+
+def cli(settings: Settings, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    line = [sys.executable, "-m", "agents.cli", *arguments]
+    return subprocess.run(line, env=environment(settings), cwd=ROOT, capture_output=True, text=True, timeout=90)
