@@ -198,7 +198,7 @@ class BatchWork:
         if not gathered.size:
             raise error  # nothing but time has passed; there is no record to set aside
         caution = holding.caution or Caution(gathered.size, gathered.size)
-        holding.caution = caution.failed(_names(gathered), locate(error))
+        holding.caution = caution.failed(_names(gathered), locate(error, quoted=False))
         # What it left half done in memory goes with it.
         holding.keeper = self.plan.make(holding.number, holding.keeper.store)
         holding.keeper.restored()

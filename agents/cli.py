@@ -87,10 +87,10 @@ def worker(app: str, *, supervisor: bool) -> None:
 
 def _make_app(app: str, settings: Any) -> Any:
     if app == "score":
+        from agents.redacting import suite_in_force
         from agents.score import make_score_app
-        from stream.suite import load_suite
 
-        return make_score_app(settings, load_suite(settings.suite))
+        return make_score_app(settings, suite_in_force(settings.suite, settings.redaction))
     from agents.watch import make_watch_app
 
     port = settings.metrics_port
@@ -168,9 +168,18 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
     help="Directory for the results.",
 )
 @click.option("--suite", "suite_file", type=SUITE, help="Suite to score with.  [TURNSIGNAL_SUITE, or the built-in one]")
+@click.option("--redaction", type=SUITE, help="What to take out of texts first.  [TURNSIGNAL_REDACTION, or nothing]")
 @click.option("--workers", type=click.IntRange(1), help="Processes.  [one per core]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
-def replay(files: tuple[Path, ...], *, out: Path, suite_file: Path | None, workers: int | None, as_is: bool) -> None:
+def replay(
+    files: tuple[Path, ...],
+    *,
+    out: Path,
+    suite_file: Path | None,
+    redaction: Path | None,
+    workers: int | None,
+    as_is: bool,
+) -> None:
     """Score recorded turns (.jsonl, .jsonl.gz) without Kafka, exactly as a worker would.
 
     Writes scores.jsonl, conversations.jsonl, dead-letters.jsonl and summary.json; the same files, byte for byte,
@@ -179,11 +188,14 @@ def replay(files: tuple[Path, ...], *, out: Path, suite_file: Path | None, worke
     import time
 
     from agents.reading import Recording
+    from agents.redacting import suite_in_force
     from agents.replaying import replay_files
     from agents.telling import tell_conversations
-    from stream.suite import load_suite
 
-    chosen = load_suite(suite_file or os.environ.get("TURNSIGNAL_SUITE") or None)
+    environment = os.environ.get
+    chosen = suite_in_force(
+        suite_file or environment("TURNSIGNAL_SUITE") or None, redaction or environment("TURNSIGNAL_REDACTION") or None
+    )
     with shown_progress("replaying", Recording(files).size) as (_, reading, _sending):
         summary = replay_files(files, out, chosen, time.time(), workers=workers or 0, as_is=as_is, progress=reading)
     console = open_console()
@@ -198,6 +210,7 @@ def _tell_replay(summary: Mapping[str, Any], out: Path) -> str:
         f"{turns:,} turns, {summary['conversations']['closed']:,} conversations, {sum(dead.values()):,} dead letters."
     ]
     lines += [f"  dead letters, {reason}: {n:,}" for reason, n in dead.items()]
+    lines += [f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items()]
     if not turns:
         lines.append(
             "No turn could be read: are these files of turns, one JSON object a line? See `turnsignal schema turn`."

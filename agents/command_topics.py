@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import click
 from rich.table import Table
 
-from agents.options import open_console, read_settings
+from agents.options import open_console, read_settings, shown_progress
 from stream.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agents.forgetting import Remains
 
 Wanted = Literal["earliest", "latest", "accept", "state"]
 
@@ -33,7 +36,25 @@ def create() -> None:
     for topic in created:
         click.echo(f"{topic.state:8} {topic.name}" + (f"  ({topic.detail})" if topic.detail else ""))
     if any(topic.state == "differs" for topic in created):
-        click.echo("Those that differ were left as they are; change them with Kafka's own tools.", err=True)
+        click.echo("Those that differ were left as they are; `turnsignal topics update` changes settings.", err=True)
+
+
+@topics.command(epilog="Example: TURNSIGNAL_RETENTION_TURNS=3d turnsignal topics update --dry-run")
+@click.option("--dry-run", is_flag=True, help="Change nothing; show what would be changed.")
+def update(*, dry_run: bool) -> None:
+    """Give the topics that are there the settings that `create` would give them.
+
+    Retention, compaction and in-sync replicas, as TURNSIGNAL_… say; workers may go on meanwhile. Where a retention
+    becomes shorter, the broker deletes what is older within minutes. Partitions and replicas stay as they are: see
+    `turnsignal topics repair --align`, and Kafka's own tools for replicas.
+    """
+    from agents.topics import update_topics
+
+    altered = update_topics(read_settings(), dry_run=dry_run)
+    for topic, setting, before, after in altered:
+        click.echo(f"{'would change' if dry_run else 'changed'} {topic}: {setting}: {before} → {after}")
+    if not altered:
+        click.echo("All settings are as wanted.")
 
 
 @topics.command(epilog="Example: turnsignal topics show")
@@ -106,24 +127,62 @@ def _target(to: str, place: str | None) -> Wanted | Mapping[tuple[str, int], int
     return {(match[1], int(match[2])): int(to)}
 
 
-@click.command(epilog="Example: turnsignal forget c-42")
-@click.argument("conversation_id")
-def forget(conversation_id: str) -> None:
-    """Erase a conversation: its state in the workers, and its summary on the compacted topic.
+@click.command(epilog="Example: turnsignal forget c-42, or: turnsignal forget --user u-7 --dry-run")
+@click.argument("conversation_id", required=False)
+@click.option("--user", "user_id", metavar="ID", help="Forget every conversation with a turn of this user_id.")
+@click.option("--dry-run", is_flag=True, help="Ask for nothing; show what would be forgotten.")
+def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool) -> None:
+    """Erase a conversation, or all of a user's: the state in the workers, the summary on the compacted topic.
 
-    The workers do it as soon as they read the request. Rows that were already written (scores, turns) stay until their
-    retention.
+    The workers do it as soon as they read the request. What was written before (turns, scores) stays until the broker
+    deletes it; what and until when is printed. Turns that come later, or that workers have not read yet, begin the
+    conversation anew: stop its source and wait for the lag to be 0 first.
+
+    A user's conversations are found by reading every turn that the topic still holds. One whose turns have all expired
+    is not found that way; no record that is left of it names the user. A conversation of several users is forgotten as
+    a whole. Exit code 1 when none is found.
     """
-    from agents.produce import Sender
-    from agents.topics import topic_names
-    from stream.replay import Recorded
+    import time
+
+    from agents.forgetting import find_conversations, list_remains, send_requests
     from stream.turns import MAX_ID
 
-    if not 0 < len(conversation_id) <= MAX_ID or not conversation_id.isprintable():
-        msg = f"expected a conversation id of 1 to {MAX_ID} printable characters, got {conversation_id[:80]!r}"
+    if (conversation_id is None) == (user_id is None):
+        raise click.UsageError("say what to forget: CONVERSATION_ID, or --user ID")
+    given = conversation_id if user_id is None else user_id
+    if given is None or not 0 < len(given) <= MAX_ID or not given.isprintable():
+        msg = f"expected an id of 1 to {MAX_ID} printable characters, got {(given or '')[:80]!r}"
         raise ConfigError(msg)
-    settings, key = read_settings(), conversation_id.encode()
-    sender = Sender(settings, topic_names(settings.prefix)["forget"])
-    sender.send(Recorded(0.0, 0, key, b"", 0), key, b"")
-    sender.flush()
-    click.echo(f"Asked the workers to forget {conversation_id}.")
+    settings = read_settings()
+    conversations = [given]
+    if user_id is not None:
+        with shown_progress("reading turns", 0) as (_, _reading, sending):
+            found = find_conversations(settings, user_id, sending)
+        conversations = found.conversations
+        since = f", from {found.oldest:%Y-%m-%d %H:%M} UTC on" if found.oldest else ""
+        click.echo(f"{len(conversations):,} conversations of {user_id} in {found.turns:,} turns{since}:")
+        for name in conversations:
+            click.echo(f"  {name}")
+        click.echo("Conversations whose turns have all expired are not among them, and nothing left names their users.")
+    if not dry_run and conversations:
+        sent = send_requests(settings, conversations)
+        what = conversations[0] if user_id is None else f"{sent:,} conversations"
+        click.echo(f"Asked the workers to forget {what}.")
+    if conversations:
+        click.echo("What stays, and until when by the broker's settings; it takes some minutes more:")
+        for remains in list_remains(settings, time.time()):
+            click.echo(f"  {_tell(remains)}")
+    else:
+        raise SystemExit(1)
+
+
+def _tell(remains: "Remains") -> str:
+    """Say in a line what stays on a topic."""
+    if remains.until is None:
+        limit = "max.compaction.lag.ms" if remains.compacted else "retention.ms"
+        when = f"without end, as {limit} sets none; see `turnsignal topics update`"
+    else:
+        when = f"until {remains.until:%Y-%m-%d %H:%M} UTC"
+        if remains.compacted:
+            when += ", or the first record on its partition after that (a later request to forget is one)"
+    return f"{remains.topic}: {remains.what}: {when}"

@@ -58,6 +58,7 @@ FAMILIES: Mapping[str, Family] = {
     "pairing_total": Family("counter", ("outcome",), "What became of turns on their way into exchanges."),
     "records_total": Family("counter", ("topic", "result"), "Records read, by what became of them."),
     "dead_letters_total": Family("counter", ("topic", "reason"), "Records set aside, by reason."),
+    "redactions_total": Family("counter", ("kind",), "What was taken out of texts before they were scored, by kind."),
     "last_event_timestamp_seconds": Family("gauge", ("topic",), "Newest event time of the last batch."),
     "consumer_lag_messages": Family("gauge", ("topic", "partition"), "End of the log minus committed position."),
     "position_stalled_seconds": Family(

@@ -129,7 +129,7 @@ class FileFeeder(Feeder):
             try:
                 sender.send(record, readable_key(record, self._now), record.value)
             except Refused as error:
-                refused.add(record, error.reason, error.detail)
+                refused.add(record, error.reason, error.shown)
             self.sent = number + 1
         sender.flush()
 

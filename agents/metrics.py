@@ -237,10 +237,10 @@ class WorkerMetrics(Collector):
             yield "instruction_checks_total", (assistant, version), labels, by
 
     def _count_by_topic(self, tally: Tally) -> None:
-        for outcome, by in tally.pairing.items():
-            self._add("pairing_total", (outcome,), by)
-        for word, by in tally.overflow.items():
-            self._add("label_overflow_total", (word,), by)
+        by_word = {"pairing_total": tally.pairing, "label_overflow_total": tally.overflow}
+        for name, words in (by_word | {"redactions_total": tally.redactions}).items():
+            for word, by in words.items():
+                self._add(name, (word,), by)
         for name, counts in (("records_total", tally.records), ("dead_letters_total", tally.dead_letters)):
             for (topic, word), by in counts.items():
                 self._add(name, (name_label(topic), word), by)

@@ -213,7 +213,7 @@ def produce_files(
             try:
                 key = readable_key(record, now)
             except Refused as error:
-                refused.add(record, error.reason, error.detail)
+                refused.add(record, error.reason, error.shown)
                 continue
             pace.wait(record.time)
             sender.send(record, key, record.value)

@@ -90,11 +90,14 @@ def end_over(error: BaseException, doing: str) -> NoReturn:
     give_up(f"{doing}: {locate(error)}")
 
 
-def locate(error: BaseException) -> str:
-    """Spell an error in one line, with the place in the code that raised it."""
+def locate(error: BaseException, *, quoted: bool = True) -> str:
+    """Spell an error in one line, with the place in the code that raised it.
+
+    quoted: with its message, which may quote what somebody said; without, where it is written down to stay.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{_describe(error)}{place}"
+    return f"{_describe(error) if quoted or kafka_error(error) else type(error).__name__}{place}"
 
 
 def give_up(reason: object) -> NoReturn:

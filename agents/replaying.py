@@ -136,18 +136,19 @@ class Parts(ExitStack):
         return file
 
     def _spell(self, output: Output) -> bytes:
-        """Write a dead letter as one JSON line: the file and line it came from, why, and what it was."""
+        """Write a dead letter as one JSON line: the file and line where it still stands, and why."""
         headers = dict(output.headers or [])
         file, line = self._recording.where(int(headers["offset"]))
         return spell_dead_letter({"file": file, "line": line}, headers, output.value)
 
 
 def spell_dead_letter(source: dict[str, Any], headers: dict[str, bytes], value: bytes | None) -> bytes:
-    """Write a dead letter as one JSON line; bytes that are no text are shown as far as they are."""
+    """Write a dead letter as one JSON line: where it stood, why, and what it kept, if anything, as text."""
     row = source | {name: headers[name].decode("utf-8", "replace") for name in ("reason", "detail") if name in headers}
     if "length" in headers:
         row |= {"length": int(headers["length"]), "sha256": headers["sha256"].decode()}
-    row["value"] = None if value is None else value.decode("utf-8", "replace")
+    if value:
+        row["value"] = value.decode("utf-8", "replace")
     return orjson.dumps(row)
 
 

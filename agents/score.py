@@ -29,10 +29,10 @@ def make_plan(settings: Settings, suite: Suite) -> Plan:
     """Say what the score app reads, keeps and writes."""
     names = topic_names(settings.prefix)
     turns, forget = names["turns"], names["forget"]
-    skip_applied = settings.delivery != "exactly_once"
+    skip_applied, full_letters = settings.delivery != "exactly_once", settings.dead_letters == "full"
 
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> Shard:
-        return Shard(suite, store, turns, partition, skip_applied=skip_applied)
+        return Shard(suite, store, turns, partition, skip_applied=skip_applied, full_letters=full_letters)
 
     def work(shard: Shard, records: Mapping[str, list[Any]], now: float) -> Batch:
         return shard.work(records.get(turns, ()), now, records.get(forget, ()))

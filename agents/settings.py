@@ -143,7 +143,14 @@ class Settings(BaseModel):
     retention_scores: Retention = _retention("30d")
     retention_series: Retention = _retention("7d")
     retention_regressions: Retention = _retention("90d")
-    retention_dead_letters: Retention = _retention("30d")
+    retention_dead_letters: Retention = _retention("7d")
+    #: How long a record of a compacted topic may outlive the one that replaced or erased it.
+    compaction_lag: Annotated[Seconds, Field(ge=1)] = Field(
+        default=86_400.0, description="a duration of a second or more, such as 12h or 1d"
+    )
+    dead_letters: Literal["headers", "full"] = Field(
+        default="headers", description="headers (where a record stood and why), or full: also what it was, cut"
+    )
     standby_replicas: Annotated[int, Field(ge=0, le=0)] = Field(
         default=0,
         description="0 (standby replicas are not supported: Faust would fill them from a transactional changelog, "
@@ -152,6 +159,7 @@ class Settings(BaseModel):
 
     store: Literal["memory"] | Path = Field(default="memory", description="memory, or a directory for larger state")
     suite: File | None = Field(default=None, description="a suite file (TOML); none is the built-in default")
+    redaction: File | None = Field(default=None, description="a redaction file (TOML); none leaves texts as they are")
     metrics_host: str = Field(default="127.0.0.1", min_length=1, description="an address to serve /metrics on")
     metrics_port: Annotated[int, Field(ge=0, le=65_535)] = Field(
         default=9108, description="a port from 1 to 65535, or 0 for any that is free"
@@ -218,6 +226,12 @@ class Settings(BaseModel):
             "heartbeat_interval",
             f"at most a third of TURNSIGNAL_SESSION_TIMEOUT, {self.session_timeout:g} s",
             f"{self.heartbeat_interval:g} s",
+        )
+        _expect(
+            self.redaction is None or self.dead_letters == "headers",
+            "dead_letters",
+            "headers with TURNSIGNAL_REDACTION (a record that cannot be read cannot be redacted)",
+            "full",
         )
         return self
 

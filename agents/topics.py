@@ -12,15 +12,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from agents.settings import Settings
 from stream.errors import TurnsignalError
 
 APPS = ("score", "judge", "watch")
 ADMIN_SECONDS = 30.0
+SEGMENT_SECONDS = 86_400.0  #: by how much records of an expiring topic may outlive their retention
 MOCK_CLUSTER = "mockCluster"  #: how the cluster id of librdkafka's mock begins; it makes a topic when asked about it
 
+_NOT_A_SETTING = ("topic", "partitions", "replication")  #: of what may differ: `topics update` leaves it as it is
 _EARLIEST, _LATEST = OffsetSpec.earliest(), OffsetSpec.latest()
 _NO_LEADER_YET = (
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -95,6 +105,15 @@ class Described(NamedTuple):
     offsets: dict[int, tuple[int, int]]
 
 
+class Altered(NamedTuple):
+    """A setting of a topic that was changed, or would be."""
+
+    topic: str
+    setting: str
+    before: str
+    after: str
+
+
 class Right(NamedTuple):
     """An access right on the broker (an ACL); prefixed: the name stands for every name that begins with it."""
 
@@ -114,6 +133,10 @@ def topic_config(topic: Topic, settings: Settings) -> dict[str, str]:
     config = {"min.insync.replicas": str(settings.min_insync_replicas)}
     if topic.compact:
         config["cleanup.policy"] = "compact"
+        # Without a limit the broker compacts when half of a log is stale, which for a quiet partition is never: the
+        # texts of a conversation that was forgotten would stay. What erases them has to leave the newest segment, too.
+        lag = str(round(settings.compaction_lag * 1000))
+        config["max.compaction.lag.ms"] = config["segment.ms"] = lag
         # The newest segment is never compacted: with the default of 1 GiB a restore would read up to that much history
         # per partition.
         config["segment.bytes"] = str(64 * 1024 * 1024)
@@ -121,6 +144,9 @@ def topic_config(topic: Topic, settings: Settings) -> dict[str, str]:
         config["cleanup.policy"] = "delete"
         seconds: float = getattr(settings, f"retention_{topic.name}")
         config["retention.ms"] = "-1" if math.isinf(seconds) else str(round(seconds * 1000))
+        # The broker deletes whole segments: with its default of a week per segment, records of seven days stay for
+        # fourteen.
+        config["segment.ms"] = str(round(min(seconds, SEGMENT_SECONDS) * 1000))
     if topic.outside:
         # A producer's own clock would decide when its records expire (1970: at once), and what counts as the future.
         config["message.timestamp.type"] = "LogAppendTime"
@@ -128,7 +154,10 @@ def topic_config(topic: Topic, settings: Settings) -> dict[str, str]:
 
 
 def rights(settings: Settings, app: str) -> list[Right]:
-    """List the rights that a worker of an app needs; `turnsignal topics create` needs CREATE and ALTER beside them."""
+    """List the rights that a worker of an app needs.
+
+    Beside them `turnsignal topics create` needs CREATE and ALTER, and `topics update` ALTER_CONFIGS.
+    """
     found = []
     for topic in TOPICS:
         read = ("READ",) if app in topic.readers else ()
@@ -215,9 +244,7 @@ def describe_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[
     names = topic_names(settings.prefix)
     present = [name for name in names.values() if name in metadata.topics and metadata.topics[name].partitions]
     try:
-        resources = [ConfigResource(ResourceType.TOPIC, name) for name in present]
-        futures = admin.describe_configs(resources, request_timeout=timeout) if resources else {}
-        configs = {resource.name: future.result(timeout) for resource, future in futures.items()}
+        configs = topic_settings(admin, present, timeout)
         offsets = log_bounds(admin, {name: list(metadata.topics[name].partitions) for name in present}, timeout)
     except KafkaException as error:
         msg = f"expected the broker to describe the topics, got: {error.args[0].str()}"
@@ -233,13 +260,56 @@ def describe_topics(settings: Settings, timeout: float = ADMIN_SECONDS) -> list[
             "partitions": str(settings.partitions),
             "replication": str(settings.replication),
         }
-        found = {key: entry.value for key, entry in configs[name].items()} | {
+        found = configs[name] | {
             "partitions": str(len(partitions)),
             "replication": str(replication),
         }
         differs = {key: (value, str(found.get(key))) for key, value in wanted.items() if found.get(key) != value}
         described.append(Described(name, len(partitions), replication, differs, offsets[name]))
     return described
+
+
+def topic_settings(
+    admin: AdminClient, names: Iterable[str], timeout: float = ADMIN_SECONDS
+) -> dict[str, dict[str, str]]:
+    """Ask for the settings that topics have on the broker; timeout in seconds. Raises KafkaException."""
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
+    futures = admin.describe_configs(resources, request_timeout=timeout) if resources else {}
+    return {
+        resource.name: {key: str(entry.value) for key, entry in future.result(timeout).items()}
+        for resource, future in futures.items()
+    }
+
+
+def update_topics(settings: Settings, timeout: float = ADMIN_SECONDS, *, dry_run: bool = False) -> list[Altered]:
+    """Give the topics that are there the settings they would be made with; return what changed.
+
+    Partitions and replicas stay as they are. dry_run: change nothing, only return what would be; timeout: seconds.
+    Raises TurnsignalError when the broker refuses; then some topics may have been changed already.
+    """
+    altered = [
+        Altered(topic.name, key, found, wanted)
+        for topic in describe_topics(settings, timeout)
+        for key, (wanted, found) in topic.differs.items()
+        if key not in _NOT_A_SETTING
+    ]
+    if altered and not dry_run:
+        _set_configs(AdminClient({**settings.confluent(), "log_level": 0}), altered, timeout)
+    return altered
+
+
+def _set_configs(admin: AdminClient, altered: Iterable[Altered], timeout: float) -> None:
+    entries: dict[str, list[ConfigEntry]] = {}
+    for one in altered:
+        entry = ConfigEntry(one.setting, one.after, incremental_operation=AlterConfigOpType.SET)
+        entries.setdefault(one.topic, []).append(entry)
+    resources = [ConfigResource(ResourceType.TOPIC, name, incremental_configs=own) for name, own in entries.items()]
+    for resource, future in admin.incremental_alter_configs(resources, request_timeout=timeout).items():
+        try:
+            future.result(timeout)
+        except KafkaException as error:
+            msg = f"expected the broker to change the settings of {resource.name}, got: {error.args[0].str()}"
+            raise TurnsignalError(msg) from None
 
 
 def inputs(app: str) -> list[Topic]:

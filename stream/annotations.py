@@ -14,7 +14,7 @@ How an item is read where two readings are possible:
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from typing import Any, NamedTuple, TypeGuard
 
@@ -62,6 +62,60 @@ def annotations(metadata: Item, text: str, names: Names) -> list[Annotation]:
                 start, end = places.of(placed)
             found[Annotation(doc_id, named, start, end)] = None
     return list(found)
+
+
+def move_annotations(metadata: Item, text: str, moves: Sequence[tuple[int, int, int]]) -> None:
+    """Move, in place, the spans that annotations give in a text of which parts were replaced.
+
+    text: as it was; moves: (start, end, length now) of each part, ascending, in bytes of UTF-8; what is now there is
+    ASCII. A span that begins or ends within a part takes the whole of it.
+    """
+    in_bytes = _Moved([start for start, _, _ in moves], [end for _, end, _ in moves], [now for _, _, now in moves])
+    in_characters = in_bytes if text.isascii() else in_bytes.counted_in(text)
+    done: set[int] = set()
+    for given in islice(_delivered(metadata), MAX_ANNOTATIONS):
+        for item in given[:2]:
+            if id(item) in done or not isinstance(item, dict):
+                continue
+            done.add(id(item))
+            for first, last in _PLACES:
+                moved = in_bytes if first == "startIndex" else in_characters
+                start, end = item.get(first), item.get(last)
+                if _is_count(start):
+                    item[first] = moved.place(start, within=0)
+                if _is_count(end):
+                    item[last] = moved.place(end, within=1)
+
+
+class _Moved:
+    """Where a place in a text is after parts of it were replaced."""
+
+    def __init__(self, starts: list[int], ends: list[int], lengths: list[int]) -> None:
+        self._starts = starts
+        self._ends = ends
+        self._lengths = lengths
+        self._shifts = list(
+            accumulate(now + start - end for start, end, now in zip(starts, ends, lengths, strict=True))
+        )
+
+    def counted_in(self, text: str) -> "_Moved":
+        """Count in characters of the text instead of bytes."""
+        data, sizes, at, characters = text.encode("utf-8", "replace"), [], 0, 0
+        for place in sorted([*self._starts, *self._ends]):  # start, end, start, end, …
+            characters += len(data[at:place].decode("utf-8", "replace"))
+            sizes.append(characters)
+            at = place
+        return _Moved(sizes[::2], sizes[1::2], self._lengths)
+
+    def place(self, at: int, within: int) -> int:
+        """Return the place now; within: 0 where a place within a part becomes its start, 1 where its end."""
+        before = bisect_right(self._starts, at - 1)  # parts that begin before the place
+        if not before:
+            return at
+        if at < self._ends[before - 1]:
+            shift = self._shifts[before - 2] if before > 1 else 0
+            return self._starts[before - 1] + shift + within * self._lengths[before - 1]
+        return at + self._shifts[before - 1]
 
 
 def _delivered(metadata: Item) -> Iterator[tuple[Item, Item, bool]]:

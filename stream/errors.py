@@ -53,15 +53,23 @@ class Reason(StrEnum):
 class Refused(TurnsignalError):  # noqa: N818 - what it says is that, not that something broke
     """Carry the reason why a record was not taken in.
 
-    reason: one of `Reason`; detail: one line that says what was expected and what came;
+    reason: one of `Reason`; detail: one line that says what was expected and what came, with ids but with nothing that
+    anybody said; shown: the same with what came, for those who have the record anyway;
     conversation_id, role: filled where they could be read all the same: then the conversation has a gap.
     """
 
     def __init__(
-        self, reason: Reason, detail: str, *, conversation_id: str | None = None, role: str | None = None
+        self,
+        reason: Reason,
+        detail: str,
+        *,
+        came: str = "",
+        conversation_id: str | None = None,
+        role: str | None = None,
     ) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
+        self.shown = f"{detail}: {came}" if came else detail
         self.conversation_id = conversation_id
         self.role = role

@@ -29,7 +29,7 @@ SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
 )
 
 SERIES_LENGTH = 500  #: observations in one record, so that the longest ids stay below the broker's limit
-DEAD_LETTER_BYTES = 100_000  #: of the original record that a dead letter keeps
+DEAD_LETTER_BYTES = 100_000  #: of the original record that a full dead letter keeps
 
 
 class Record(Protocol):
@@ -70,11 +70,17 @@ class Outbox:
     """What one batch writes and counts.
 
     topic, partition: where the input came from; suite: its fingerprint; good_from: scorer → lowest good value;
-    share: of conversations whose exchanges are queued for judges.
+    share: of conversations whose exchanges are queued for judges; full_letters: dead letters keep what came.
     """
 
     def __init__(
-        self, topic: str, partition: int, suite: str, good_from: Mapping[str, float], share: float = 0.0
+        self,
+        topic: str,
+        partition: int,
+        suite: str,
+        good_from: Mapping[str, float],
+        share: float = 0.0,
+        full_letters: bool = False,
     ) -> None:
         self.topic = topic
         self.partition = partition
@@ -83,6 +89,7 @@ class Outbox:
         self.tally = Tally()
         self._good_from = good_from
         self._share = share
+        self._full_letters = full_letters
         self._observed: defaultdict[tuple[Release, tuple[str, ...]], Observed] = defaultdict(Observed)
         # Rows look alike: counting how often each look came, and spelling it out once per batch, is what keeps
         # counting cheap.
@@ -178,10 +185,10 @@ class Outbox:
         self.outputs.append(Output(CONVERSATIONS, key, None if summary is None else orjson.dumps(summary)))
 
     def dead_letter(self, record: Record, reason: Reason, detail: str) -> None:
-        """Set a record aside: its own bytes, cut to fit, and in headers where it stood and why."""
+        """Set a record aside: in headers where it stood and why."""
         self.tally.dead_letters[self.topic, reason] += 1
         self.tally.records[self.topic, "dead_letter"] += 1
-        self.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail))
+        self.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail, full=self._full_letters))
 
     def finish(self) -> list[Output]:
         """Spell out the counts, pack the series, and return everything to write."""
@@ -256,9 +263,15 @@ def _about(key: bytes, stage: Stage, slot: Slot, answer: Answer, time: float) ->
     }
 
 
-def dead_letter(record: Record, topic: str, partition: int, reason: Reason, detail: str) -> Output:
-    """Return the dead letter of a record."""
-    value = record.value
+def dead_letter(
+    record: Record, topic: str, partition: int, reason: Reason, detail: str, *, full: bool = False
+) -> Output:
+    """Return the dead letter of a record: where it stood and why, with its length and digest instead of its value.
+
+    full: with its value, cut to fit. What somebody said is not kept here by default: it stays where it stood, as long
+    as that topic keeps it, and no longer.
+    """
+    value, kept = record.value, DEAD_LETTER_BYTES if full else 0
     headers = [
         ("topic", topic.encode()),
         ("partition", str(partition).encode()),
@@ -266,9 +279,9 @@ def dead_letter(record: Record, topic: str, partition: int, reason: Reason, deta
         ("reason", reason.encode()),
         ("detail", detail.encode("utf-8", "replace")[:1000]),
     ]
-    if value is not None and len(value) > DEAD_LETTER_BYTES:
+    if value is not None and len(value) > kept:
         headers += [("length", str(len(value)).encode()), ("sha256", sha256(value).hexdigest().encode())]
-        value = value[:DEAD_LETTER_BYTES]
+        value = value[:kept]
     return Output(DEAD_LETTERS, record.key, value, headers)
 
 

@@ -49,7 +49,8 @@ class Shard:
 
     store: conversation key → snapshot, any mutable mapping; topic, partition: where records come from, for score
     records and dead letters; skip_applied: skip records that a conversation has taken in already (needed when outputs
-    and position do not commit together); watch: see `Watch`, for replays, where nothing is ever taken back.
+    and position do not commit together); full_letters: dead letters keep what came; watch: see `Watch`, for replays,
+    where nothing is ever taken back.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Shard:
         partition: int = 0,
         *,
         skip_applied: bool = False,
+        full_letters: bool = False,
         watch: Watch | None = None,
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
@@ -67,8 +69,10 @@ class Shard:
         self.partition = partition
         self.clock = StreamClock(suite.conversations.silence)
         self._skip_applied = skip_applied
+        self._full_letters = full_letters
         self._limits = suite.limits
         self._keeper = Scorekeeper(suite, watch)
+        self._redaction = suite.redaction
         self._suite = suite.fingerprint
         self._share = suite.exchanges.share
         self._specs = suite.window_specs
@@ -191,7 +195,7 @@ class Shard:
         }
 
     def _new_outbox(self) -> Outbox:
-        return Outbox(self.topic, self.partition, self._suite, self._good_from, self._share)
+        return Outbox(self.topic, self.partition, self._suite, self._good_from, self._share, self._full_letters)
 
     def _begin(self) -> None:
         self._outbox = self._new_outbox()
@@ -226,10 +230,12 @@ class Shard:
         try:
             turn = decode_turn(record.value, key, broker_time)
         except Refused as refused:
-            outbox.dead_letter(record, refused.reason, refused.detail)
+            outbox.dead_letter(record, refused.reason, refused.shown if self._full_letters else refused.detail)
             if refused.conversation_id is not None and refused.role is not None:
                 self._leave_gap(key, refused.role, record.offset)
             return
+        if self._redaction is not None:
+            self._redaction.apply(turn, outbox.tally.redactions)
         time = turn.time
         state = self._current(key, time)
         if self._skip_applied and record.offset <= state.offset:

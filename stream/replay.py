@@ -175,7 +175,7 @@ class Run:
     conversations: how many began; closes: how often one closed; turns: by role; means: (assistant, version, scorer) →
     [n, sum] of the values (0–1) as they were first scored; verdicts, unscored: the same with a fourth word, good, bad
     or unscored, and the reason; outcomes, diagnosis: (assistant, version, word); pairing: what became of turns;
-    dead_letters: by reason; aggregates: what is summed up beyond counters.
+    dead_letters: by reason; redactions: by kind; aggregates: what is summed up beyond counters.
     """
 
     def __init__(self, suite: Suite) -> None:
@@ -189,6 +189,7 @@ class Run:
         self.diagnosis: Counter[Series] = Counter()
         self.pairing: Counter[str] = Counter()
         self.dead_letters: Counter[str] = Counter()
+        self.redactions: Counter[str] = Counter()
         self.aggregates = Aggregates(suite)
 
     def add(self, batch: Batch) -> None:
@@ -212,6 +213,7 @@ class Run:
         self.outcomes.update(tally.outcomes)
         self.diagnosis.update(tally.diagnosis)
         self.pairing.update(tally.pairing)
+        self.redactions.update(tally.redactions)
         for (_, result), n in tally.records.items():
             if result == "duplicate":
                 self.pairing["duplicate"] += n
@@ -226,7 +228,7 @@ class Run:
             mean = self.means.setdefault(series, [0, 0.0])
             mean[0] += n
             mean[1] += total
-        for name in ("turns", "verdicts", "unscored", "outcomes", "diagnosis", "pairing", "dead_letters"):
+        for name in ("turns", "verdicts", "unscored", "outcomes", "diagnosis", "pairing", "dead_letters", "redactions"):
             getattr(self, name).update(getattr(other, name))
         self.aggregates.merge(other.aggregates)
 
@@ -241,6 +243,7 @@ class Run:
             "outcomes": _table(self.outcomes, "outcome"),
             "diagnosis": [row | {"meaning": _meaning(row["diagnosis"])} for row in _table(self.diagnosis, "diagnosis")],
             "dead_letters": _counts(self.dead_letters),
+            **({} if suite.redaction is None else {"redactions": _counts(self.redactions)}),
             **self.aggregates.summary(suite),
         }
 

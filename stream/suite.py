@@ -14,7 +14,16 @@ from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import orjson
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 
 from stream import follow_ups
 from stream.checks import parse_check
@@ -25,6 +34,7 @@ from stream.errors import ConfigError
 from stream.follow_ups import FollowUpRules
 from stream.instructions import Check
 from stream.measures import Measure, parse_measure
+from stream.redaction import Redaction
 from stream.windows import WindowSpec
 
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
@@ -237,6 +247,7 @@ class Suite(_Part):
     windows: tuple[WindowPart, ...] = (WindowPart(size=300.0, keep=900.0), WindowPart(size=3600.0, keep=3600.0))
     exchanges: ExchangePart = ExchangePart()
     aggregates: AggregatePart = AggregatePart()
+    _redaction: Redaction | None = PrivateAttr(None)
 
     @model_validator(mode="after")
     def _each_once(self) -> "Suite":
@@ -265,6 +276,18 @@ class Suite(_Part):
             (part, replace(check, run=runner) if isinstance(check, Hosted) else check)
             for part, check in self.parsed_checks
         )
+        return bound
+
+    @property
+    def redaction(self) -> Redaction | None:
+        """What is taken out of turns before they are scored; None: nothing."""
+        return self._redaction
+
+    def redacted_by(self, redaction: Redaction | None) -> "Suite":
+        """Return the suite over texts that `redaction` has gone through; it has another fingerprint then."""
+        bound = self.model_copy()
+        bound._redaction = redaction
+        bound.__dict__.pop("fingerprint", None)
         return bound
 
     @cached_property
@@ -302,6 +325,8 @@ class Suite(_Part):
             **{check.name: check.version for _, check in self.parsed_checks},
             "follow_up": follow_ups.VERSION,
         }
+        if self._redaction is not None:
+            content["redaction"] = self._redaction.fingerprint
         return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()
 
 

@@ -45,6 +45,7 @@ class Tally:
     citations: valid, dangling, duplicate, malformed. retrieved, cited: by `rank_band`.
     outcomes: how conversations closed (resolved, clarified, abandoned). pairing: paired, superseded, late, ….
     records: by topic and scored, duplicate, dead_letter, …. dead_letters: by topic and `stream.errors.Reason`.
+    redactions: what was taken out of turns, by kind.
     overflow: how often something from the traffic counted as "other" for want of room, by what it was.
     last_event: largest event time per topic, seconds since 1970.
     exemplars: for a series with bad turns, the worst one, to be named beside the metric.
@@ -63,6 +64,7 @@ class Tally:
     pairing: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     records: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     dead_letters: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    redactions: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     overflow: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     last_event: dict[str, float] = field(default_factory=dict)
     exemplars: dict[Series, Worst] = field(default_factory=dict)
@@ -94,5 +96,5 @@ class Tally:
 
 _COUNTS = (
     *("turns", "verdicts", "unscored", "checks", "diagnosis", "citations", "retrieved", "cited", "outcomes"),
-    *("pairing", "records", "dead_letters", "overflow"),
+    *("pairing", "records", "dead_letters", "redactions", "overflow"),
 )

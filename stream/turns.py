@@ -22,6 +22,7 @@ MAX_ID = 200  #: characters of a conversation or turn id
 MAX_SHORT = 200  #: characters of any other name
 MAX_DOC_ID = 500  #: characters of a document's id
 MAX_RANK = 1_000_000  #: a greater rank is no place in a list, and one beyond 64 bits could not be written out again
+MAX_ROLE = 20  #: letters of a word in the place of a role that a refusal repeats
 MAX_AHEAD = 86_400.0  #: seconds that an event time may be ahead of the broker's own
 
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID), Meta(min_length=1, max_length=MAX_ID)]
@@ -146,8 +147,8 @@ def _decode(value: bytes, key: bytes | None) -> Turn:
     except ValidationError as error:
         raise _refusal(error, data, key) from None
     if type(data["timestamp"]) is not str:  # seconds or milliseconds? nobody can tell
-        detail = f"expected a timestamp in ISO 8601, got the number {_show(data['timestamp'])}"
-        raise Refused(Reason.BAD_TIMESTAMP, detail, conversation_id=turn.conversation_id, role=turn.role)
+        detail, came = "expected a timestamp in ISO 8601, got a number", _show(data["timestamp"])
+        raise Refused(Reason.BAD_TIMESTAMP, detail, came=came, conversation_id=turn.conversation_id, role=turn.role)
     return cast("Turn", turn)
 
 
@@ -155,13 +156,16 @@ def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused
     """Turn pydantic's first complaint into our reason, and say whose conversation now has a gap."""
     first = error.errors(include_url=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the record"
-    detail = f"{place}: {first['msg']}, got {_show(first['input'])}"
+    given = first["input"]
+    detail, came = f"{place}: {first['msg']}, got {_describe(given)}", _show(given)
     kind, top = first["type"], first["loc"][0] if first["loc"] else ""
     if kind == "missing":
         reason = Reason.MISSING_FIELD
-        detail = f"expected the field {place}, got none"
+        detail, came = f"expected the field {place}, got none", ""
     elif top == "role":
         reason = Reason.UNKNOWN_ROLE
+        if isinstance(given, str) and given.isalpha() and len(given) <= MAX_ROLE:
+            detail = f"{place}: {first['msg']}, got {given!r}"
     elif top == "timestamp":
         reason = Reason.BAD_TIMESTAMP
     elif top in ("conversation_id", "turn_id") and kind in ("string_too_long", "string_too_short"):
@@ -179,7 +183,16 @@ def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused
             conversation = named
         if data.get("role") in ("user", "assistant"):
             role = str(data["role"])
-    return Refused(reason, detail, conversation_id=conversation if role else None, role=role)
+    return Refused(reason, detail, came=came, conversation_id=conversation if role else None, role=role)
+
+
+def _describe(value: object) -> str:
+    """Say what kind of value came, and how large: a wrong field may hold what somebody said."""
+    if isinstance(value, str):
+        return f"a text of {len(value)} characters"
+    if isinstance(value, list | dict):
+        return _show(value)
+    return "a number" if isinstance(value, int | float) and not isinstance(value, bool) else str(value)
 
 
 def _show(value: object) -> str:

@@ -60,7 +60,7 @@ def test_a_dead_letter_names_file_line_and_reason(tmp_path: Path) -> None:
         ("a.jsonl", 1, "missing_field"),
         ("b.jsonl", 2, "not_json"),
     ]
-    assert dead[1]["value"] == "\ufffd not json"
+    assert "value" not in dead[1]  # it still stands in the file
     assert summary["dead_letters"] == {"missing_field": 1, "not_json": 1}
 
 

@@ -68,6 +68,7 @@ def test_every_count_of_a_tally_reaches_its_series():
     tally.count(tally.pairing, "late")
     tally.count(tally.records, ("turns", "scored"), 5)
     tally.count(tally.dead_letters, ("turns", Reason.NOT_JSON))
+    tally.count(tally.redactions, "email", 3)
     tally.last_event["turns"] = NOON
     metrics.apply(tally, NOON)
     metrics.apply(tally, NOON)
@@ -85,6 +86,7 @@ def test_every_count_of_a_tally_reaches_its_series():
     assert value(metrics, "pairing_total", outcome="late") == 2
     assert value(metrics, "records_total", topic="turns", result="scored") == 10
     assert value(metrics, "dead_letters_total", topic="turns", reason="not_json") == 2
+    assert value(metrics, "redactions_total", kind="email") == 6
     assert value(metrics, "last_event_timestamp_seconds", topic="turns") == NOON
 
 

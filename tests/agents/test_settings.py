@@ -244,3 +244,13 @@ def test_a_worker_is_asked_by_its_own_address_and_by_names_that_were_allowed() -
     given = {"TURNSIGNAL_METRICS_HOST": "Worker-1", "TURNSIGNAL_ALLOWED_HOSTS": "score.example, Other."}
     assert Settings.from_env(BROKERS | given).hosts == ("worker-1", "score.example", "other")
     assert refusal(allowed_hosts="http://a").startswith("TURNSIGNAL_ALLOWED_HOSTS: expected names ")
+
+
+def test_dead_letters_keep_no_text_unless_asked_and_never_beside_a_redaction(tmp_path: Path) -> None:
+    env = {"TURNSIGNAL_BROKERS": "localhost:9092"}
+    assert Settings.from_env(env).dead_letters == "headers"
+    assert Settings.from_env(env | {"TURNSIGNAL_DEAD_LETTERS": "full"}).dead_letters == "full"
+    (tmp_path / "redaction.toml").touch()
+    both = {"TURNSIGNAL_DEAD_LETTERS": "full", "TURNSIGNAL_REDACTION": str(tmp_path / "redaction.toml")}
+    with pytest.raises(ConfigError, match="TURNSIGNAL_DEAD_LETTERS: expected headers with TURNSIGNAL_REDACTION"):
+        Settings.from_env(env | both)

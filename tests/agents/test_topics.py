@@ -74,6 +74,20 @@ def test_retention_is_the_settings_and_forever_is_without_end() -> None:
     assert topic_config(named("scores"), settings)["retention.ms"] == "-1"
 
 
+def test_what_was_replaced_or_erased_leaves_a_compacted_topic_within_the_lag() -> None:
+    settings = Settings(brokers="localhost:9092", compaction_lag="12h")
+    for topic in TOPICS:
+        config = topic_config(topic, settings)
+        lags = (config.get("max.compaction.lag.ms"), config["segment.ms"])
+        assert lags == (("43200000", "43200000") if topic.compact else (None, "86400000"))
+
+
+def test_a_segment_of_an_expiring_topic_is_no_longer_than_its_retention() -> None:
+    settings = Settings(brokers="localhost:9092", retention_turns="1h", retention_scores="forever")
+    assert topic_config(named("turns"), settings)["segment.ms"] == "3600000"
+    assert topic_config(named("scores"), settings)["segment.ms"] == "86400000"
+
+
 def test_the_broker_sets_the_time_of_records_that_come_from_outside() -> None:
     assert topic_config(named("turns"), SETTINGS)["message.timestamp.type"] == "LogAppendTime"
     assert "message.timestamp.type" not in topic_config(named("scores"), SETTINGS)

@@ -110,21 +110,29 @@ def test_the_same_conversations_are_chosen_every_time_and_more_of_them_for_a_lar
     assert not any(chosen(key, 0.0) for key in keys)
 
 
-def test_a_dead_letter_keeps_the_bytes_the_key_and_where_they_stood() -> None:
+def test_a_dead_letter_says_where_and_why_and_keeps_nothing_that_was_said() -> None:
     letter = dead_letter(Came(17, b"k\xff", b"\x00raw", 0), "some.turns", 3, Reason.NOT_JSON, "expected a, got é\ud800")
-    assert (letter.topic, letter.key, letter.value) == ("dead_letters", b"k\xff", b"\x00raw")
+    assert (letter.topic, letter.key, letter.value) == ("dead_letters", b"k\xff", b"")
     assert dict(letter.headers or []) == {
         "topic": b"some.turns",
         "partition": b"3",
         "offset": b"17",
         "reason": b"not_json",
         "detail": "expected a, got é?".encode(),
+        "length": b"4",
+        "sha256": sha256(b"\x00raw").hexdigest().encode(),
     }
 
 
-def test_a_dead_letter_is_cut_to_fit_with_length_and_digest() -> None:
+def test_a_full_dead_letter_keeps_the_bytes() -> None:
+    letter = dead_letter(Came(17, b"k", b"\x00raw", 0), "some.turns", 3, Reason.NOT_JSON, "", full=True)
+    assert letter.value == b"\x00raw"
+    assert "length" not in dict(letter.headers or [])
+
+
+def test_a_full_dead_letter_is_cut_to_fit_with_length_and_digest() -> None:
     value = b"x" * (DEAD_LETTER_BYTES + 1)
-    letter = dead_letter(Came(0, None, value, 0), "t", 0, Reason.TOO_LARGE, "d" * 5000)
+    letter = dead_letter(Came(0, None, value, 0), "t", 0, Reason.TOO_LARGE, "d" * 5000, full=True)
     headers = dict(letter.headers or [])
     assert letter.value == value[:-1]
     assert (headers["length"], headers["sha256"]) == (str(len(value)).encode(), sha256(value).hexdigest().encode())

@@ -467,20 +467,56 @@ def test_a_bad_record_is_a_dead_letter_and_its_neighbours_are_scored(
     )
     assert headers["detail"]
     assert letter.key == key
-    assert value is None or value.startswith(letter.value or b"")
+    assert letter.value == (None if value is None else b"")
     assert batch.tally.dead_letters["some.turns", reason] == 1
     rows = newest(batch.outputs)
     assert set(rows) == {(c, t, s) for c, t in (("c", "a1"), ("d", "b1")) for s in ("response", "follow_up")}
     assert rows["d", "b1", "follow_up"]["scores"][0]["label"] == "thanks"
 
 
-def test_a_large_dead_letter_is_cut_and_says_so() -> None:
+SAID = "call me tomorrow at nine"
+SAYING = {
+    "text too long": bad(text=SAID * 10_000),
+    "text in the place of a role": bad(role=SAID),
+    "text in the place of a time": bad(timestamp=SAID),
+    "text in the place of documents": bad(retrieved=SAID),
+    "text in the place of a rank": bad(retrieved=[{"doc_id": "a", "rank": SAID}]),
+    "text in a list": bad(text=[SAID]),
+    "no JSON": b"{" + SAID.encode(),
+    "no conversation": orjson.dumps({"text": SAID}),
+    "conflict": bad(turn_id="u1", text=SAID),
+}
+
+
+@pytest.mark.parametrize("value", SAYING.values(), ids=SAYING)
+def test_a_dead_letter_keeps_nothing_that_was_said_unless_asked(value: bytes) -> None:
+    came = [record(0, Turn("user", "u1", 0)), Came(1, b"c", value, STAMP)]
+    letters = [
+        next(out for out in Shard(SUITE, full_letters=full).work(came, T0).outputs if out.topic == "dead_letters")
+        for full in (False, True)
+    ]
+    short, full = (b"".join([letter.value or b"", *(text for _, text in letter.headers or [])]) for letter in letters)
+    assert b"tomorrow" not in short
+    assert value[:100_000] in full
+
+
+def test_a_full_dead_letter_also_shows_what_came_in_its_detail() -> None:
+    came = [Came(1, b"c", bad(role="robot 7"), STAMP)]
+    details = [
+        dict(Shard(SUITE, full_letters=full).work(came, T0).outputs[0].headers or [])["detail"]
+        for full in (False, True)
+    ]
+    assert details[0].endswith(b"got a text of 7 characters")
+    assert details[1].endswith(b"got a text of 7 characters: 'robot 7'")
+
+
+def test_a_large_dead_letter_says_how_large_the_record_was() -> None:
     value = bad(text="x" * 10_000_000)
     (letter,) = Shard(SUITE).work([Came(0, b"c", value, STAMP)], T0).outputs
     headers = dict(letter.headers or [])
     assert headers["length"] == str(len(value)).encode()
     assert len(headers["sha256"]) == 64
-    assert len(letter.value or b"") <= 100_000
+    assert letter.value == b""
 
 
 @pytest.mark.parametrize("stamp", ["2025-06-15T15:06:45", "1970-01-01T00:00:00Z", "1970-01-01T00:00:00"])

@@ -74,7 +74,7 @@ class Played:
         return self
 
     def written(self, topic: str) -> list[Any]:
-        return [None if out.value is None else orjson.loads(out.value) for out in self.outputs if out.topic == topic]
+        return [orjson.loads(out.value) if out.value else None for out in self.outputs if out.topic == topic]
 
     def rows(self, stage: str, turn_id: str | None = None) -> list[Any]:
         rows = [row for row in self.written("scores") if row["stage"] == stage]

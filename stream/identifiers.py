@@ -1,0 +1,280 @@
+"""Identifiers: what names a person or opens a door in a text: e-mail, phone, card, IBAN, key-like secrets.
+
+A pattern finds candidates, a proof throws out what only looks like one: a card number has to pass Luhn's check and an
+IBAN its own, a phone number must not be a date, a version or an order number. What is found is deterministic and
+depends on the text alone. Texts are bytes of UTF-8; RE2 and proofs that read a candidate once make it linear.
+
+Not found: numbers in other digits than 0-9, addresses written out ("bob at example dot com"), names, passwords.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import re2
+
+VERSION = 1  #: raised when the same text would be read otherwise
+
+Span = tuple[int, int]  #: bytes, end exclusive
+Finder = Callable[[bytes], Iterator[Span]]
+
+_GAP = r"[ \x{A0}\x{2011}.()/-]"
+_DIGITS = re.compile(rb"\d+")
+_DATE = re.compile(
+    rb"(?:19|20)\d\d[-/.]\d{1,2}[-/.]\d|\d{1,2}[-/.]\d{1,2}[-/.]\d|(?:19|20)\d\d(?:0[1-9]|1[0-2])[0-3]\d"
+)
+_ABOUT_A_THING = re.compile(
+    rb"(?i)(?:order|invoice|ticket|case|ref(?:erence)?|tracking|serial|isbn|sku|part|item|version|article|artikel|"
+    rb"bestell(?:ung)?|rechnung|auftrag|sendung|vorgang)s?[ -]?(?:no|nr|number|nummer|id|code)?s?"
+    rb"[ .:#=]{0,3}(?:is |ist )?\Z"
+)
+
+
+def compile_pattern(pattern: str) -> Any:
+    """Compile an RE2 expression for bytes of UTF-8; raises re2.error."""
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+# -- e-mail ------------------------------------------------------------------------------------------------------------
+
+_EMAIL = compile_pattern(r"[\pL\pN._%+'-]*[\pL\pN_%+-]@(?:[\pL\pN-]+\.)+\pL{2,}")
+_REPOSITORIES = (b"git@", b"hg@", b"svn@")
+
+
+def find_emails(data: bytes) -> Iterator[Span]:
+    """Yield e-mail addresses; the user of a repository (`git@github.com:…`) is nobody's address."""
+    if b"@" not in data:
+        return
+    for match in _EMAIL.finditer(data):
+        start, end = match.span()
+        if not (data.startswith(_REPOSITORIES, start) and data[end : end + 1] in (b":", b"/")):
+            yield start, end
+
+
+# -- phone -------------------------------------------------------------------------------------------------------------
+
+_ABROAD = compile_pattern(rf"(?:\+|\b00)[1-9](?:{_GAP}{{0,3}}\d){{6,20}}")
+_NORTH_AMERICAN = compile_pattern(r"(?:\b1[ .-])?(?:\([2-9]\d\d\) ?|\b[2-9]\d\d[ .-])\d{3}[ .-]\d{4}")
+_TRUNK = compile_pattern(rf"(?:\(0\d{{1,5}}\)|\b0[1-9]\d{{0,4}})(?:{_GAP}{{1,3}}\d{{2,9}}){{1,5}}")
+_ANNOUNCED = compile_pattern(
+    r"(?i)\b(?:tel|telephone|telefon|phone|mobile|mobil|cell|handy|fax|call|whatsapp|sms|rufnummer)"
+    r"(?:[ -]?(?:number|nummer|no|nr|me|us|him|her|at|on|is|ist|unter)\b){0,3}[ .:#=]{1,4}"
+    rf"(\(?\d(?:{_GAP}{{0,3}}\d){{6,14}})"
+)
+
+
+def find_phones(data: bytes) -> Iterator[Span]:
+    """Yield phone numbers: with a country's code, as written in North America, after a trunk 0, or announced as one.
+
+    A bare row of digits is one only where a word says so.
+    """
+    if _DIGITS.search(data) is None:
+        return
+    for match in _ABROAD.finditer(data):
+        if (end := _end_abroad(data, *match.span())) is not None:
+            yield match.start(), end
+    for match in _NORTH_AMERICAN.finditer(data):
+        start, end = match.span()
+        if _stands_alone(data, start, end) and not _ABOUT_A_THING.search(data[max(0, start - 32) : start]):
+            yield start, end
+    for match in _TRUNK.finditer(data):
+        if (end := _end_after_trunk(data, *match.span())) is not None:
+            yield match.start(), end
+    for match in _ANNOUNCED.finditer(data):
+        start, end = match.span(1)
+        if _stands_alone(data, start, end) and not _DATE.match(data, start):
+            yield start, end
+
+
+def _end_abroad(data: bytes, start: int, end: int) -> int | None:
+    """Return where a number with a country's code ends; None when it is none."""
+    if data[max(0, start - 1) : start].isalnum():
+        return None
+    if data[start : start + 1] == b"0" and (data[start:end].isdigit() or _goes_on(data, start)):
+        return None
+    groups = [match.span() for match in _DIGITS.finditer(data, start, end)]
+    if data[start : start + 1] == b"0":
+        groups[0] = (groups[0][0] + 2, groups[0][1])
+    code = data[slice(*groups[0])]
+    if len(groups) > 1 and (len(code) > 4 or (len(code) == 1 and code not in (b"1", b"7"))):
+        return None
+    if code == b"1" and len(groups) > 1 and groups[1][1] - groups[1][0] not in (3, 10):
+        return None
+    return _cut(data, groups, 8, 11 if code == b"1" else 15)
+
+
+def _end_after_trunk(data: bytes, start: int, end: int) -> int | None:
+    """Return where a number with a trunk 0 ends; None when it is a date, an address or an order's number."""
+    before = data[max(0, start - 32) : start]
+    if _goes_on(data, start) or _ABOUT_A_THING.search(before):
+        return None
+    groups = [match.span() for match in _DIGITS.finditer(data, start, end)]
+    lengths = [last - first for first, last in groups]
+    if lengths[:4] == [3] * 4 and data[groups[0][1] : groups[0][1] + 1] == b".":  # an IP address
+        return None
+    if data[start : start + 1] != b"(" and lengths[0] < 3:  # a date begins so; a number so is five pairs
+        if lengths[:5] != [2] * 5 or len({data[last : last + 1] for _, last in groups[:4]}) > 1:
+            return None
+        groups = groups[:5]
+    return _cut(data, groups, 9, 12)
+
+
+def _cut(data: bytes, groups: list[Span], least: int, most: int) -> int | None:
+    """Return the end of the longest beginning of whole groups with so many digits."""
+    found, digits = None, 0
+    for first, last in groups:
+        digits += last - first
+        if digits > most:
+            break
+        if digits >= least:
+            found = last
+    return None if found is None or data[found : found + 1].isalpha() else found
+
+
+_BINDING = (b".", b"-", b"/", b"#", b"=", b"$", b"&", b"+", b"_", b"%", b"?")  #: before a number: it is part of more
+
+
+def _goes_on(data: bytes, start: int) -> bool:
+    """Say whether a number belongs to what stands before it: a word, a path, the first half of a longer number."""
+    before = data[max(0, start - 1) : start]
+    return before.isalnum() or before in _BINDING or (before == b" " and data[max(0, start - 2) : start - 1].isdigit())
+
+
+def _stands_alone(data: bytes, start: int, end: int) -> bool:
+    """Say whether a number is no part of a longer one, of a word or of a path."""
+    before, after = data[max(0, start - 1) : start], data[end : end + 2]
+    if before.isalnum() or before in _BINDING or after[:1].isalnum() or after[:1] == b"_":
+        return False
+    return not (after[:1] in (b".", b"-", b"/") and after[1:].isdigit())
+
+
+# -- card --------------------------------------------------------------------------------------------------------------
+
+_CARD = compile_pattern(r"\b\d(?:[ \x{A0}-]?\d){12,}")
+_ISSUERS = re.compile(
+    rb"4(?:\d{12}|\d{15}|\d{18})|5[1-5]\d{14}|2(?:2[3-9]|[3-6]\d|7[01])\d{13}|2(?:22[1-9]|720)\d{12}|3[47]\d{13}"
+    rb"|3(?:0[0-5]|[68]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12,15}|(?:6011|65\d\d|64[4-9]\d|62\d\d)\d{12,15}"
+    rb"|(?:50|5[6-8]|63|67)\d{14,17}"
+)  #: Visa, Mastercard, American Express, Diners Club, JCB, Discover, UnionPay, Maestro: first digits and lengths
+
+
+def find_cards(data: bytes) -> Iterator[Span]:
+    """Yield payment card numbers: an issuer's first digits and length, and Luhn's check."""
+    if _DIGITS.search(data) is None:
+        return
+    for match in _CARD.finditer(data):
+        start, end = match.span()
+        if data[max(0, start - 1) : start] in (b".", b"-", b"/"):  # of a decimal, an id, a path
+            continue
+        groups = [group.span() for group in _DIGITS.finditer(data, start, end)]
+        after = 0
+        for number, (first, _) in enumerate(groups):
+            if first >= after and (last := _card_from(data, groups, number)) is not None:
+                after = last
+                yield first, last
+
+
+def _card_from(data: bytes, groups: list[Span], number: int) -> int | None:
+    digits = b""
+    for first, last in groups[number : number + 6]:
+        if last - first < 3 or len(digits) + last - first > 19:  # nobody writes a card in single digits
+            return None
+        digits += data[first:last]
+        if _ISSUERS.fullmatch(digits) and _luhn(digits) and not data[last : last + 1].isalpha():
+            return last
+    return None
+
+
+def _luhn(digits: bytes) -> bool:
+    """Check a row of digits by Luhn's sum (ISO/IEC 7812-1)."""
+    total = 0
+    for place, digit in enumerate(reversed(digits)):
+        value = (digit - 48) * (1 + place % 2)
+        total += value - 9 if value > 9 else value
+    return total % 10 == 0
+
+
+# -- IBAN --------------------------------------------------------------------------------------------------------------
+
+_IBAN = compile_pattern(r"(?i)\b[A-Z]{2}\d{2}(?:[ \x{A0}-]?[A-Z0-9]){11,30}")
+_ALNUM = re.compile(rb"[A-Za-z0-9]")
+#: Characters of an IBAN → countries, after the SWIFT registry.
+_COUNTRIES = {
+    15: "NO",
+    16: "BE",
+    18: "DK FI FK FO GL NL SD",
+    19: "MK SI",
+    20: "AT BA EE KZ LT LU MN XK",
+    21: "CH HR LI LV",
+    22: "BG BH CR DE GB GE IE ME RS VA",
+    23: "AE GI IL IQ OM SO TL",
+    24: "AD CZ ES MD PK RO SA SE SK TN VG",
+    25: "LY PT ST",
+    26: "IS TR",
+    27: "BI DJ FR GR IT MC MR SM",
+    28: "AL AZ BY CY DO GT HN HU LB NI PL",
+    29: "BR EG PS QA UA",
+    30: "JO KW MU YE",
+    31: "MT SC",
+    32: "LC",
+    33: "RU",
+}
+_LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
+
+
+def find_ibans(data: bytes) -> Iterator[Span]:
+    """Yield account numbers: a country's length, and the check by 97 (ISO 13616)."""
+    if _DIGITS.search(data) is None:
+        return
+    at = 0
+    while (match := _IBAN.search(data, at)) is not None:
+        start, end = match.span()
+        length = _LENGTHS.get(data[start : start + 2].decode().upper(), 0)
+        places = [one.start() for one in _ALNUM.finditer(data, start, end)][:length]
+        last = places[-1] + 1 if places else start
+        whole = len(places) == length > 0 and not data[last : last + 1].isalnum()
+        at = start + 4
+        if whole and _by_97(bytes(data[place] for place in places)):
+            at = last
+            yield start, last
+
+
+def _by_97(iban: bytes) -> bool:
+    return int("".join(str(int(chr(char), 36)) for char in iban[4:] + iban[:4])) % 97 == 1
+
+
+# -- secrets -----------------------------------------------------------------------------------------------------------
+
+_SECRET = compile_pattern(
+    r"\b(?:[spr]k[-_][A-Za-z0-9_-]{20,}|(?:AKIA|ASIA)[0-9A-Z]{16}\b|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
+    r"|glpat-[\w-]{20,}|xox[abeprs]-[\w-]{10,}|AIza[\w-]{30,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{30,}"
+    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
+    r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
+)
+_BEARER = compile_pattern(r"(?i)\bbearer[ :]{1,3}([\w.~+/-]{16,}={0,2})")
+
+
+def find_secrets(data: bytes) -> Iterator[Span]:
+    """Yield keys and tokens by their makers' first letters, JWTs, bearer tokens and private keys; passwords not."""
+    if _DIGITS.search(data) is None:
+        return
+    for match in _SECRET.finditer(data):
+        start, end = match.span()
+        if _DIGITS.search(data, start, end) is not None:  # `sk-learn-compatible-estimators` is a word
+            yield start, end
+    for match in _BEARER.finditer(data):
+        start, end = match.span(1)
+        if _DIGITS.search(data, start, end) is not None:
+            yield start, end
+
+
+#: What each kind is replaced by is its name in brackets. The order decides which name overlapping ones get.
+FINDERS: dict[str, Finder] = {
+    "secret": find_secrets,
+    "email": find_emails,
+    "iban": find_ibans,
+    "card": find_cards,
+    "phone": find_phones,
+}

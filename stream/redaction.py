@@ -1,0 +1,220 @@
+"""Redaction: texts without what identifies people, before anything is stored, written or forwarded.
+
+It replaces what it finds by the kind in brackets, `[email]`, in a turn's text, in the text, title and URL of its
+documents and in the strings of its metadata. Names stay as they are, because they are keys: ids of conversations,
+turns, users and documents, and the fields that become labels (assistant, version, model, platform). So citation markers
+still name the same documents, and places delivered beside the text are moved along with it.
+
+It changes what scorers read, so it can change scores, and is part of a suite's fingerprint (`Suite.redacted_by`): means
+never mix redacted and plain texts, and a row says under which reading it was scored. It stands in a file of its own
+beside the suite all the same, because other people decide about it, and it is to outlive a change of the suite. A
+redacted text depends on that text and the turn's document ids alone, so a replay gives the same.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from functools import cached_property, partial
+from hashlib import blake2b
+from itertools import chain
+from typing import Annotated, Any, Literal, NamedTuple
+
+import orjson
+import re2
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from stream.annotations import move_annotations
+from stream.identifiers import FINDERS, VERSION, Finder, Span, compile_pattern
+from stream.turns import Turn
+
+Builtin = Literal["secret", "email", "iban", "card", "phone"]
+#: Letters and underscores alone: a digit could make `[kind]` a citation marker.
+Kind = Annotated[str, Field(pattern=r"^[a-z][a-z_]{0,31}$")]
+
+
+def _readable(regex: str) -> str:
+    """Refuse what RE2 does not read, what finds nothing, and what could look far ahead again and again.
+
+    One search of RE2 is linear; a thousand searches that each look to the end of the text are not.
+    """
+    try:
+        pattern = compile_pattern(regex)
+    except (re2.error, UnicodeEncodeError) as error:
+        why = error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else error
+        msg = f"expected a regular expression that RE2 reads (no look-around), got {regex!r}: {why}"
+        raise ValueError(msg) from None
+    if (sign := _unbounded(regex)) is not None:
+        msg = f"expected bounded repetition such as {{1,64}}, for linear time; got {sign} in {regex!r}"
+        raise ValueError(msg)
+    if pattern.search(b"") is not None or pattern.groups > 1:
+        msg = f"expected a pattern of at least one character with one group at most, got {regex!r}"
+        raise ValueError(msg)
+    return regex
+
+
+def _unbounded(regex: str) -> str | None:
+    """Return the first `*`, `+` or `{n,}` of an expression that RE2 reads, if any."""
+    within = escaped = False
+    for at, char in enumerate(regex):
+        if escaped:
+            escaped = False
+        elif char == "\\":
+            escaped = True
+        elif within:
+            within = char != "]"
+        elif char == "[":
+            within = True
+        elif char in "*+" or (char == "{" and regex[at:].partition("}")[0].endswith(",")):
+            return char
+    return None
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class OwnPattern(_Part):
+    """One kind of your own: what it is called, and its RE2 expression; a group marks the part that is replaced."""
+
+    kind: Kind
+    regex: Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_readable)]
+
+
+class Redacted(NamedTuple):
+    """A text without what was found in it. moves: (start, end, length now) of each, in bytes of the text before."""
+
+    text: str
+    moves: list[tuple[int, int, int]]
+
+
+class Redaction(_Part):
+    """What is replaced: built-in kinds, all of them where nothing is said, and patterns of one's own."""
+
+    builtin: Annotated[tuple[Builtin, ...], Field(strict=False)] = ("secret", "email", "iban", "card", "phone")
+    patterns: Annotated[tuple[OwnPattern, ...], Field(strict=False, max_length=100)] = ()
+
+    @model_validator(mode="after")
+    def _each_once(self) -> "Redaction":
+        kinds = [*self.builtin, *(own.kind for own in self.patterns)]
+        if not kinds or len(kinds) > len(set(kinds)):
+            msg = f"expected each kind once and one at least, got {', '.join(kinds) or 'none'}"
+            raise ValueError(msg)
+        return self
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of what decides a redacted text: 12 hex digits."""
+        content: dict[str, Any] = {
+            "builtin": [kind for kind in FINDERS if kind in self.builtin],
+            "patterns": [own.model_dump() for own in self.patterns],
+            "version": VERSION,
+        }
+        return blake2b(orjson.dumps(content), digest_size=6).hexdigest()
+
+    @cached_property
+    def _finders(self) -> list[tuple[bytes, Finder]]:
+        """What finds each kind, own kinds first: of two that overlap, the more special name stays."""
+        finders: dict[str, Finder] = {
+            part.kind: partial(_find, compile_pattern(part.regex)) for part in self.patterns
+        } | {kind: find for kind, find in FINDERS.items() if kind in self.builtin}
+        return [(f"[{kind}]".encode(), find) for kind, find in finders.items()]
+
+    def redact(self, text: str, counts: MutableMapping[str, int], keep: "Kept | None" = None) -> Redacted:
+        """Replace what is found in a text, and count it by kind; keep: ids that are not to be touched.
+
+        Linear in the text.
+        """
+        data = text.encode("utf-8", "replace")
+        found = sorted(
+            (start, place, end)
+            for place, (_, find) in enumerate(self._finders)
+            for start, end in find(data)
+            if keep is None or not keep.holds(data, start, end)
+        )
+        if not found:
+            return Redacted(text, [])
+        pieces: list[bytes] = []
+        moves: list[tuple[int, int, int]] = []
+        at = 0
+        for start, place, end in _united(found):
+            name = self._finders[place][0]
+            counts[name[1:-1].decode()] = counts.get(name[1:-1].decode(), 0) + 1
+            pieces += data[at:start], name
+            moves.append((start, end, len(name)))
+            at = end
+        return Redacted(b"".join((*pieces, data[at:])).decode("utf-8", "replace"), moves)
+
+    def apply(self, turn: Turn, counts: MutableMapping[str, int]) -> None:
+        """Redact a turn in place; ids stay."""
+        keep = self._kept([document.doc_id for document in turn.retrieved]) if turn.retrieved else None
+        before = turn.text
+        turn.text, moves = self.redact(before, counts, keep)
+        for document in turn.retrieved:
+            for name in ("text", "title", "url"):
+                given = getattr(document, name)
+                if given:
+                    setattr(document, name, self.redact(given, counts, keep).text)
+        if turn.metadata:
+            if moves:
+                move_annotations(turn.metadata, before, moves)
+            # Not counted: what is delivered beside the text repeats what stands in it and in the documents.
+            self._redact_within(turn.metadata, defaultdict(int), keep)
+
+    def _redact_within(self, given: Any, counts: MutableMapping[str, int], keep: "Kept | None") -> None:
+        """Redact every string in lists and objects, however deep; keys stay."""
+        waiting: list[Any] = [given]
+        while waiting:
+            one = waiting.pop()
+            for key, value in one.items() if isinstance(one, dict) else enumerate(one):
+                if isinstance(value, str):
+                    one[key] = self.redact(value, counts, keep).text
+                elif isinstance(value, dict | list):
+                    waiting.append(value)
+
+    def _kept(self, ids: Sequence[str]) -> "Kept | None":
+        """Return what of document ids would be found, so that a marker goes on naming its document; None: nothing."""
+        joined = "\n".join(ids).encode("utf-8", "replace")
+        if not any(True for _, find in self._finders for _ in find(joined)):
+            return None  # nearly always
+        kept = Kept(set(), defaultdict(set))
+        for doc_id in ids:
+            data = doc_id.encode("utf-8", "replace")
+            for start, end in chain.from_iterable(find(data) for _, find in self._finders):
+                kept.ids.add(data)
+                kept.places[data[start:end]].add((start, len(data)))
+        return kept
+
+
+class Kept(NamedTuple):
+    """Document ids in which something is found; places: what is found → where in an id it begins, length of the id."""
+
+    ids: set[bytes]
+    places: Mapping[bytes, set[tuple[int, int]]]
+
+    def holds(self, data: bytes, start: int, end: int) -> bool:
+        """Say whether what was found is part of such an id."""
+        return any(
+            before <= start and data[start - before : start - before + length] in self.ids
+            for before, length in self.places.get(data[start:end], ())
+        )
+
+
+def _find(pattern: Any, data: bytes) -> Iterator[Span]:
+    """Yield where a pattern, or its group where it has one, matches at least one character."""
+    for match in pattern.finditer(data):
+        start, end = match.span(pattern.groups)
+        if start < end:
+            yield start, end
+
+
+def _united(found: Iterable[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
+    """Unite what overlaps, sorted by start, under the name that comes first."""
+    held: tuple[int, int, int] | None = None
+    for start, place, end in found:
+        if held is not None and start < held[2]:
+            held = (held[0], min(held[1], place), max(held[2], end))
+            continue
+        if held is not None:
+            yield held
+        held = (start, place, end)
+    if held is not None:
+        yield held

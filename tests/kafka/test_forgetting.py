@@ -1,0 +1,143 @@
+"""What forget promises on a real broker: texts leave the changelog, a user's conversations are found, the rest told."""
+
+import time
+from datetime import UTC, datetime, timedelta
+
+import orjson
+import pytest
+from click.testing import CliRunner
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+
+from agents.checkpoints import Checkpoint
+from agents.cli import turnsignal
+from agents.forgetting import find_conversations, list_remains, send_requests
+from agents.settings import Settings
+from agents.topics import Altered, create_topics, describe_topics, topic_names, update_topics
+from agents.transactions import Writer, group_reader
+from stream.pipeline import Shard
+from stream.suite import Suite
+from tests.kafka.faults.oracle import Kept, read_topic
+
+pytestmark = pytest.mark.kafka
+
+TEXT = b"where does Ann Example live"
+
+
+def turn(conversation: str, turn_id: str, **fields: object) -> bytes:
+    said = {"conversation_id": conversation, "turn_id": turn_id, "role": "user", "text": TEXT.decode()}
+    return orjson.dumps(said | {"timestamp": "2024-05-01T09:00:00Z"} | fields)
+
+
+def test_settings_of_topics_that_are_there_are_brought_to_what_is_wanted(fresh_topics: Settings) -> None:
+    changelog = topic_names(fresh_topics.prefix)["conversations_changelog"]
+    wanted = fresh_topics.model_copy(update={"compaction_lag": 60.0, "retention_turns": 3600.0, "partitions": 8})
+    told = update_topics(wanted, dry_run=True)
+    assert Altered(changelog, "max.compaction.lag.ms", "86400000", "60000") in told
+    assert update_topics(wanted, dry_run=True) == told  # nothing was changed
+    assert update_topics(wanted) == told
+    assert update_topics(wanted) == []
+    assert {key for found in describe_topics(wanted) for key in found.differs} == {"partitions"}
+
+
+def test_the_texts_of_a_forgotten_conversation_leave_the_changelog(settings: Settings) -> None:
+    settings = settings.model_copy(update={"compaction_lag": 1.0})
+    create_topics(settings)
+    names = topic_names(settings.prefix)
+    changelog = names["conversations_changelog"]
+    writer = Writer(settings.producer(f"{settings.app_id('score')}-0"), 0, names, changelog, 20.0)
+    group = group_reader(settings.confluent(), settings.app_id("score")).consumer_group_metadata()
+    shard, now = Shard(Suite(), {}, names["turns"], 0), time.time()
+
+    def work(turns: list[Kept], forget: list[Kept]) -> None:
+        batch = shard.work(turns, now, forget)
+        writer.write(batch.outputs, batch.changes, Checkpoint())
+        writer.commit([], group)
+        shard.accept(batch)
+
+    request = Kept(0, 0, b"c-1", b"", 0, ())
+    work([Kept(0, number, b"c-1", turn("c-1", f"t{number}"), 0, ()) for number in range(3)], [])
+    assert any(TEXT in (record.value or b"") for record in read_topic(settings, changelog)[0])
+    work([], [request])
+    for _ in range(90):  # the broker looks for what it can compact every 15 seconds
+        time.sleep(1.0)
+        work([], [request])  # as with every commit, its checkpoint is written, and older segments close
+        if not any(TEXT in (record.value or b"") for record in read_topic(settings, changelog)[0]):
+            break
+    else:
+        pytest.fail("expected the texts to be compacted away within 90 s")
+
+
+def test_a_users_conversations_are_found_by_their_turns(fresh_topics: Settings) -> None:
+    producer = Producer(fresh_topics.producer() | {"enable.idempotence": True})
+    sent = {
+        b"c-1": [turn("c-1", "t1", user_id="u-7"), turn("c-1", "t2")],
+        b"c-2": [turn("c-2", "t1", user_id="u-70"), b"not json u-7", turn("c-2", "t2", text="I am u-7")],
+        b"c-3": [turn("c-3", "t1"), turn("c-3", "t2", user_id="u-7"), turn("c-3", "t3", user_id="u-8")],
+        b"c-4": [turn("c-4", "t1", user_id="u-7", role="robot")],  # refused, and yet it names the user
+    }
+    for key, values in sent.items():
+        for value in values:
+            producer.produce(topic_names(fresh_topics.prefix)["turns"], value, key)
+    producer.produce(topic_names(fresh_topics.prefix)["turns"], turn("c-5", "t", user_id="u-7"), b"\xff")
+    assert producer.flush(30) == 0
+    told: list[tuple[int, int]] = []
+    found = find_conversations(fresh_topics, "u-7", lambda done, of: told.append((done, of)))
+    assert (sorted(found.conversations), found.turns) == (["c-1", "c-3", "c-4"], 10)
+    assert found.oldest is not None
+    assert datetime.now(UTC) - found.oldest < timedelta(minutes=5)
+    assert told[-1] == (10, 10)
+    assert find_conversations(fresh_topics, "u-9").conversations == []
+    assert send_requests(fresh_topics, found.conversations) == 3
+    asked = read_topic(fresh_topics, topic_names(fresh_topics.prefix)["forget"])
+    assert sorted(record.key or b"" for records in asked.values() for record in records) == [b"c-1", b"c-3", b"c-4"]
+
+
+def test_what_remains_is_told_by_the_brokers_own_settings(fresh_topics: Settings) -> None:
+    names = topic_names(fresh_topics.prefix)
+    admin = AdminClient(fresh_topics.confluent())
+    for name, key, value in (
+        (names["turns"], "retention.ms", "3600000"),
+        (names["turns"], "segment.ms", "60000"),
+        (names["scores"], "retention.ms", "-1"),
+        (names["conversations"], "max.compaction.lag.ms", str(2**63 - 1)),
+    ):
+        entry = ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
+        admin.incremental_alter_configs([resource])[resource].result(30)
+    now = datetime(2025, 6, 1, tzinfo=UTC)
+    left = {
+        remains.topic: (remains.until, remains.compacted) for remains in list_remains(fresh_topics, now.timestamp())
+    }
+    assert left[names["turns"]] == (datetime(2025, 6, 1, 1, 1, tzinfo=UTC), False)
+    assert left[names["scores"]] == (None, False)
+    assert left[names["conversations"]] == (None, True)
+    assert left[names["conversations_changelog"]] == (datetime(2025, 6, 2, tzinfo=UTC), True)
+    assert left[names["dead_letters"]] == (datetime(2025, 6, 9, tzinfo=UTC), False)
+
+
+def test_the_command_tells_what_it_would_do_and_what_stays(fresh_topics: Settings) -> None:
+    env = {"TURNSIGNAL_BROKERS": fresh_topics.brokers, "TURNSIGNAL_PREFIX": fresh_topics.prefix}
+    names = topic_names(fresh_topics.prefix)
+    producer = Producer(fresh_topics.producer() | {"enable.idempotence": True})
+    producer.produce(names["turns"], turn("c-1", "t1", user_id="u-7"), b"c-1")
+    assert producer.flush(30) == 0
+
+    def run(*words: str) -> tuple[int, str, int]:
+        done = CliRunner().invoke(turnsignal, ["forget", *words], env=env)
+        requests = read_topic(fresh_topics, names["forget"])
+        return done.exit_code, done.output, sum(map(len, requests.values()))
+
+    code, said, requests = run("--user", "u-7", "--dry-run")
+    assert (code, requests) == (0, 0)
+    assert "1 conversations of u-7 in 1 turns" in said
+    assert f"{names['turns']}: its turns as they were sent, with texts: until " in said
+    code, said, requests = run("--user", "u-7")
+    assert (code, requests) == (0, 1)
+    assert "Asked the workers to forget 1 conversations." in said
+    code, said, requests = run("--user", "nobody")
+    assert (code, requests) == (1, 1)
+    code, said, requests = run("c-1")
+    assert (code, requests) == (0, 2)
+    assert "Asked the workers to forget c-1." in said
+    assert run()[0] == run("c-1", "--user", "u-7")[0] == 2
