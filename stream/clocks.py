@@ -3,6 +3,7 @@
 One record cannot run the clock ahead: an event time counts at most as much as the broker's own time of that record.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
@@ -34,3 +35,11 @@ class StreamClock:
             self.seen_at = now
         quiet = now - self.seen_at
         return self.time + quiet if quiet >= self.silence else self.time
+
+
+def alarm(clock: Callable[[], float] | None, budget: float) -> Callable[[], bool]:
+    """Return what says whether `budget` seconds have passed since now; without a clock they never have."""
+    if clock is None:
+        return lambda: False
+    tell, end = clock, clock() + budget
+    return lambda: tell() >= end

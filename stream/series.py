@@ -161,7 +161,7 @@ class SeriesShard:
             series.update(observed)
             tally.records[self.topic, "watched"] += 1
         changes: dict[bytes, bytes | None] = {key: series.snapshot() for key, series in live.items()}
-        return Batch(outputs, changes, tally, len(records))
+        return Batch(outputs, changes, tally, {self.topic: len(records)})
 
     def _take(self, live: dict[bytes, Series], key: bytes, observed: Observations) -> Series:
         series = live.get(key)
