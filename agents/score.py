@@ -5,6 +5,7 @@ partitions.
 """
 
 import atexit
+import time
 from collections.abc import Mapping, MutableMapping
 from contextlib import ExitStack
 from importlib.metadata import version
@@ -31,7 +32,15 @@ def make_plan(settings: Settings, suite: Suite) -> Plan:
     skip_applied = settings.delivery != "exactly_once"
 
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> Shard:
-        return Shard(suite, store, turns, partition, skip_applied=skip_applied)
+        return Shard(
+            suite,
+            store,
+            turns,
+            partition,
+            forget_topic=forget,
+            skip_applied=skip_applied,
+            processor=time.thread_time,
+        )
 
     def work(shard: Shard, records: Mapping[str, list[Any]], now: float) -> Batch:
         return shard.work(records.get(turns, ()), now, records.get(forget, ()))
