@@ -6,6 +6,7 @@ variables with our prefix there. Only name and value together tell them from a s
 
 import difflib
 import ipaddress
+import math
 import re
 from collections.abc import Callable, Collection, Mapping
 
@@ -18,6 +19,9 @@ _FILE = "_FILE"
 _MAX_SECRET = 65_536  #: bytes of a file with a secret
 _SERVICE = r"TURNSIGNAL(?:_[A-Z0-9_]+)?"
 _PROTOCOL = r"(?:TCP|UDP|SCTP)"
+_ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?")
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 def _is_ip(text: str) -> bool:
@@ -113,3 +117,30 @@ def _read_secret(name: str, path: str) -> str:
         msg = f"{name}: expected a file with a secret, got {got} in {path!r}"
         raise ConfigError(msg)
     return text
+
+
+def read_brokers(text: str) -> str:
+    """Read host:port,host:port,…; raises ValueError for anything else."""
+    addresses = [part.strip() for part in text.split(",")]
+    ports = [match[1] if (match := _ADDRESS.fullmatch(part)) else "0" for part in addresses]
+    if not all(0 < int(port) < 65_536 for port in ports):
+        raise ValueError("not host:port")
+    return ",".join(addresses)
+
+
+def read_hosts(text: str) -> str:
+    """Read host,host,…; raises ValueError for anything else."""
+    hosts = [part.strip().lower().rstrip(".") for part in text.split(",")]
+    if text and not all(re.fullmatch(r"[a-z0-9._-]+|[0-9a-f:.]+", host) for host in hosts):
+        raise ValueError("not host,host")
+    return ",".join(hosts)
+
+
+def read_duration(given: object) -> object:
+    """Read 10s, 500ms, 7d or plain seconds; `forever` is infinite."""
+    if not isinstance(given, str):
+        return given
+    if given == "forever":
+        return math.inf
+    match = _DURATION.fullmatch(given)
+    return float(match[1]) * _SECONDS[match[2] or "s"] if match else given

@@ -5,6 +5,7 @@ partitions.
 """
 
 import atexit
+import time
 from collections.abc import Mapping, MutableMapping
 from contextlib import ExitStack
 from importlib.metadata import version
@@ -32,10 +33,19 @@ def make_plan(settings: Settings, suite: Suite) -> Plan:
     skip_applied, full_letters = settings.delivery != "exactly_once", settings.dead_letters == "full"
 
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> Shard:
-        return Shard(suite, store, turns, partition, skip_applied=skip_applied, full_letters=full_letters)
+        return Shard(
+            suite,
+            store,
+            turns,
+            partition,
+            forget_topic=forget,
+            skip_applied=skip_applied,
+            full_letters=full_letters,
+            processor=time.thread_time,
+        )
 
     def work(shard: Shard, records: Mapping[str, list[Any]], now: float) -> Batch:
-        return shard.work(records.get(turns, ()), now, records.get(forget, ()))
+        return shard.work(records.get(turns, ()), now, records.get(forget, ()), clock=time.monotonic)
 
     return Plan(NAME, (turns, forget), names["conversations_changelog"], names, make, work, Shard.set_aside)
 

@@ -5,8 +5,6 @@ others are encrypted. Whatever is missing, wrong or unknown stops the program be
 """
 
 import logging
-import math
-import re
 import ssl
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,37 +22,8 @@ from pydantic import (
     model_validator,
 )
 
-from agents.environment import PREFIX, SECRETS, is_loopback, read_environment
+from agents.environment import PREFIX, SECRETS, is_loopback, read_brokers, read_duration, read_environment, read_hosts
 from stream.errors import ConfigError
-
-_ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
-
-
-def _read_brokers(text: str) -> str:
-    addresses = [part.strip() for part in text.split(",")]
-    ports = [match[1] if (match := _ADDRESS.fullmatch(part)) else "0" for part in addresses]
-    if not all(0 < int(port) < 65_536 for port in ports):
-        raise ValueError("not host:port")
-    return ",".join(addresses)
-
-
-def _read_hosts(text: str) -> str:
-    hosts = [part.strip().lower().rstrip(".") for part in text.split(",")]
-    if text and not all(re.fullmatch(r"[a-z0-9._-]+|[0-9a-f:.]+", host) for host in hosts):
-        raise ValueError("not host,host")
-    return ",".join(hosts)
-
-
-def _read_duration(given: object) -> object:
-    """Read 10s, 500ms, 7d or plain seconds; `forever` is infinite."""
-    if not isinstance(given, str):
-        return given
-    if given == "forever":
-        return math.inf
-    match = _DURATION.fullmatch(given)
-    return float(match[1]) * _SECONDS[match[2] or "s"] if match else given
 
 
 def _is_file(path: Path) -> Path:
@@ -63,8 +32,8 @@ def _is_file(path: Path) -> Path:
     return path
 
 
-Seconds = Annotated[float, BeforeValidator(_read_duration), Field(gt=0, allow_inf_nan=False)]
-Retention = Annotated[float, BeforeValidator(_read_duration), Field(gt=0)]
+Seconds = Annotated[float, BeforeValidator(read_duration), Field(gt=0, allow_inf_nan=False)]
+Retention = Annotated[float, BeforeValidator(read_duration), Field(gt=0)]
 File = Annotated[Path, AfterValidator(_is_file)]
 Count = Annotated[int, Field(ge=1)]
 
@@ -89,7 +58,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    brokers: Annotated[str, AfterValidator(_read_brokers)] = Field(description="host:port,host:port,…")
+    brokers: Annotated[str, AfterValidator(read_brokers)] = Field(description="host:port,host:port,…")
     #: Begins every topic, group and transactional id, so that two installations can share a broker. The longest name
     #: made of it has 40 more characters; Kafka takes 249.
     prefix: str = Field(
@@ -168,7 +137,7 @@ class Settings(BaseModel):
     show_conversations: bool | None = Field(
         default=None, description="true or false: whether /conversations/ID is answered, which shows texts of people"
     )
-    allowed_hosts: Annotated[str, AfterValidator(_read_hosts)] = Field(
+    allowed_hosts: Annotated[str, AfterValidator(read_hosts)] = Field(
         default="", description="names (host,host,…) by which a browser may ask for /conversations/ID, beside addresses"
     )
     #: With it, the bucket of a bad score names its conversation on /metrics, as 16 hex digits of HMAC-SHA256 of its id.

@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from agents.checkpoints import KEY, Checkpoint, checkpoint_record, read_checkpoint
 from agents.refusals import kafka_error
 from stream.errors import Reason, TurnsignalError
-from stream.outbox import Output, dead_letter
+from stream.outbox import DEAD_LETTERS, Output, Unplaced, dead_letter, shorten, size_of
 
 logger = logging.getLogger("turnsignal.transactions")
 
@@ -50,15 +50,6 @@ def was_forgotten(error: BaseException) -> bool:
     """Say whether the broker has dropped the transactional id, as it does after a week without transactions."""
     inner = kafka_error(error)
     return inner is not None and inner.code() in _FORGOTTEN
-
-
-class Unplaced(NamedTuple):
-    """A record that never had a place on a topic."""
-
-    key: bytes | None
-    value: bytes | None
-    offset: int = -1
-    timestamp: int = 0
 
 
 class Restored(NamedTuple):
@@ -166,7 +157,9 @@ class Writer:
         produce, topics, limits = self._produce, self._topics, self._limits
         for output in outputs:
             topic, key, value, headers = output
-            if value is not None and len(value) + len(key or b"") > limits[topic]:
+            # What has headers is a dead letter, of which there are few.
+            size = size_of(output) if headers else len(value or b"") + len(key or b"")
+            if size > limits[topic]:
                 topic, key, value, headers = self._too_large(output)
             arguments = {"headers": headers} if headers else {}
             try:
@@ -178,11 +171,14 @@ class Writer:
     def _too_large(self, output: Output) -> Output:
         """Return the dead letter of an output that its topic does not take; its offset is none, it has no place."""
         topic, key, value, _ = output
-        size, limit = len(value or b"") + len(key or b""), self._limits[topic]
+        if topic == DEAD_LETTERS:
+            return shorten(output, self._limits[topic])
+        size, limit = size_of(output), self._limits[topic]
         detail = f"expected a record of at most {limit} bytes for {self._topics[topic]}, got {size}"
         logger.error("%s; it goes to the dead letters", detail)
-        unplaced = Unplaced(key, (value or b"")[: max(0, self._limits["dead_letters"] - len(key or b"") - 2_000)])
-        return dead_letter(unplaced, self._topics[topic], self.partition, Reason.OUTPUT_TOO_LARGE, detail)
+        letter = dead_letter(Unplaced(key, value), self._topics[topic], self.partition, Reason.OUTPUT_TOO_LARGE, detail)
+        limit = self._limits[DEAD_LETTERS]
+        return letter if size_of(letter) <= limit else shorten(letter, limit)
 
     def _delivered(self, error: KafkaError | None, _message: object) -> None:
         if error is not None and self._failed is None:

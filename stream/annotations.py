@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeGuard
 
 from stream.markers import Names
 
-MAX_ANNOTATIONS = 20_000  #: annotations that are looked at in one turn
+MAX_ANNOTATIONS = 10_000  #: annotations that are looked at in one turn
 KEYS = ("citations", "annotations", "inlineCitations")  #: of a turn's metadata
 
 _DOCUMENT_KEYS = ("doc_id", "document_id", "file_id", "source", "filename")

@@ -34,7 +34,7 @@ from stream.markup import Spans, code_spans, is_definition, is_index, link_desti
 from stream.turns import Document
 
 DEFAULT_STYLES = STYLES
-MAX_BRACKETS = 20_000  #: brackets of one kind that are looked at in one text
+MAX_BRACKETS = 10_000  #: brackets of one kind that are looked at in one text
 
 _FULL_WIDTH = re.compile(r"【([^【】\n]*+)】")
 _FULL_WIDTH_UNCLOSED = re.compile(r"【(\d{1,4}†[^\s【】]{0,40}+)(?!】)")
@@ -205,7 +205,7 @@ class _Reader:
                 continue
             elif readings := self.grammar.read(inside, names):
                 _note(readings, text, (start, end), names, out, run)
-                if len(found) > MAX_BRACKETS:  # ranges multiply: `[1-50]` all over
+                if len(found) + len(out.faults) > MAX_BRACKETS:  # ranges multiply: `[1-50]` all over
                     break
             else:
                 continue

@@ -5,6 +5,7 @@ A partition without records is carried on by a steady clock, one that nobody set
 wrong, by half an hour closes no conversation.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -79,3 +80,11 @@ class StreamClock:
         self.looked_at = now
         watched = now - self.watched_since
         return self.time + self.before + watched if watched >= self.silence else self.time
+
+
+def alarm(clock: Callable[[], float] | None, budget: float) -> Callable[[], bool]:
+    """Return what says whether `budget` seconds have passed since now; without a clock they never have."""
+    if clock is None:
+        return lambda: False
+    tell, end = clock, clock() + budget
+    return lambda: tell() >= end

@@ -40,7 +40,7 @@ class Reason(StrEnum):
     MISSING_FIELD = "missing_field"
     WRONG_TYPE = "wrong_type"  #: a field of another type, or out of its range
     UNKNOWN_ROLE = "unknown_role"
-    BAD_ID = "bad_id"  #: an id with control characters, empty, or too long
+    BAD_ID = "bad_id"  #: an id with control characters, empty, or too long; a key that is longer than any id
     BAD_TIMESTAMP = "bad_timestamp"  #: not ISO 8601
     FUTURE_TIMESTAMP = "future_timestamp"  #: more than a day ahead of the broker's own time
     TOO_LARGE = "too_large"  #: a text or a record over its limit

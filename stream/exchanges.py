@@ -4,16 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 from pydantic import TypeAdapter
 
 from stream.citations import CitationReader
+from stream.markdown import Markdown, parse_markdown
 from stream.turns import Document
-
-MAX_MARKDOWN = 8_000  #: characters that are parsed: the parser takes 20 µs for each of the most hostile ones
-
-_MARKDOWN = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
 
 
 class Exchange(NamedTuple):
@@ -56,17 +51,17 @@ class Response:
         #: citations and faults found in the text and beside it
         self.citations = read_citations(text, documents, metadata) if metadata else read_citations(text, documents)
         self._read = read_citations
-        self._markdown: list[Token] | None = None
+        self._markdown: Markdown | None = None
 
     def with_text(self, text: str) -> "Response":
         """Return the same response as if it had said `text`."""
         return Response(text, self.documents, self._read, self.platform, self.relevant, self.metadata)
 
     @property
-    def markdown(self) -> list[Token]:
-        """The text, up to MAX_MARKDOWN characters, as CommonMark blocks with tables; ask only after a cheap look."""
+    def markdown(self) -> Markdown:
+        """A bounded part of the text as CommonMark blocks with tables; ask only after a cheap look."""
         if self._markdown is None:
-            self._markdown = _MARKDOWN.parse(self.text[:MAX_MARKDOWN])
+            self._markdown = parse_markdown(self.text)
         return self._markdown
 
 

@@ -82,6 +82,13 @@ class Names:
         """Whether the retrieved ids are themselves bare numbers."""
         return bool(self.ids) and all(doc_id.isdecimal() for doc_id in self.ids)
 
+    @cached_property
+    def numbers(self) -> frozenset[int]:
+        """Numbers that may name a document, as an id or as a rank, whether ranks count from 1 or from 0."""
+        ids = [int(doc_id) for doc_id in self.ids if len(doc_id) < 5 and doc_id.isdecimal()]
+        ranks = {document.rank or place for place, document in enumerate(self._documents, 1)}
+        return frozenset([*ids, *ranks, *(rank - 1 for rank in ranks)])
+
     def like(self, token: str) -> bool:
         """Say whether a token has the shape of a retrieved id: `doc_9` beside `doc_1`."""
         return _shape(token) in self._shapes
@@ -136,13 +143,12 @@ class Grammar:
         inside = inside.strip()
         if not inside or len(inside) > MAX_MARKER:
             return []
-        if not _NUMBERS.fullmatch(inside):
-            whole = self.item(inside, names)
-            if whole is not None:
-                return [whole]
-            if _ONE_WORD.fullmatch(inside):
-                return []
-        return self._list(inside, names)
+        if _NUMBERS.fullmatch(inside):
+            return self._list(inside, names)
+        whole = self.item(inside, names)
+        if whole is not None:
+            return [whole]
+        return [] if _ONE_WORD.fullmatch(inside) else self._list(inside, names, no_item=inside)
 
     def read_full_width(self, inside: str, names: Names) -> list[Reading]:
         """Read the inside of `【1†source】`; of `【4:0†source】` the second number counts, from 0."""
@@ -195,14 +201,17 @@ class Grammar:
             return None if is_year(head[0]) else ("numeric", head.end())
         return ("doc_id", head.end()) if self.is_id(head[0], names) else None
 
-    def _list(self, inside: str, names: Names) -> list[Reading]:
-        """Read `1, 2`, `1-3`, `doc_1; doc_2`; a stray or missing comma is read all the same, and is malformed too."""
+    def _list(self, inside: str, names: Names, no_item: str = "") -> list[Reading]:
+        """Read `1, 2`, `1-3`, `doc_1; doc_2`; a stray or missing comma is read all the same, and is malformed too.
+
+        no_item: what was found to be none before.
+        """
         readings: list[Reading] = []
         sloppy = junk = False
         for part in map(str.strip, _SEPARATOR.split(inside)):
             if not part:
                 sloppy = True
-            elif (one := self.item(part, names)) is not None:
+            elif part != no_item and (one := self.item(part, names)) is not None:
                 readings.append(one)
             elif (span := _RANGE.fullmatch(part)) is not None:
                 readings += self._range(part, int(span[1]), int(span[2]), names)
@@ -223,10 +232,22 @@ class Grammar:
             return []
         if not low < high <= low + MAX_RANGE:
             return [Reading("malformed", "numeric", part)]
-        numbers = [self.item(str(number), names) for number in range(low, high + 1)]
-        readings = [reading for reading in numbers if reading is not None and reading.verdict == "cites"]
-        missing = next((reading for reading in numbers if reading is not None and reading.verdict != "cites"), None)
-        return readings if missing is None else [*readings, missing._replace(text=part)]
+        # Of those that can name nothing the first is enough: ranges may stand all over a text.
+        known = names.numbers.intersection(range(low, high + 1))
+        unknown = low
+        while unknown in known:
+            unknown += 1
+        readings = []
+        missing: Reading | None = None
+        for number in sorted(known | {unknown}) if known else (low,):
+            reading = self.item(str(number), names) if number <= high else None
+            if reading is not None and reading.verdict == "cites":
+                readings.append(reading)
+            elif missing is None:
+                missing = reading
+        if missing is not None:
+            readings.append(Reading(missing.verdict, missing.style, part))
+        return readings
 
     def _number(self, token: str, names: Names) -> Reading | None:
         if is_year(token):

@@ -18,7 +18,7 @@ from stream.pairing import Answer, Link, Slot
 from stream.scores import Outcome, Stage, Unscored
 from stream.scoring import Results, Scored
 from stream.tallies import Release, Series, Tally, rank_band
-from stream.turns import Document, Turn
+from stream.turns import MAX_KEY, Document, Turn
 
 SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
     "scores",
@@ -29,7 +29,9 @@ SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
 )
 
 SERIES_LENGTH = 500  #: observations in one record, so that the longest ids stay below the broker's limit
-DEAD_LETTER_BYTES = 100_000  #: of the original record that a full dead letter keeps
+DEAD_LETTER_BYTES = 100_000  #: of the original record's value that a full dead letter keeps
+_DETAIL_BYTES = 1_000  #: of the sentence that says why
+_HEADER_BYTES = 10  #: that a header costs beside its name and value
 
 
 class Record(Protocol):
@@ -43,6 +45,15 @@ class Record(Protocol):
     def value(self) -> bytes | None: ...  # noqa: D102
     @property
     def timestamp(self) -> int: ...  # noqa: D102
+
+
+class Unplaced(NamedTuple):
+    """A record that never had a place on a topic."""
+
+    key: bytes | None
+    value: bytes | None
+    offset: int = -1
+    timestamp: int = 0
 
 
 class Output(NamedTuple):
@@ -184,11 +195,15 @@ class Outbox:
         """Write a conversation's summary; None erases it from the compacted topic."""
         self.outputs.append(Output(CONVERSATIONS, key, None if summary is None else orjson.dumps(summary)))
 
-    def dead_letter(self, record: Record, reason: Reason, detail: str) -> None:
-        """Set a record aside: in headers where it stood and why."""
-        self.tally.dead_letters[self.topic, reason] += 1
-        self.tally.records[self.topic, "dead_letter"] += 1
-        self.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail, full=self._full_letters))
+    def dead_letter(self, record: Record, reason: Reason, detail: str, topic: str | None = None) -> None:
+        """Set a record aside: in headers where it stood and why.
+
+        topic: where it came from, by default where turns come from.
+        """
+        topic = topic or self.topic
+        self.tally.dead_letters[topic, reason] += 1
+        self.tally.records[topic, "dead_letter"] += 1
+        self.outputs.append(dead_letter(record, topic, self.partition, reason, detail, full=self._full_letters))
 
     def finish(self) -> list[Output]:
         """Spell out the counts, pack the series, and return everything to write."""
@@ -269,20 +284,42 @@ def dead_letter(
     """Return the dead letter of a record: where it stood and why, with its length and digest instead of its value.
 
     full: with its value, cut to fit. What somebody said is not kept here by default: it stays where it stood, as long
-    as that topic keeps it, and no longer.
+    as that topic keeps it, and no longer. Whatever came, it takes 103 kB at most: a key longer than any conversation id
+    is cut, and headers say of what is cut how long it was and give its sha256.
     """
-    value, kept = record.value, DEAD_LETTER_BYTES if full else 0
     headers = [
         ("topic", topic.encode()),
         ("partition", str(partition).encode()),
         ("offset", str(record.offset).encode()),
         ("reason", reason.encode()),
-        ("detail", detail.encode("utf-8", "replace")[:1000]),
+        ("detail", detail.encode("utf-8", "replace")[:_DETAIL_BYTES]),
     ]
-    if value is not None and len(value) > kept:
-        headers += [("length", str(len(value)).encode()), ("sha256", sha256(value).hexdigest().encode())]
-        value = value[:kept]
-    return Output(DEAD_LETTERS, record.key, value, headers)
+    key, cut = _cut(record.key, MAX_KEY, "key_")
+    value, shortened = _cut(record.value, DEAD_LETTER_BYTES if full else 0)
+    return Output(DEAD_LETTERS, key, value, headers + shortened + cut)
+
+
+def _cut(data: bytes | None, limit: int, prefix: str = "") -> tuple[bytes | None, list[tuple[str, bytes]]]:
+    """Cut what is over the limit; return it with the headers `length` and `sha256` that say what it was."""
+    if data is None or len(data) <= limit:
+        return data, []
+    length, digest = str(len(data)).encode(), sha256(data).hexdigest().encode()
+    return data[:limit], [(f"{prefix}length", length), (f"{prefix}sha256", digest)]
+
+
+def shorten(letter: Output, limit: int) -> Output:
+    """Cut the value of a dead letter further, for a topic that takes records of `limit` bytes only (4,000 or more)."""
+    room = max(0, limit - size_of(letter._replace(value=None)) - 200)  # for the two headers that may come
+    value, shortened = _cut(letter.value, room)
+    headers = letter.headers or []
+    known = {name for name, _ in headers}  # of the whole record, and not of what an earlier cut has left
+    return letter._replace(value=value, headers=headers + [one for one in shortened if one[0] not in known])
+
+
+def size_of(output: Output) -> int:
+    """Return how many bytes a record takes on its topic: key, value and headers."""
+    size = len(output.key or b"") + len(output.value or b"")
+    return size + sum(len(name) + len(value) + _HEADER_BYTES for name, value in output.headers or ())
 
 
 def chosen(key: bytes, share: float) -> bool:

@@ -4,28 +4,34 @@
 Nothing is remembered until `Shard.accept`, which the caller calls after the batch is safe: on Kafka after the
 transaction's commit, in a replay at once. Whatever happens in between, a batch counts wholly or not at all: a shard
 whose batch came to nothing is thrown away with it, and a new one is made from what was stored.
+
+A batch has a budget of seconds: when it is used up, `Shard.work` returns what is done, and says how far it came. That
+ends no record half-way, so what one record may cost is bounded where it is worked on: by sizes first (of record, text,
+Markdown, table cells), and as a last resort by processor time, see `stream.scoring`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any
 
-from stream.clocks import Moment, StreamClock
+from stream.clocks import Moment, StreamClock, alarm
 from stream.conversations import Conversation, Known, peek, restore
 from stream.errors import Reason, Refused
-from stream.outbox import Outbox, Output, Record, dead_letter
+from stream.outbox import Outbox, Output, Record, Unplaced, dead_letter
 from stream.scorekeeping import Scorekeeper, Watch
 from stream.scoring import thresholds
 from stream.stats import named
 from stream.suite import Suite
 from stream.tallies import Tally
-from stream.turns import decode_turn
+from stream.turns import check_key, decode_turn
 from stream.windows import Frame, Settled
 
+BUDGET = 5.0  #: seconds after which a batch ends with what is done
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
+_LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the budget
 
 
 @dataclass(slots=True)
@@ -33,24 +39,24 @@ class Batch:
     """What a list of records produced and changed.
 
     outputs: in order; changes: conversation key → new snapshot, None is a tombstone; tally: what to count after the
-    commit; records: how many were taken in; taken: input topic → how many of its records were worked through, from the
-    first on; without any: all.
+    commit; taken: input topic → how many of its records were worked through, from the first on: the position to commit
+    is behind them, and the rest is to be given again; without any: all of them.
     """
 
     outputs: list[Output] = field(default_factory=list)
     changes: dict[bytes, bytes | None] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
-    records: int = 0
     taken: dict[str, int] = field(default_factory=dict)
 
 
 class Shard:
     """The conversations of one partition.
 
-    store: conversation key → snapshot, any mutable mapping; topic, partition: where records come from, for score
-    records and dead letters; skip_applied: skip records that a conversation has taken in already (needed when outputs
-    and position do not commit together); full_letters: dead letters keep what came; watch: see `Watch`, for replays,
-    where nothing is ever taken back.
+    store: conversation key → snapshot, any mutable mapping; topic, forget_topic, partition: where turns and requests to
+    forget come from, for score records and dead letters; skip_applied: skip records that a conversation has taken in
+    already (needed when outputs and position do not commit together); full_letters: dead letters keep what came; watch:
+    see `Watch`, for replays, where nothing is ever taken back; processor: tells the seconds of processor time so far,
+    for the budget of a turn's evaluators, which has no end without it.
     """
 
     def __init__(
@@ -60,18 +66,21 @@ class Shard:
         topic: str = "turnsignal.turns",
         partition: int = 0,
         *,
+        forget_topic: str = "turnsignal.forget",
         skip_applied: bool = False,
         full_letters: bool = False,
         watch: Watch | None = None,
+        processor: Callable[[], float] | None = None,
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
         self.topic = topic
+        self.forget_topic = forget_topic
         self.partition = partition
         self.clock = StreamClock(suite.conversations.silence)
         self._skip_applied = skip_applied
         self._full_letters = full_letters
         self._limits = suite.limits
-        self._keeper = Scorekeeper(suite, watch)
+        self._keeper = Scorekeeper(suite, watch, processor)
         self._redaction = suite.redaction
         self._suite = suite.fingerprint
         self._share = suite.exchanges.share
@@ -104,26 +113,33 @@ class Shard:
         """
         self.clock.resume(last.until(now, self._limits.idle / 2), now.steady)
 
-    def work(self, records: Sequence[Record], now: float, forget: Iterable[Record] = ()) -> Batch:
-        """Work through records in their order.
+    def work(
+        self,
+        records: Sequence[Record],
+        now: float,
+        forget: Sequence[Record] = (),
+        *,
+        clock: Callable[[], float] | None = None,
+        budget: float = BUDGET,
+    ) -> Batch:
+        """Work through records in their order, until all are done or the budget is used up.
 
         now: seconds on a steady clock, which only carries on a silent partition; forget: records whose keys are
-        conversations to erase.
+        conversations to erase; clock: tells seconds that never go backwards, without it there is no budget; budget:
+        in seconds. At least one record is done, some of `forget`, and some of what is due: nobody waits for ever.
         """
         self._begin()
+        is_over = alarm(clock, budget)
         if records:
             self.clock.saw(now)
-        # Put away after its last record, a conversation is still in the processor's cache; after the batch it is not.
-        coming = Counter([record.key for record in records])
-        for record in records:
-            self._take(record)
-            coming[record.key] -= 1
-            if not coming[record.key]:
-                self._put_away(record.key or b"")
-        for record in forget:
+        turns = self._take_all(records, is_over)
+        erased = 0
+        for erased, record in enumerate(forget, 1):
             self._forget(record)
-        self._sweep(self.clock.read(now))
-        return self._finish(len(records))
+            if erased >= _LEAST and is_over():
+                break
+        self._sweep(self.clock.read(now), is_over)
+        return self._finish({self.topic: turns, self.forget_topic: erased})
 
     def set_aside(self, topic: str, record: Record, why: str) -> Batch:
         """Return the dead letter of a record that cannot be worked on, and leave a gap in its conversation.
@@ -138,7 +154,7 @@ class Shard:
             # Read with care: whatever reads the whole record may be what it cannot stand.
             role = "user" if b'"role":"user"' in (record.value or b"").replace(b" ", b"") else "assistant"
             self._leave_gap(record.key, role, record.offset)
-        return self._finish(1)
+        return self._finish({topic: 1})
 
     def flush(self) -> Batch:
         """Close every open conversation as if it had been idle for long enough: the end of a replay."""
@@ -149,7 +165,7 @@ class Shard:
                 self._live[key] = state
                 self._keeper.on_close(key, state, self._outbox)
                 self._put_away(key)
-        return self._finish(0)
+        return self._finish({})
 
     def accept(self, batch: Batch) -> None:
         """Remember what a batch changed; call when it is safe."""
@@ -201,10 +217,10 @@ class Shard:
         self._outbox = self._new_outbox()
         self._live, self._changes = {}, {}
 
-    def _finish(self, records: int) -> Batch:
+    def _finish(self, taken: dict[str, int]) -> Batch:
         for key in list(self._live):
             self._put_away(key)
-        batch = Batch(self._outbox.finish(), self._changes, self._outbox.tally, records)
+        batch = Batch(self._outbox.finish(), self._changes, self._outbox.tally, taken)
         self._begin()  # nothing of this batch stays behind
         return batch
 
@@ -222,6 +238,19 @@ class Shard:
             return None
         state = self._live[key] = restore(value)
         return state
+
+    def _take_all(self, records: Sequence[Record], is_over: Callable[[], bool]) -> int:
+        """Take in records until the time is over; return how many."""
+        # Put away after its last record, a conversation is still in the processor's cache; after the batch it is not.
+        coming = Counter([record.key for record in records])
+        for count, record in enumerate(records, 1):
+            self._take(record)
+            coming[record.key] -= 1
+            if not coming[record.key]:
+                self._put_away(record.key or b"")
+            if is_over():
+                return count
+        return len(records)
 
     def _take(self, record: Record) -> None:
         """Take in one record: a turn, a duplicate, or a dead letter."""
@@ -292,11 +321,16 @@ class Shard:
 
     def _forget(self, record: Record) -> None:
         """Erase a conversation on request: its state, and its summary on the compacted topic."""
-        if record.key:
-            if self._load(record.key) is not None:
-                self._live[record.key] = None
-                self._outbox.tally.pairing["forgotten"] += 1
-            self._outbox.summary(record.key, None)
+        try:
+            check_key(record.key)
+        except Refused as refused:
+            self._outbox.dead_letter(record, refused.reason, refused.detail, self.forget_topic)
+            return
+        key = record.key or b""
+        if self._load(key) is not None:
+            self._live[key] = None
+            self._outbox.tally.pairing["forgotten"] += 1
+        self._outbox.summary(key, None)
 
     def _schedule(self, key: bytes, due: float) -> None:
         minute = int(due // 60) + 1
@@ -306,7 +340,7 @@ class Shard:
             heappush(self._minutes, minute)
         bucket[key] = None
 
-    def _sweep(self, now: float) -> None:
+    def _sweep(self, now: float, is_over: Callable[[], bool]) -> None:
         """Close what has been idle, forget what has been closed for long enough; a bounded number at a time."""
         left = _SWEEP
         while self._minutes and self._minutes[0] * 60 <= now and left > 0:
@@ -315,10 +349,27 @@ class Shard:
             for key in list(islice(bucket, left)):
                 left -= 1
                 del bucket[key]
-                self._look(key, now)
+                self._look_safely(key, now)
+                if left <= _SWEEP - _LEAST and is_over():
+                    left = 0
+                    break
             if not bucket:
                 del self._due[minute]
                 heappop(self._minutes)
+
+    def _look_safely(self, key: bytes, now: float) -> None:
+        """Look at a conversation; one that the code cannot close is set aside, or it would be met again for ever."""
+        written = len(self._outbox.outputs)
+        try:
+            self._look(key, now)
+        except Exception as error:
+            del self._outbox.outputs[written:]
+            detail = f"expected to close a conversation, got {type(error).__name__}; it is forgotten"
+            letter = dead_letter(Unplaced(key, None), self.topic, self.partition, Reason.POISON, detail)
+            self._outbox.outputs.append(letter)
+            self._outbox.tally.dead_letters[self.topic, Reason.POISON] += 1
+            self._live.pop(key, None)
+            self._changes[key] = None
 
     def _look(self, key: bytes, now: float) -> None:
         if self._load(key) is None:

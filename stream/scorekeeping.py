@@ -3,6 +3,7 @@
 Turns, gaps and the end of a conversation come in through `on_…` methods; what happened goes to the outbox.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from stream.conversations import Conversation
@@ -60,12 +61,12 @@ class Watch(Protocol):
 
 
 class Scorekeeper:
-    """Apply turns to conversations under one suite."""
+    """Apply turns to conversations under one suite; processor: tells seconds of processor time."""
 
-    def __init__(self, suite: Suite, watch: Watch | None = None) -> None:
+    def __init__(self, suite: Suite, watch: Watch | None = None, processor: Callable[[], float] | None = None) -> None:
         self._watch = watch
         self._limits = suite.limits
-        self._responses = ResponseScorer(suite)
+        self._responses = ResponseScorer(suite, processor)
         self._follow_ups = FollowUpScorer(suite)
         self._relevancy = relevancy_name(suite)
         self._suite = suite.fingerprint

@@ -1,9 +1,13 @@
 """Scoring: run every scorer of the suite over one response, or over one follow-up, and never fail.
 
 What cannot be scored is unscored with its reason; a scorer that raises is `error`, counted, and stops nothing.
+
+What a response may cost is bounded by what scorers look at, which is the same wherever it is scored: tests/bench/
+dearest_turn.py looks for the dearest. Processor time is only the last resort, for suites whose checks are many or slow:
+a long response has a budget of it, far above what the dearest takes, and checks that come after its end are `error`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, cast
 
@@ -13,6 +17,7 @@ import orjson
 from stream.checks import compliance
 from stream.checks.named import Named, is_blank
 from stream.citations import Citations, citation_reader
+from stream.clocks import alarm
 from stream.diagnosis import Diagnosis, diagnose, level
 from stream.exchanges import Exchange, Response
 from stream.follow_ups import Reading
@@ -36,6 +41,9 @@ COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
 _FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION)
 _RANKS = tuple(range(1, MAX_DOCUMENTS + 1))
 _FIRST = itemgetter(0)
+BUDGET = 2.0  #: seconds of processor time after which no further check looks at a response
+_SHORT = 4_000  #: characters of a response that no suite spends a budget on; asking the time is not free
+_SPENT = Finding(Result.ERROR, "this response had used up its processor time before the check's turn came")
 _REMEMBERED = 1000  #: combinations that are kept of what traffic decides
 
 #: scores ready to be written: plain values, or bytes encoded once where they are always the same
@@ -97,10 +105,17 @@ class InstructionScorer:
         self._weights = [part.weight for part, _ in parts]
         self._usual: dict[int, tuple[Part, Results, float | None]] = {}
 
-    def score(self, response: Response) -> tuple[Part, Results, float | None]:
-        """Return the scores, compliance last among them; the result of every check; and compliance."""
+    def score(
+        self, response: Response, is_over: Callable[[], bool] | None = None
+    ) -> tuple[Part, Results, float | None]:
+        """Return the scores, compliance last among them; the result of every check; and compliance.
+
+        is_over: asked before every check whether the response has used up its time.
+        """
         try:
-            if is_blank(response):
+            if is_over is not None:
+                findings = [_SPENT if is_over() else _check(check, response) for check in self._checks]
+            elif is_blank(response):
                 findings = [check.check(response) for check in self._checks]
             else:
                 findings = [look(response) for look in self._looks]
@@ -134,9 +149,13 @@ class InstructionScorer:
 
 
 class ResponseScorer:
-    """Score a response when it arrives: ranking measures on its citations, and the instructions that bind it."""
+    """Score a response when it arrives: ranking measures on its citations, and the instructions that bind it.
 
-    def __init__(self, suite: Suite) -> None:
+    processor: tells seconds of processor time; without it there is no budget.
+    """
+
+    def __init__(self, suite: Suite, processor: Callable[[], float] | None = None) -> None:
+        self._processor = processor
         self._measures = suite.parsed_measures
         self._good, self._moderate = suite.retrieval.good, suite.retrieval.moderate
         self._relevancy = relevancy_name(suite)
@@ -154,6 +173,8 @@ class ResponseScorer:
     def score(self, turn: Turn) -> Scored:
         """Score one assistant turn."""
         relevant = turn.truth.doc_ids if turn.truth is not None else None
+        timed = self._processor is not None and len(turn.text) > _SHORT
+        is_over = alarm(self._processor, BUDGET) if timed else None
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata)
         scored = Scored()
         part = Part()
@@ -163,7 +184,7 @@ class ResponseScorer:
             part = Part()
             for measure in self._measures:
                 part.take(Score(measure.name, unscored=Unscored.ERROR))
-        instructed, scored.findings, scored.compliance = self._instructions(turn).score(response)
+        instructed, scored.findings, scored.compliance = self._instructions(turn).score(response, is_over)
         scored.scores = part.scores + instructed.scores
         scored.scorers = (*part.scorers, *instructed.scorers)
         scored.values = (*part.values, *instructed.values)
@@ -350,7 +371,6 @@ def thresholds(suite: Suite) -> dict[str, float]:
     lowest = {FOLLOW_UP: limits.follow_ups, FOLLOW_UP_PRECISION: limits.follow_ups, COMPLIANCE: limits.instructions}
     lowest.update((measure.name, limits.relevancy) for measure in suite.parsed_measures)
     lowest.update((check.name, 1.0) for _, check in suite.parsed_checks)
-
     return lowest
 
 

@@ -214,12 +214,12 @@ class SeriesShard:
         """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
         tally = Tally()
         tally.dead_letters[topic, Reason.POISON] += 1
-        return Batch([dead_letter(record, topic, self.partition, Reason.POISON, why)], tally=tally, records=1)
+        return Batch([dead_letter(record, topic, self.partition, Reason.POISON, why)], tally=tally, taken={topic: 1})
 
     def work(self, records: Sequence[Record]) -> Batch:
         """Work through packed observations in their order."""
         self._live = {}
-        batch = Batch(records=len(records))
+        batch = Batch(taken={self.topic: len(records)})
         for record in records:
             try:
                 observed = OBSERVATIONS.validate_json(record.value or b"")

@@ -35,6 +35,7 @@ from stream.follow_ups import FollowUpRules
 from stream.instructions import Check
 from stream.measures import Measure, parse_measure
 from stream.redaction import Redaction
+from stream.turns import MAX_ID, MAX_SHORT
 from stream.windows import WindowSpec
 
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
@@ -83,6 +84,7 @@ def _absolute(text: str) -> str:
 MeasureName = Annotated[str, _read_by(parse_measure)]
 CheckName = Annotated[str, _read_by(parse_check)]
 Label = Annotated[str, AfterValidator(_label)]
+MAX_STATE = 1_040_000  #: bytes of one conversation's state, so that a topic of the broker's default takes it
 MAX_KEPT = 100_000  #: characters of texts in one state: up to six bytes each as JSON, and a broker takes a megabyte
 
 Duration = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
@@ -257,6 +259,21 @@ class Suite(_Part):
             if times > 1:
                 msg = f"expected each name and window once, got {name} {times} times"
                 raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _state_fits_a_record(self) -> "Suite":
+        """A state that the broker refuses would stop its partition, and strangers choose how long names are."""
+        part = self.conversations
+        turn = (
+            4 * (part.kept_characters + 2 * MAX_ID + 4 * MAX_SHORT) + 200
+        )  # text, its id and its follow-up's, release
+        windows = sum(window.keep / window.size + 2 for window in self.windows) + 2
+        means = 2 * 9 * (len(self.parsed_measures) + len(self.parsed_checks) + 4)
+        most = (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means)
+        if most > MAX_STATE:
+            msg = f"expected the state of a conversation to take {MAX_STATE} bytes at most, got up to {most}"
+            raise ValueError(msg + ": keep fewer turns or characters, or windows for a shorter time")
         return self
 
     @cached_property

@@ -13,12 +13,15 @@ import msgspec
 import orjson
 from msgspec import Meta
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
+from typing_extensions import TypedDict
 
 from stream.errors import Reason, Refused
 
+MAX_RECORD = 4_000_000  #: bytes of one record; a text of the longest takes 2.4 million even if all of it is escaped
 MAX_TEXT = 200_000  #: characters of one turn's text
 MAX_DOCUMENTS = 1_000  #: retrieved documents of one turn
 MAX_ID = 200  #: characters of a conversation or turn id
+MAX_KEY = 4 * MAX_ID  #: bytes of the longest conversation id
 MAX_SHORT = 200  #: characters of any other name
 MAX_DOC_ID = 500  #: characters of a document's id
 MAX_RANK = 1_000_000  #: a greater rank is no place in a list, and one beyond 64 bits could not be written out again
@@ -70,6 +73,15 @@ class Truth:
     difficulty: str | None = None
 
 
+class Metadata(TypedDict, total=False):
+    """What is read of a turn's metadata (see annotations.py); the rest is passed over and never takes up memory."""
+
+    citations: Any
+    annotations: Any
+    inlineCitations: Any
+    citedChunks: Any
+
+
 @with_config(ConfigDict(allow_inf_nan=False))
 @dataclass
 class Turn:
@@ -94,7 +106,7 @@ class Turn:
     vote: Literal[-1, 1] | None = None
     user_id: Short | None = None
     truth: Truth | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: Metadata | None = None
     time: float = field(init=False, repr=False, compare=False, default=0.0)
 
     def __post_init__(self) -> None:
@@ -113,11 +125,16 @@ def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: floa
 
     key: the Kafka key, None when there is none to compare (files); broker_time: the record's Kafka timestamp in
     seconds. Raises Refused with the reason; where conversation and role could be read all the same, it carries them.
+    Sizes are looked at before anything is parsed: a small compressed batch may hold a record of any size.
     """
+    if key is not None and len(key) > MAX_KEY:
+        raise _unfit(key)
     if value is None:
         raise Refused(Reason.TOMBSTONE, "expected a turn, got a record without a value")
     if key is not None and not key:
-        raise Refused(Reason.EMPTY_KEY, "expected the conversation id as key, got an empty key")
+        raise _unfit(key)
+    if len(value) > MAX_RECORD:
+        raise Refused(Reason.TOO_LARGE, f"expected a record of at most {MAX_RECORD} bytes, got {len(value)}")
     try:
         turn = _read(value)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -132,6 +149,29 @@ def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: floa
         detail = f"expected a timestamp at most a day ahead of the broker's, got {turn.timestamp.isoformat()}"
         raise Refused(Reason.FUTURE_TIMESTAMP, detail, conversation_id=turn.conversation_id, role=turn.role)
     return turn
+
+
+def check_key(key: bytes | None) -> None:
+    """Make sure that a key could be a conversation id at all, where no turn beside it says so.
+
+    Raises Refused with the reason.
+    """
+    if not key or len(key) > MAX_KEY:
+        raise _unfit(key or b"")
+    try:
+        name = key.decode()
+    except UnicodeDecodeError:
+        name = ""
+    if not (0 < len(name) <= MAX_ID and name.isprintable()):
+        detail = f"expected a conversation id of 1 to {MAX_ID} printable characters as key, got {_show(key)}"
+        raise Refused(Reason.BAD_ID, detail)
+
+
+def _unfit(key: bytes) -> Refused:
+    """Refuse a key by its length alone."""
+    if not key:
+        return Refused(Reason.EMPTY_KEY, "expected the conversation id as key, got an empty key")
+    return Refused(Reason.BAD_ID, f"expected a conversation id of at most {MAX_KEY} bytes as key, got {len(key)} bytes")
 
 
 def _decode(value: bytes, key: bytes | None) -> Turn:

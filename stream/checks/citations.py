@@ -213,7 +213,7 @@ def _rows(text: str, citations: Citations) -> Iterator[tuple[int, int, int]]:
 
 def _visible_urls(response: Response) -> Iterator[str]:
     """Yield addresses in the order of the text; Markdown is parsed because code is not shown as an address."""
-    for token in response.markdown:
+    for token in response.markdown.tokens:
         if token.type == "html_block":
             yield from _URL.findall(token.content)
         for child in token.children or ():

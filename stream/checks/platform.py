@@ -42,7 +42,7 @@ class Slack(Named):
         platform = response.platform
         if platform is None or (platform != "slack" and platform.casefold() != "slack"):
             return NOT_APPLICABLE
-        return PASSED if _is_plain(response.text) else _inspect(response.text, response.markdown)
+        return PASSED if _is_plain(response.text) else _inspect(response.text, response.markdown.tokens)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

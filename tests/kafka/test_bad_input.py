@@ -1,6 +1,6 @@
 """Hostile and broken records on a real broker: the worker goes on, the neighbours are scored, the reason is right."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,16 +108,21 @@ def limit(settings: Settings, topic: str, size: int) -> None:
         answer.result(30)
 
 
-def work_through(settings: Settings, cases: list[Case], directory: Path) -> tuple[Outcome, str]:
-    """Feed the records to one partition in their order, and let a worker work."""
+def work_through(
+    settings: Settings, cases: list[Case], directory: Path, forget: Sequence[bytes] = (), letters: int = 0
+) -> tuple[Outcome, str]:
+    """Feed the records to one partition in their order, and let a worker work until so many dead letters are there."""
     producer = Producer(settings.producer() | {"message.max.bytes": LARGEST, "enable.idempotence": True})
     for _, key, value, _ in cases:
         producer.produce(topic_names(settings.prefix)["turns"], value, key, 0)
+    for key in forget:
+        producer.produce(topic_names(settings.prefix)["forget"], b"", key, 0)
     assert producer.flush(60) == 0
     worker = FaultyWorker("worker", settings, directory)
     try:
         worker.start()
         wait(lambda: committed(settings) == ends(settings), 90, "the turns to be committed", [worker])
+        wait(lambda: len(read_outcome(settings).letters) >= letters, 30, "the dead letters", [worker])
         worker.terminate()
         assert worker.join() == 0
     finally:
@@ -170,3 +175,22 @@ def test_an_output_larger_than_its_topic_takes_stops_nothing(settings: Settings,
     assert (topic, reason, key) == (topic_names(settings.prefix)["exchanges"], "output_too_large", CONVERSATION)
     assert [orjson.loads(one)["stage"] for one in outcome.exchanges[CONVERSATION]] == ["follow_up"]
     assert log.count("working on") == 1, log
+
+
+def test_keys_that_no_id_could_be_stop_nothing(settings: Settings, tmp_path: Path) -> None:
+    """The dead letter kept the key whole, the broker refused it, and the worker met it again at every start."""
+    limit(settings, "forget", LARGEST)
+    long = b"k" * 3_000_000
+    cases: list[Case] = [
+        ("question", CONVERSATION, orjson.dumps(turn("t1")), None),
+        ("a key of 3 MB", long, orjson.dumps(turn("bad")), Reason.BAD_ID),
+        ("a tombstone with one", long, None, Reason.BAD_ID),
+        ("answer", CONVERSATION, orjson.dumps(turn("t2", "assistant", "Hold it [doc_1].", retrieved=DOCUMENTS)), None),
+    ]
+    outcome, log = work_through(settings, cases, tmp_path, [long], letters=3)
+    names = topic_names(settings.prefix)
+    found = {(topic, int(offset), Reason(reason)) for (topic, _, offset, reason), _, _ in outcome.letters}
+    assert found == {(names["turns"], n, Reason.BAD_ID) for n in (1, 2)} | {(names["forget"], 0, Reason.BAD_ID)}
+    assert {key for _, key, _ in outcome.letters} == {long[:800]}
+    assert stages(outcome, CONVERSATION) == ["response"]
+    assert log.count("working on") == 1, log  # it never had to start again

@@ -14,7 +14,7 @@ from stream.clocks import Moment
 from stream.conversations import Conversation, restore
 from stream.errors import Reason, SchemaError
 from stream.exchanges import Exchange
-from stream.outbox import Output
+from stream.outbox import Output, size_of
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite, parse_suite
 
@@ -336,7 +336,7 @@ def test_newer_state_is_refused_with_a_message_that_says_so() -> None:
 def test_nothing_at_all_is_an_empty_batch() -> None:
     shard = Shard(SUITE)
     batch = shard.work([], T0)
-    assert (batch.outputs, batch.changes, batch.records) == ([], {}, 0)
+    assert (batch.outputs, batch.changes, set(batch.taken.values())) == ([], {}, {0})
     assert shard.flush().outputs == []
 
 
@@ -549,6 +549,92 @@ def test_one_record_cannot_run_the_clock_ahead() -> None:
     assert about["open"]
 
 
+def test_a_key_of_a_megabyte_is_a_dead_letter_that_fits_and_never_a_state() -> None:
+    key = b"k" * 1_048_400
+    came = [
+        Came(0, key, b"x", STAMP),
+        Came(1, key, bad(), STAMP),
+        Came(2, key, None, STAMP),
+        Came(3, b"c", bad(), STAMP),
+    ]
+    shard = Shard(SUITE)
+    batch = shard.work(came, T0, [Came(0, key, b"x", STAMP)])
+    letters = [out for out in batch.outputs if out.topic == "dead_letters"]
+    said = [dict(letter.headers or []) for letter in letters]
+    assert [(one["topic"], one["reason"]) for one in said] == [
+        *[(b"turnsignal.turns", b"bad_id")] * 3,
+        (b"turnsignal.forget", b"bad_id"),
+    ]
+    assert {(one["key_length"], len(one["key_sha256"])) for one in said} == {(b"1048400", 64)}
+    assert max(map(size_of, batch.outputs)) < 103_000
+    assert set(batch.changes) == {b"c"}
+    assert batch.tally.dead_letters["turnsignal.forget", Reason.BAD_ID] == 1
+
+
+@pytest.mark.parametrize(("key", "reason"), [(None, b"empty_key"), (b"", b"empty_key"), (b"\xff", b"bad_id")])
+def test_a_request_to_forget_what_is_no_conversation_is_a_dead_letter_and_no_tombstone(
+    key: bytes | None, reason: bytes
+) -> None:
+    batch = Shard(SUITE).work([], T0, [Came(5, key, b"", STAMP), Came(6, b"c", b"", STAMP)])
+    letter, tombstone = batch.outputs
+    headers = dict(letter.headers or [])
+    assert (letter.topic, headers["topic"], headers["offset"]) == ("dead_letters", b"turnsignal.forget", b"5")
+    assert headers["reason"] == reason
+    assert tombstone == Output("conversations", b"c", None)
+
+
+# -- a budget --------------------------------------------------------------------------------------------------
+
+
+class Ticking:
+    """A clock that goes on by a step each time that it is asked."""
+
+    def __init__(self, step: float = 1.0) -> None:
+        self.time, self.step = 0.0, step
+
+    def __call__(self) -> float:
+        self.time += self.step
+        return self.time
+
+
+def test_a_batch_ends_when_its_time_is_over_and_says_how_far_it_came() -> None:
+    shard = Shard(SUITE, topic="some.turns", forget_topic="some.forget")
+    came = records([Turn("user" if n % 2 == 0 else "assistant", f"t{n}", n, SAYINGS[8]) for n in range(20)])
+    batch = shard.work(came, T0, clock=Ticking(), budget=5.0)
+    assert batch.taken == {"some.turns": 5, "some.forget": 0}
+    assert batch.tally.records["some.turns", "scored"] == 5
+
+
+def test_batches_that_end_early_write_the_same_as_one_that_does_not() -> None:
+    came = records([Turn("user" if n % 2 == 0 else "assistant", f"t{n}", n, SAYINGS[n % 10]) for n in range(40)])
+    whole, cut = Shard(SUITE), Shard(SUITE)
+    outputs, left = [], came
+    while left:
+        batch = cut.work(left, T0, clock=Ticking(), budget=3.0)
+        cut.accept(batch)
+        outputs += batch.outputs
+        left = left[batch.taken["turnsignal.turns"] :]
+    assert everything(outputs) == everything(play(whole, came))
+    assert cut.store == whole.store
+
+
+def test_one_record_is_done_however_little_time_there_is() -> None:
+    came = records([Turn("user", "u1", 0), Turn("user", "u2", 1)])
+    assert Shard(SUITE).work(came, T0, clock=Ticking(), budget=0.0).taken["turnsignal.turns"] == 1
+
+
+def test_turns_that_use_up_the_time_hold_up_neither_requests_to_forget_nor_what_is_due() -> None:
+    shard = Shard(SUITE)
+    play(shard, records([Turn("user", "u", n / 100, conversation=f"c{n}") for n in range(300)]))
+    late = [record(9000 + n, Turn("user", f"z{n}", 5000 + n, conversation="z")) for n in range(3)]
+    forget = [Came(n, f"c{n}".encode(), b"", STAMP) for n in range(200, 300)]
+    batch = shard.work(late, T0, forget, clock=Ticking(), budget=0.0)
+    assert batch.taken == {"turnsignal.turns": 1, "turnsignal.forget": 50}
+    assert batch.tally.pairing["forgotten"] == 50
+    assert len(decoded(batch.outputs, "conversations")) == 50
+    assert shard.work(late, T0, forget).taken == {"turnsignal.turns": 3, "turnsignal.forget": 100}
+
+
 # -- bounded -------------------------------------------------------------------------------------------------
 
 
@@ -607,3 +693,29 @@ def test_more_conversations_than_one_sweep_takes_are_closed_over_several_batches
         assert len(batch.changes) <= 2001
         summaries += len(decoded(batch.outputs, "conversations"))
     assert summaries == 4500
+
+
+def test_a_conversation_that_cannot_be_closed_is_set_aside_and_the_others_are_closed() -> None:
+    sick = b"\xfe"  # no conversation of ours: its key cannot be spelled out in a summary
+    shard = Shard(Suite(), {key: Conversation(first=T0, last=T0, clock=T0).snapshot() for key in (sick, b"well")})
+    shard.restored()
+    batch = shard.work([record(0, Turn("user", "t", 86_400.0, conversation="later"))], 0.0)
+    letters = [output for output in batch.outputs if output.topic == "dead_letters"]
+    assert [letter.key for letter in letters] == [sick]
+    assert dict(letters[0].headers or ())["reason"] == Reason.POISON.encode()
+    assert [output.key for output in batch.outputs if output.topic == "conversations"] == [b"well"]
+    assert batch.changes[sick] is None
+
+
+def test_a_record_that_is_set_aside_leaves_a_gap_in_its_conversation() -> None:
+    shard = Shard(Suite())
+    for number, turn in enumerate([Turn("user", "t1", 0), Turn("assistant", "t2", 1)]):
+        shard.accept(shard.work([record(number, turn)], 0.0))
+    bad = record(2, Turn("assistant", "t3", 2))
+    batch = shard.set_aside(shard.topic, bad, "it ended each worker")
+    shard.accept(batch)
+    assert batch.taken == {shard.topic: 1}
+    assert [dict(output.headers or ())["reason"] for output in batch.outputs] == [b"poison"]
+    state = shard.conversation(b"c")
+    assert state is not None
+    assert state.gaps == 1

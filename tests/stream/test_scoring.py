@@ -13,6 +13,7 @@ from stream.instructions import Finding, Result
 from stream.pairing import Answer
 from stream.scores import Unscored
 from stream.scoring import (
+    BUDGET,
     FollowUpScorer,
     ResponseScorer,
     Scored,
@@ -227,3 +228,22 @@ def test_a_follow_up_that_says_nothing_judges_nothing(text: str) -> None:
     assert reading is None
     assert scored.unscored == (("follow_up", Unscored.NOT_APPLICABLE),)
     assert scored.values == ()
+
+
+def test_checks_that_come_after_a_response_used_up_its_time_are_errors_and_counted_as_such() -> None:
+    asked = iter([0.0, 0.1, 0.2, *[BUDGET] * 99])
+    scored = ResponseScorer(SUITE, lambda: next(asked)).score(turn("Open it [doc_2]. " * 1_000))
+    results = [result for _, result in scored.findings]
+    assert Result.ERROR not in results[:2]
+    assert set(results[2:]) == {Result.ERROR}
+    late = said(scored)[scored.findings[2][0]]
+    assert (late["value"], late["unscored"]) == (None, "error")
+    assert "processor time" in late["explanation"]
+    assert scored.relevancy is not None
+
+
+def test_with_time_to_spare_a_response_is_scored_as_without_a_clock() -> None:
+    for text in ("Open it [doc_2].", "Open it [doc_2]. " * 1_000, " " * 10_000):
+        timed, plain = ResponseScorer(SUITE, lambda: 0.0).score(turn(text)), ResponseScorer(SUITE).score(turn(text))
+        assert orjson.dumps(timed.scores) == orjson.dumps(plain.scores)
+        assert timed.findings == plain.findings

@@ -117,3 +117,12 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
     assert len(Suite().fingerprint) == 12
     assert int(Suite().fingerprint, 16) >= 0
     assert Suite().fingerprint == Suite().fingerprint
+
+
+def test_a_suite_whose_states_no_broker_takes_is_refused() -> None:
+    kept = "[conversations]\nkept_turns = 100\nkept_characters = 1000\n"
+    assert parse_suite(kept).limits.kept_turns == 100
+    with pytest.raises(ConfigError, match="the state of a conversation to take 1040000 bytes at most"):
+        parse_suite(
+            kept + "recent_turns = 10000\n" + "".join(f"[[windows]]\nsize = {n}\nkeep = {300 * n}\n" for n in (1, 2))
+        )

@@ -1,5 +1,6 @@
 """Records come in as bytes from strangers: what is right becomes a turn, what is wrong gets one reason."""
 
+import tracemalloc
 from contextlib import suppress
 
 import msgspec
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.errors import Reason, Refused
-from stream.turns import TURNS, Turn, decode_turn
+from stream.turns import MAX_RECORD, TURNS, Turn, check_key, decode_turn
 
 RIGHT = {
     "conversation_id": "c1",
@@ -74,9 +75,9 @@ NOT_A_TURN = {
     "text": (b"hello", Reason.NOT_JSON),
     "cut off": (spelled()[:-1], Reason.NOT_JSON),
     "NaN": (b'{"conversation_id":"c1","text":NaN}', Reason.NOT_JSON),
-    "infinity": (spelled()[:-1] + b',"metadata":{"a":1e999}}', Reason.NOT_JSON),
+    "infinity": (spelled()[:-1] + b',"metadata":{"citations":1e999}}', Reason.NOT_JSON),
     "lone surrogate escaped": (spelled()[:-1] + b',"x":"\\ud800"}', Reason.NOT_JSON),
-    "lone surrogate in bytes": (spelled()[:-1] + b',"metadata":{"a":"\xed\xa0\x80"}}', Reason.NOT_JSON),
+    "lone surrogate in bytes": (spelled()[:-1] + b',"metadata":{"citations":"\xed\xa0\x80"}}', Reason.NOT_JSON),
     "not UTF-8": (spelled()[:-1] + b',"model":"\xff"}', Reason.NOT_JSON),
     "10 000 deep": (DEEP, Reason.TOO_DEEP),
     "10 000 deep inside": (spelled()[:-1] + b',"metadata":{"a":' + DEEP + b"}}", Reason.TOO_DEEP),
@@ -234,3 +235,66 @@ def test_what_is_read_in_one_step_pydantic_reads_just_so(
 @given(st.binary(max_size=300))
 def test_any_bytes_are_refused(value: bytes) -> None:
     assert refusal(value, b"c1").reason in (Reason.NOT_JSON, Reason.WRONG_TYPE, Reason.MISSING_FIELD)
+
+
+@pytest.mark.parametrize("value", [spelled(), None, b"x" * (MAX_RECORD + 1)])
+def test_a_key_longer_than_any_id_is_a_bad_id_whatever_comes_with_it(value: bytes | None) -> None:
+    refused = refusal(value, b"k" * 1_000_000)
+    assert (refused.reason, refused.conversation_id) == (Reason.BAD_ID, None)
+    assert "at most 800 bytes" in refused.detail
+    assert len(refused.detail) < 200
+
+
+def test_the_longest_id_is_a_key_in_any_script() -> None:
+    for letter in ("a", "é", "漢", "😀"):
+        name = letter * 200
+        assert decode_turn(spelled(conversation_id=name), name.encode()).conversation_id == name
+        check_key(name.encode())
+
+
+@pytest.mark.parametrize(
+    ("key", "reason"),
+    [
+        (None, Reason.EMPTY_KEY),
+        (b"", Reason.EMPTY_KEY),
+        (b"k" * 1_000_000, Reason.BAD_ID),
+        (b"k" * 201, Reason.BAD_ID),
+        (b"\xff", Reason.BAD_ID),
+        (b"a\0", Reason.BAD_ID),
+    ],
+)
+def test_a_key_that_names_no_conversation_is_refused(key: bytes | None, reason: Reason) -> None:
+    with pytest.raises(Refused) as caught:
+        check_key(key)
+    assert caught.value.reason is reason
+
+
+def test_a_record_over_the_limit_is_not_parsed() -> None:
+    """It takes no memory: 100 MB of brackets took 2.2 GB."""
+    value = spelled()[:-1] + b',"metadata":{"x":[' + b"[]," * 6_000_000 + b"1]}}"
+    tracemalloc.start()
+    try:
+        refused = refusal(value, b"c1")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert refused.reason is Reason.TOO_LARGE
+    assert str(len(value)) in refused.detail
+    assert peak < 1_000_000
+
+
+def test_the_longest_text_fits_into_a_record_even_if_all_of_it_is_escaped() -> None:
+    value = spelled(text="")[:-1] + b',"text":"' + rb"\ud83d\ude00" * 200_000 + b'"}'
+    assert len(decode_turn(value).text) == 200_000
+
+
+def test_what_nobody_reads_of_the_metadata_takes_no_memory() -> None:
+    value = spelled()[:-1] + b',"metadata":{"x":[' + b"[]," * 500_000 + b'1],"citations":[{"doc_id":"a"}]}}'
+    tracemalloc.start()
+    try:
+        turn = decode_turn(value, b"c1")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert turn.metadata == {"citations": [{"doc_id": "a"}]}
+    assert peak < 1_000_000

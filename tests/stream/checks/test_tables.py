@@ -4,6 +4,7 @@ from stream.checks import parse_check
 from stream.citations import Citations
 from stream.exchanges import Response
 from stream.instructions import Finding, Result
+from stream.markdown import MAX_CELLS, parse_markdown
 
 HEAD = "| Step | Where |\n|------|-------|\n"
 
@@ -78,3 +79,37 @@ def test_the_check_does_not_apply_without_a_table(text: str) -> None:
 def test_carriage_returns_do_not_move_the_rows() -> None:
     assert find("| a | b |\r\n|---|---|\r\n| c | d |\r\n").result is Result.PASS
     assert find("| a | b |\r|---|---|\r| c<br>d | e |\r").result is Result.FAIL
+
+
+def ragged(columns: int, row: str = "|b") -> str:
+    """Return 8 kB of a table whose rows lack nearly all of its cells."""
+    head = "|a" * columns + "|\n" + "|-" * columns + "|\n"
+    return head + (row + "\n") * ((8_000 - len(head)) // (len(row) + 1))
+
+
+@pytest.mark.parametrize("columns", [5, 30, 700])
+@pytest.mark.parametrize("row", ["|b", "b"])
+@pytest.mark.parametrize("before", ["", "- a\n\n  ", "> "])
+def test_cells_that_rows_lack_do_not_make_a_table_of_65_000_cells(columns: int, row: str, before: str) -> None:
+    text = before + ragged(columns, row).replace("\n", "\n" + ("> " if before == "> " else "  " if before else ""))
+    assert sum(token.type in ("td_open", "th_open") for token in parse_markdown(text).tokens) <= MAX_CELLS
+    finding = find(text)  # a row that does not open with a pipe, as the head does, is a broken one
+    assert finding.result is (Result.ERROR if row == "|b" else Result.FAIL)
+    assert row == "b" or "at most 4,000 cells" in str(finding.explanation)
+
+
+def test_many_tables_share_the_cells_of_one_text() -> None:
+    several = "\n\n".join(ragged(20)[:1_990] for _ in range(4))
+    assert sum(token.type == "td_open" for token in parse_markdown(several).tokens) <= MAX_CELLS
+
+
+def test_a_large_table_that_is_written_out_is_read_whole() -> None:
+    row = "| " + " | ".join("ab" for _ in range(12)) + " |\n"
+    table = row + "|--" * 12 + "|\n" + row * 100
+    assert find(table + "| `a` |\n").result is Result.PASS
+    assert find(table + "| `a`<br> |\n").result is Result.FAIL
+
+
+def test_what_fails_before_the_table_is_cut_fails() -> None:
+    head, rows = ragged(30).split("|\n|b\n", 1)
+    assert find(f"{head}|\n| a<br>b |\n{rows}").result is Result.FAIL
