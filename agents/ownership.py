@@ -251,6 +251,8 @@ class Ownership:
             return
         read = {topic: self.source.read_to(TP(topic, number)) for topic in holding.positions}
         ahead = {topic: at for topic, at in read.items() if at is not None and at > holding.positions[topic]}
+        if now - holding.committed_at > self.settings.compaction_lag:
+            ahead = dict(holding.positions)  # what was erased leaves the broker's disk only behind newer records
         if ahead and self.inbox.claim(number):
             self.work.start(holding, Gathered(number, {}, ahead))
 

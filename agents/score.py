@@ -61,6 +61,6 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         secret=settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else "",
         scorers=scorer_names(suite),
         checks=[check.name for _, check in suite.parsed_checks],
-        topics=[topic_names(settings.prefix)["turns"]],
+        topics=[topic_names(settings.prefix)[name] for name in ("turns", "forget")],
     )
     return build_app(settings, Ownership(settings, make_plan(settings, suite), metrics))

@@ -17,6 +17,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from agents.confining import keep_private
+
 logger = logging.getLogger("turnsignal.supervisor")
 
 #: Tells a worker which file descriptor to show signs of life on; not TURNSIGNAL_…, which are settings of the user's.
@@ -81,6 +83,7 @@ class Supervisor:
 
     def run(self) -> int:
         """Supervise until SIGTERM or SIGINT (in a thread: `stop`), or all have refused; return the exit code."""
+        keep_private()  # it has the secrets of all workers in its environment, and needs no debugger
         if threading.current_thread() is threading.main_thread():
             for sign in (signal.SIGTERM, signal.SIGINT):
                 signal.signal(sign, lambda *_: self.stop())

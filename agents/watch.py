@@ -5,6 +5,7 @@ from importlib.metadata import version
 from typing import Any
 
 from agents.apps import build_app
+from agents.confining import keep_private
 from agents.consumer import PartitionApp
 from agents.holdings import Plan
 from agents.metrics import WorkerMetrics
@@ -34,6 +35,7 @@ def make_plan(settings: Settings) -> Plan:
 
 def make_watch_app(settings: Settings) -> PartitionApp:
     """Build the watch app: not started, connected to nothing yet."""
+    keep_private()  # users' checks run beside the score worker, and this one has the same environment
     metrics = WorkerMetrics(
         version=version("turnsignal"), revision=settings.revision, topics=[topic_names(settings.prefix)["series"]]
     )
