@@ -36,6 +36,8 @@ _NORMAL = (
     "because it is rebalancing",  # aiokafka, whenever a worker joins or leaves
     "Coordinator load in progress",  # librdkafka, on topics and groups that are a moment old
     "Not coordinator: retrying",  # the same
+    "GroupCoordinatorNotAvailableError",  # aiokafka, as an error, of a cluster that never had a group
+    "Marking the coordinator dead",  # what it does about that; it asks for another one
 )
 
 #: What a connection can meet: its text says it all, and a traceback shows nothing but the client's insides.
@@ -112,7 +114,7 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
 
 def is_normal(record: logging.LogRecord) -> bool:
     """Whether a library warns of what happens whenever a worker joins, leaves or starts."""
-    return record.levelno <= logging.WARNING and any(part in record.getMessage() for part in _NORMAL)
+    return not _is_ours(record) and any(part in record.getMessage() for part in _NORMAL)
 
 
 def _kind(record: logging.LogRecord) -> tuple[str, int, str]:
