@@ -145,7 +145,7 @@ def test_a_tombstone_stays_one_in_the_dead_letters() -> None:
 
 def test_a_dead_letter_fits_whatever_came() -> None:
     key, value = b"k" * 3_000_000, b"v" * 3_000_000
-    letter = dead_letter(Came(2**62, key, value, 0), "t" * 249, 1_000_000, Reason.BAD_ID, "é" * 1_000_000)
+    letter = dead_letter(Came(2**62, key, value, 0), "t" * 249, 1_000_000, Reason.BAD_ID, "é" * 1_000_000, full=True)
     headers = dict(letter.headers or [])
     assert size_of(letter) < 103_000
     assert (letter.key, letter.value) == (key[:800], value[:DEAD_LETTER_BYTES])
@@ -155,11 +155,11 @@ def test_a_dead_letter_fits_whatever_came() -> None:
 
 def test_a_dead_letter_for_a_small_topic_is_cut_further_and_still_says_what_came() -> None:
     value = b"v" * 3_000_000
-    whole = dead_letter(Came(0, b"k" * 900, value, 0), "t", 0, Reason.BAD_ID, "d" * 5000)
+    whole = dead_letter(Came(0, b"k" * 900, value, 0), "t", 0, Reason.BAD_ID, "d" * 5000, full=True)
     small = shorten(whole, 5_000)
     assert 4_000 < size_of(small) <= 5_000
     assert small.headers == whole.headers
-    short = shorten(dead_letter(Came(0, b"k", value[:6_000], 0), "t", 0, Reason.NOT_JSON, ""), 4_000)
+    short = shorten(dead_letter(Came(0, b"k", value[:6_000], 0), "t", 0, Reason.NOT_JSON, "", full=True), 4_000)
     headers = dict(short.headers or [])
     assert size_of(short) <= 4_000
     assert (headers["length"], headers["sha256"]) == (b"6000", sha256(value[:6_000]).hexdigest().encode())
