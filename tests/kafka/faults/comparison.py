@@ -1,11 +1,13 @@
 """What came out beside what had to come out, counted by what can go wrong."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
 
-from tests.kafka.faults.oracle import Outcome
+from tests.kafka.faults.oracle import Kept, Outcome
+from tests.kafka.faults.pairing import Row, foretell_rows
 
 
 class Comparison(NamedTuple):
@@ -14,7 +16,8 @@ class Comparison(NamedTuple):
     missing, unexpected, twice: score rows by id; altered: rows of the right id with other content, or out of order
     within their conversation; summaries, exchanges: conversations whose ones differ; series: observations too few or
     too many; letters: dead letters missing, unexpected or twice; states: conversations whose final state or windows
-    differ; positions: partitions not committed to their end.
+    differ; positions: partitions not committed to their end; pairs_…: the same by the plain pairing, which knows
+    response and follow-up rows, and which records are dead letters.
     """
 
     turns: int
@@ -29,6 +32,10 @@ class Comparison(NamedTuple):
     letters: int
     states: int
     positions: int
+    pairs_missing: int = 0
+    pairs_unexpected: int = 0
+    pairs_twice: int = 0
+    pairs_letters: int = 0
 
     @property
     def clean(self) -> bool:
@@ -56,7 +63,50 @@ def compare(expected: Outcome, found: Outcome, turns: int) -> Comparison:
         series=((expected.series - found.series) + (found.series - expected.series)).total(),
         letters=((expected.letters - found.letters) + (found.letters - expected.letters)).total(),
         states=sum(states),
-        positions=sum(found.positions.get(number) != end for number, end in expected.positions.items()),
+        positions=sum(
+            not end <= found.positions.get(number, 0) <= found.ends.get(number, end)
+            for number, end in expected.positions.items()
+        ),
+    )
+
+
+def compare_pairs(
+    comparison: Comparison,
+    turns: Mapping[int, Sequence[Kept]],
+    found: Outcome,
+    topic: str,
+    since: Mapping[int, int] | None = None,
+) -> Comparison:
+    """Add what the plain pairing says; since: only of conversations that turns from these offsets on belong to."""
+    looked_at = {
+        (record.key or b"").decode(errors="replace")
+        for partition, records in turns.items()
+        for record in records
+        if record.offset >= (since or {}).get(partition, 0)
+    }
+    must: Counter[Row] = Counter()
+    letters: Counter[tuple[int, int]] = Counter()
+    for partition, records in turns.items():
+        rows, refused = foretell_rows(records)
+        must += rows
+        letters.update({(partition, offset): count for offset, count in refused.items()})
+    is_there = Counter(
+        (row["conversation_id"], row["turn_id"], row["stage"], row.get("outcome") or "", row.get("follow_up") or "")
+        for rows in found.rows.values()
+        for row in map(orjson.loads, rows)
+        if row["stage"] in ("response", "follow_up")
+    )
+    if since:
+        must, is_there = (Counter({r: n for r, n in rows.items() if r[0] in looked_at}) for rows in (must, is_there))
+    said: Counter[tuple[int, int]] = Counter()
+    for (place, _, _), count in found.letters.items():
+        if place[0] == topic:
+            said[int(place[1]), int(place[2])] += count
+    return comparison._replace(
+        pairs_missing=len(must.keys() - is_there.keys()),
+        pairs_unexpected=len(is_there.keys() - must.keys()),
+        pairs_twice=sum(count - must[row] for row, count in is_there.items() if count > must[row] > 0),
+        pairs_letters=((letters - said) + (said - letters)).total(),
     )
 
 

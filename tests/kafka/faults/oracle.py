@@ -1,6 +1,7 @@
-"""The oracle: what must be on the topics, by plain Python over the same input, without Faust, transactions or batches.
+"""The first oracle: the same pipeline over the same input, in one pass, without Faust, transactions or batches.
 
-It reads the turns as the broker kept them (order, offsets, the broker's own times) and puts each partition through the
+It says that faults change nothing; `pairing`, which shares no code with the product, says that it is right. It reads
+the turns as the broker kept them (order, offsets, the broker's own times) and puts each partition through the
 pipeline in one pass, in memory. What the workers made of it, through kills and take-overs, must be the same.
 """
 
@@ -39,7 +40,8 @@ class Outcome:
     """What came out, in a form that can be compared.
 
     rows, summaries, exchanges: key → values in their order; letters: dead letters with their bytes, series: single
-    observations; states: partition → key → snapshot; positions: partition → next offset.
+    observations; states: partition → key → snapshot; positions, ends: partition → next offset to be read, to be
+    written.
     """
 
     rows: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
@@ -49,6 +51,7 @@ class Outcome:
     series: Counter[Observation] = field(default_factory=Counter)
     states: dict[int, dict[bytes, bytes]] = field(default_factory=lambda: defaultdict(dict))
     positions: dict[int, int] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
 
     def add(self, output: Output) -> None:
         """Take in one record of an output topic."""
@@ -109,7 +112,7 @@ def read_outcome(settings: Settings) -> Outcome:
             for record in records:
                 outcome.add(Output(name, record.key, record.value, list(record.headers)))
     outcome.states = read_states(settings)
-    outcome.positions = committed(settings)
+    outcome.positions, outcome.ends = committed(settings), ends(settings)
     return outcome
 
 
@@ -126,22 +129,22 @@ def read_states(settings: Settings) -> dict[int, dict[bytes, bytes]]:
     return found
 
 
-def committed(settings: Settings) -> dict[int, int]:
-    """Ask for the committed positions in the turns, 0 where there is none."""
-    consumer = Consumer({**settings.confluent(), "group.id": settings.app_id("score"), "enable.auto.commit": False})
+def committed(settings: Settings, name: str = "turns", app: str = "score") -> dict[int, int]:
+    """Ask for an app's committed positions in a topic, 0 where there is none."""
+    consumer = Consumer({**settings.confluent(), "group.id": settings.app_id(app), "enable.auto.commit": False})
     try:
-        topic = topic_names(settings.prefix)["turns"]
+        topic = topic_names(settings.prefix)[name]
         places = [TopicPartition(topic, number) for number in range(settings.partitions)]
         return {place.partition: max(0, place.offset) for place in consumer.committed(places, timeout=30)}
     finally:
         consumer.close()
 
 
-def ends(settings: Settings) -> dict[int, int]:
-    """Ask for the ends of the turns' partitions."""
+def ends(settings: Settings, name: str = "turns") -> dict[int, int]:
+    """Ask for the ends of a topic's partitions."""
     consumer = Consumer({**settings.confluent(), "group.id": "faults-ends"})
     try:
-        topic = topic_names(settings.prefix)["turns"]
+        topic = topic_names(settings.prefix)[name]
         places = [TopicPartition(topic, number) for number in range(settings.partitions)]
         return {place.partition: consumer.get_watermark_offsets(place, timeout=30)[1] for place in places}
     finally:

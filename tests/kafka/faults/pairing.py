@@ -1,0 +1,123 @@
+"""The second oracle: which rows must be there, by the rules alone; nothing of the product is imported here.
+
+The first one (`oracle`) puts the turns through the same pipeline, so it says that faults change nothing, not that the
+pipeline is right. This one reads what the broker kept and says which response and follow-up rows and which dead letters
+must come of it: turns by event time, the first later user turn is the follow-up, a later response supersedes.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+KEPT_TURNS, KEPT_IDS = 6, 256  #: of a conversation: turns that can still be paired, ids that are known again
+IDLE, RETENTION = 300.0, 3600.0  #: seconds of event time, as the suite of the fault runs has them
+DAY = 86_400.0
+FIELDS = {"conversation_id": 200, "turn_id": 200, "role": 9, "text": 200_000, "timestamp": 99}
+
+Row = tuple[str, str, str, str, str]  #: conversation, turn, stage, outcome, follow-up
+
+
+class Kept(NamedTuple):
+    """A turn that can still be paired; asked: a user spoke before it; gap: it stands for a record nobody can read."""
+
+    time: float
+    role: str
+    name: str
+    asked: bool = False
+    gap: bool = False
+
+
+class Conversation:
+    """What is known of one conversation."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, str]] = []
+        self.kept: list[Kept] = []
+        self.pairs: dict[str, tuple[str, str, bool]] = {}
+        self.last = self.clock = self.oldest = float("-inf")
+        self.gaps = 0
+
+    def put(self, turn: Kept) -> Iterable[tuple[str, str, str]]:
+        """Put a turn in its place; yield (response, outcome, follow-up) of every pair that this makes or changes."""
+        if turn.time < self.oldest:
+            return
+        turn = turn._replace(asked=self.oldest > float("-inf"))  # the question may be among those that are not kept
+        turns = sorted([*self.kept, turn], key=lambda kept: kept.time)  # after those of the same time
+        if turns[0] is turn and len(turns) > KEPT_TURNS:  # too old to be kept
+            self.oldest = turn.time
+            return
+        first = next((at for at, one in enumerate(turns) if one.role == "user"), len(turns))
+        turns = [one._replace(asked=one.asked or at > first) for at, one in enumerate(turns)]
+        if len(turns) > KEPT_TURNS:
+            self.oldest = turns.pop(0).time
+        self.kept = turns
+        for at, response in enumerate(turns):
+            after = next((one for one in turns[at + 1 :] if one.role == "user" or not one.gap), None)
+            if response.role == "user" or response.gap or not response.asked or after is None:
+                continue
+            outcome, name = ("followed_up", after.name) if after.role == "user" else ("superseded", "")
+            gap = outcome == "followed_up" and (after.gap or turns[at + 1] is not after)
+            if self.pairs.get(response.name) != (outcome, after.name, gap):
+                self.pairs[response.name] = outcome, after.name, gap
+                yield response.name, outcome, name
+
+
+def foretell_rows(records: Sequence[Any]) -> tuple[Counter[Row], Counter[int]]:
+    """Say which rows, how often, and which offsets are dead letters, for one partition's records in their order."""
+    rows: Counter[Row] = Counter()
+    letters: Counter[int] = Counter()
+    open_ones: dict[str, Conversation] = {}
+    stream = float("-inf")
+    for record in records:
+        turn, whose = read(record)
+        now = max(stream, turn["time"]) if turn else stream
+        state = open_ones.get(turn["conversation_id"] if turn else whose[0])
+        if state is not None and now > max(state.last, state.clock) + IDLE + RETENTION:
+            del open_ones[turn["conversation_id"] if turn else whose[0]]
+            state = None
+        if turn is None:
+            letters[record.offset] += 1
+            if state is None or not whose[1]:
+                continue
+            state.gaps += 1
+            changed, conversation = state.put(Kept(state.last, whose[1], f"gap:{state.gaps}", gap=True)), whose[0]
+        else:
+            conversation, name, role = turn["conversation_id"], turn["turn_id"], turn["role"]
+            state = open_ones.setdefault(conversation, Conversation())
+            known = [content for seen, content in state.seen if seen == name]
+            if known:
+                letters[record.offset] += role + turn["text"] not in known
+                continue
+            state.seen = [*state.seen, (name, role + turn["text"])][-KEPT_IDS:]
+            stream = state.clock = max(stream, min(turn["time"], record.timestamp / 1000))
+            state.last = max(state.last, turn["time"])
+            if role == "assistant":
+                rows[conversation, name, "response", "", ""] += 1
+            changed = state.put(Kept(turn["time"], role, name)) if role in ("user", "assistant") else ()
+        for response, outcome, follow_up in changed:
+            rows[conversation, response, "follow_up", outcome, follow_up] += 1
+    return rows, +letters
+
+
+def read(record: Any) -> tuple[dict[str, Any] | None, tuple[str, str]]:
+    """Read a record: the turn, or None and whose (conversation, role) could not be read, "" where that is not known."""
+    whose = "", ""
+    try:
+        turn = json.loads(record.value or b"", parse_constant=lambda _: 1 / 0)
+        json.dumps(turn, ensure_ascii=False).encode()  # half a surrogate pair
+        if isinstance(turn, dict) and turn.get("conversation_id", "").encode() == record.key and record.key:
+            whose = (turn["conversation_id"], turn["role"]) if turn["role"] in ("user", "assistant") else whose
+        fits = all(0 < len(turn[field]) + (field == "text") <= most for field, most in FIELDS.items())
+        time = datetime.fromisoformat(turn["timestamp"])
+        turn["time"] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        ids = (
+            turn["conversation_id"].encode() == record.key and (turn["conversation_id"] + turn["turn_id"]).isprintable()
+        )
+        known = turn["role"] in ("user", "assistant", "system", "tool") and len(turn.get("retrieved") or []) <= 1000
+        if fits and ids and known and turn["time"] <= record.timestamp / 1000 + DAY:
+            return turn, whose
+    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RecursionError):
+        pass
+    return None, whose
