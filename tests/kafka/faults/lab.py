@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from confluent_kafka.admin import (
 from agents.settings import Settings
 from agents.topics import create_topics, topic_names
 from tests.kafka.faults.comparison import Comparison, compare, compare_pairs, explain
-from tests.kafka.faults.oracle import Kept, committed, ends, foretell, read_outcome, read_states, read_turns
+from tests.kafka.faults.oracle import Kept, committed, ends, foretell, read_outcome, read_states, read_topic, read_turns
 from tests.kafka.faults.traffic import SUITE, Feed, make_suite, make_traffic
 from tests.kafka.faults.workers import FaultyWorker
 
@@ -240,6 +241,11 @@ class Lab:
         self._watchers.append(threading.Thread(target=watch, daemon=True))
         self._watchers[-1].start()
 
+    def join_watchers(self) -> None:
+        """Wait until what is measured has been."""
+        while self._watchers:
+            self._watchers.pop().join(CATCH_UP_SECONDS)
+
     def _reached(self, there: Mapping[int, int]) -> bool:
         at = committed(self.settings)
         return all(at[partition] >= end for partition, end in there.items())
@@ -254,12 +260,23 @@ class Lab:
         self.wait(self.is_caught_up, timeout or limit, "all turns to be committed")
 
     def watch_caught_up(self, timeout: float = 60.0) -> None:
-        """Wait until watch has read all series, transaction markers and all."""
-        self.wait(
-            lambda: committed(self.settings, "series", "watch") == ends(self.settings, "series"),
-            timeout,
-            "all series to be committed",
-        )
+        """Wait until watch has taken in all series that are there."""
+        found = read_topic(self.settings, self.names["series"])
+        last = {number: records[-1].offset for number, records in found.items() if records}
+
+        def reached() -> bool:
+            at = committed(self.settings, "series", "watch")
+            return all(at[number] > offset for number, offset in last.items())
+
+        self.wait(reached, timeout, "all series to be committed")
+
+    def without_lag(self, name: str, app: str) -> None:
+        """Wait until an app has committed a topic to its very end, transaction markers and all."""
+        reached = partial(self._at_end, name, app)
+        self.wait(reached, 30, f"the lag of {app} in {name} to be 0")
+
+    def _at_end(self, name: str, app: str) -> bool:
+        return committed(self.settings, name, app) == ends(self.settings, name)
 
     # -- topics ------------------------------------------------------------------------------------------------
 
@@ -307,8 +324,7 @@ class Lab:
             with suppress(TimeoutError):  # then the comparison says what differs
                 self.wait(lambda: read_states(self.settings) == expected.states, 30, "the last ones to be closed")
         behind = time.monotonic() - self._last
-        for watcher in self._watchers:
-            watcher.join(CATCH_UP_SECONDS)
+        self.join_watchers()
         for worker in self.workers:
             worker.terminate()
         exits = [worker.join() for worker in self.workers]

@@ -131,7 +131,9 @@ def read_states(settings: Settings) -> dict[int, dict[bytes, bytes]]:
 
 def committed(settings: Settings, name: str = "turns", app: str = "score") -> dict[int, int]:
     """Ask for an app's committed positions in a topic, 0 where there is none."""
-    consumer = Consumer({**settings.confluent(), "group.id": settings.app_id(app), "enable.auto.commit": False})
+    consumer = Consumer(
+        {**settings.confluent(), "group.id": settings.app_id(app), "enable.auto.commit": False, "log_level": 0}
+    )
     try:
         topic = topic_names(settings.prefix)[name]
         places = [TopicPartition(topic, number) for number in range(settings.partitions)]
@@ -142,7 +144,7 @@ def committed(settings: Settings, name: str = "turns", app: str = "score") -> di
 
 def ends(settings: Settings, name: str = "turns") -> dict[int, int]:
     """Ask for the ends of a topic's partitions."""
-    consumer = Consumer({**settings.confluent(), "group.id": "faults-ends"})
+    consumer = Consumer({**settings.confluent(), "group.id": "faults-ends", "log_level": 0})
     try:
         topic = topic_names(settings.prefix)[name]
         places = [TopicPartition(topic, number) for number in range(settings.partitions)]
@@ -156,6 +158,7 @@ def read_topic(settings: Settings, topic: str) -> dict[int, list[Kept]]:
     options: dict[str, Any] = {
         **settings.confluent(),
         "group.id": "faults-oracle",
+        "log_level": 0,
         "enable.auto.commit": False,
         "isolation.level": "read_committed",
         "enable.partition.eof": True,

@@ -1,8 +1,7 @@
 """The second oracle: which rows must be there, by the rules alone; nothing of the product is imported here.
 
-The first one (`oracle`) puts the turns through the same pipeline, so it says that faults change nothing, not that the
-pipeline is right. This one reads what the broker kept and says which response and follow-up rows and which dead letters
-must come of it: turns by event time, the first later user turn is the follow-up, a later response supersedes.
+It says which response and follow-up rows and which dead letters must come of what the broker kept: turns by event time,
+the first later user turn is the follow-up, a later response supersedes.
 """
 
 import json
@@ -12,10 +11,9 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 KEPT_TURNS, KEPT_IDS = 6, 256  #: of a conversation: turns that can still be paired, ids that are known again
-IDLE, RETENTION = 300.0, 3600.0  #: seconds of event time, as the suite of the fault runs has them
-DAY = 86_400.0
-FIELDS = {"conversation_id": 200, "turn_id": 200, "role": 9, "text": 200_000, "timestamp": 99}
-
+REMEMBERED = 300.0 + 3600.0  #: seconds of event time: idle and retention, as the suite of the fault runs has them
+SPEAKERS = ("user", "assistant")
+LENGTHS = {"conversation_id": (1, 200), "turn_id": (1, 200), "text": (0, 200_000)}
 Row = tuple[str, str, str, str, str]  #: conversation, turn, stage, outcome, follow-up
 
 
@@ -68,56 +66,52 @@ def foretell_rows(records: Sequence[Any]) -> tuple[Counter[Row], Counter[int]]:
     """Say which rows, how often, and which offsets are dead letters, for one partition's records in their order."""
     rows: Counter[Row] = Counter()
     letters: Counter[int] = Counter()
-    open_ones: dict[str, Conversation] = {}
+    everybody: dict[str, Conversation] = {}
     stream = float("-inf")
     for record in records:
-        turn, whose = read(record)
-        now = max(stream, turn["time"]) if turn else stream
-        state = open_ones.get(turn["conversation_id"] if turn else whose[0])
-        if state is not None and now > max(state.last, state.clock) + IDLE + RETENTION:
-            del open_ones[turn["conversation_id"] if turn else whose[0]]
-            state = None
+        turn, conversation, role = read(record)
+        state = everybody.get(conversation)
+        if state and max(stream, turn["time"] if turn else stream) > max(state.last, state.clock) + REMEMBERED:
+            state = everybody.pop(conversation) and None
         if turn is None:
             letters[record.offset] += 1
-            if state is None or not whose[1]:
-                continue
+            if state is None:
+                continue  # where nothing was said before there is nothing to misjudge
             state.gaps += 1
-            changed, conversation = state.put(Kept(state.last, whose[1], f"gap:{state.gaps}", gap=True)), whose[0]
+            changed = state.put(Kept(state.last, role, f"gap:{state.gaps}", gap=True))
         else:
-            conversation, name, role = turn["conversation_id"], turn["turn_id"], turn["role"]
-            state = open_ones.setdefault(conversation, Conversation())
-            known = [content for seen, content in state.seen if seen == name]
-            if known:
-                letters[record.offset] += role + turn["text"] not in known
+            state = everybody.setdefault(conversation, Conversation())
+            name, content = turn["turn_id"], role + turn["text"]
+            if known := [before for seen, before in state.seen if seen == name]:
+                letters[record.offset] += content not in known
                 continue
-            state.seen = [*state.seen, (name, role + turn["text"])][-KEPT_IDS:]
+            state.seen = [*state.seen, (name, content)][-KEPT_IDS:]
             stream = state.clock = max(stream, min(turn["time"], record.timestamp / 1000))
             state.last = max(state.last, turn["time"])
             if role == "assistant":
                 rows[conversation, name, "response", "", ""] += 1
-            changed = state.put(Kept(turn["time"], role, name)) if role in ("user", "assistant") else ()
+            changed = state.put(Kept(turn["time"], role, name)) if role in SPEAKERS else ()
         for response, outcome, follow_up in changed:
             rows[conversation, response, "follow_up", outcome, follow_up] += 1
     return rows, +letters
 
 
-def read(record: Any) -> tuple[dict[str, Any] | None, tuple[str, str]]:
-    """Read a record: the turn, or None and whose (conversation, role) could not be read, "" where that is not known."""
+def read(record: Any) -> tuple[dict[str, Any] | None, str, str]:
+    """Read a record: the turn, its conversation and role; None, and "" where these are not known either."""
     whose = "", ""
     try:
         turn = json.loads(record.value or b"", parse_constant=lambda _: 1 / 0)
         json.dumps(turn, ensure_ascii=False).encode()  # half a surrogate pair
-        if isinstance(turn, dict) and turn.get("conversation_id", "").encode() == record.key and record.key:
-            whose = (turn["conversation_id"], turn["role"]) if turn["role"] in ("user", "assistant") else whose
-        fits = all(0 < len(turn[field]) + (field == "text") <= most for field, most in FIELDS.items())
+        conversation, role = turn["conversation_id"], turn["role"]
+        if conversation.encode() == record.key and role in SPEAKERS:
+            whose = conversation, role
+        fits = all(least <= len(turn[field]) <= most for field, (least, most) in LENGTHS.items())
         time = datetime.fromisoformat(turn["timestamp"])
         turn["time"] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-        ids = (
-            turn["conversation_id"].encode() == record.key and (turn["conversation_id"] + turn["turn_id"]).isprintable()
-        )
-        known = turn["role"] in ("user", "assistant", "system", "tool") and len(turn.get("retrieved") or []) <= 1000
-        if fits and ids and known and turn["time"] <= record.timestamp / 1000 + DAY:
-            return turn, whose
+        ids = conversation.encode() == record.key and (conversation + turn["turn_id"]).isprintable()
+        known = role in (*SPEAKERS, "system", "tool") and len(turn.get("retrieved") or []) <= 1000
+        if fits and ids and known and turn["time"] <= record.timestamp / 1000 + 86_400:
+            return turn, conversation, role
     except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RecursionError):
-        pass
-    return None, whose
+        return None, *whose
+    return None, *whose

@@ -103,7 +103,7 @@ class Feed:
 
         An unreachable broker is waited for: what is fed is fed once.
         """
-        options = self.settings.producer() | {"message.timeout.ms": 300_000, "enable.idempotence": True}
+        options = self.settings.producer() | {"message.timeout.ms": 300_000, "enable.idempotence": True, "log_level": 0}
         producer = Producer(options | self.options)
         transactional = "transactional.id" in self.options
         if transactional:
