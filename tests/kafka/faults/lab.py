@@ -149,20 +149,27 @@ class Lab:
             app for worker in self.workers for app in (("score", "watch") if worker.app == "all" else (worker.app,))
         }
 
+        found: dict[str, list[set[int]]] = {}
+
         def complete() -> bool:
             for app in apps:
                 wanted = sum(worker.running and worker.app in (app, "all") for worker in self.workers)
-                held = self.members(app)
+                held = found[app] = self.members(app)
                 if len(held) != wanted or sum(map(len, held)) != self.settings.partitions:
                     return False
             return True
 
-        self.wait(complete, timeout, f"{len(self.workers)} workers to have all partitions")
+        try:
+            self.wait(complete, timeout, "every worker to be a member, and every partition to be somebody's")
+        except TimeoutError as error:
+            msg = f"{found}: {error}"
+            raise TimeoutError(msg) from None
 
     def members(self, app: str = "score") -> list[set[int]]:
         """Ask the broker which partitions each member of an app's group has."""
         group, topic = self.settings.app_id(app), self.names["turns" if app == "score" else "series"]
-        found = self.admin.describe_consumer_groups([group], request_timeout=10)[group].result(15)
+        admin = AdminClient({**self.settings.confluent(), "log_level": 0})  # an older one may ask whom it knew
+        found = admin.describe_consumer_groups([group], request_timeout=10)[group].result(15)
         return [
             {place.partition for place in member.assignment.topic_partitions if place.topic == topic}
             for member in found.members
@@ -362,12 +369,15 @@ class Lab:
 
 def wait(condition: Callable[[], bool], timeout: float, what: str, workers: list[FaultyWorker] | None = None) -> None:
     """Wait for a condition; a broker that is not there yet counts as not yet."""
-    until = time.monotonic() + timeout
+    until, refusal = time.monotonic() + timeout, ""
     while time.monotonic() < until:
-        with suppress(KafkaException, TimeoutError):
+        try:
             if condition():
                 return
+            refusal = ""
+        except (KafkaException, TimeoutError) as error:
+            refusal = f" ({error!r})"
         time.sleep(0.2)
     said = "".join(f"\n--- {worker.name}\n{worker.log_text()[-3000:]}" for worker in workers or [])
-    msg = f"expected {what} within {timeout:.0f} s{said}"
+    msg = f"expected {what} within {timeout:.0f} s{refusal}{said}"
     raise TimeoutError(msg)

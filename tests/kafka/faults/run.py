@@ -72,8 +72,8 @@ def _run(name: str, seed: int, broker: Cluster | None, directory: Path, large: b
     try:
         result = run(name, broker, prefix, own, large=large, seed=seed)
     except Exception as error:  # a run that fails must not take the table with it
-        print(f"{title:<30}  FAILED: {type(error).__name__}: {str(error)[:600]}\n    see {own}", flush=True)
-        (own / "failure.txt").write_text(repr(error), encoding="utf-8")
+        print(f"{title:<30}  FAILED: {type(error).__name__}: {str(error).splitlines()[:1]}\n    see {own}", flush=True)
+        (own / "failure.txt").write_text(f"{type(error).__name__}: {error}", encoding="utf-8")
         if broker is not None:
             broker.start()
         return False

@@ -17,7 +17,7 @@ class Scenario(NamedTuple):
 
     act: what happens in a lab; site: on a broker that others use meanwhile, on one that it may crash, or on clusters
     that it makes itself; short: whether it is part of `make test`; env: variables without their prefix; large: those
-    of the long form.
+    of the long form; patience: what timeouts are multiplied by in the short form.
     """
 
     act: Callable[[Lab], None]
@@ -25,6 +25,7 @@ class Scenario(NamedTuple):
     short: bool = True
     env: Mapping[str, str] = {}
     large: Mapping[str, str] = {}
+    patience: float = 0.6
 
 
 def scripted(script: Script, workers: int = 2) -> Callable[[Lab], None]:
@@ -60,7 +61,7 @@ SCENARIOS: dict[str, Scenario] = {
     "offsets_gone": Scenario(cases.offsets_gone),
     "offsets_and_states_gone": Scenario(cases.offsets_and_states_gone),
     "partitions_added": Scenario(cases.partitions_added),
-    "cold_start": Scenario(cases.cold_start, env=MANY, large={"PARTITIONS": "64"}),
+    "cold_start": Scenario(cases.cold_start, env=MANY, large={"PARTITIONS": "64"}, patience=2.5),
     "port_in_use": Scenario(cases.port_in_use),
     "wrong_password": Scenario(cases.wrong_password),
     "slow_network": Scenario(cases.slow_network),
@@ -87,7 +88,7 @@ def run(
     """Run a scenario; broker: as its site says, None where it makes its own."""
     scenario = SCENARIOS[name]
     env = {**scenario.env, **(scenario.large if large else {})}
-    patience = 1.0 if large else 0.6
+    patience = max(1.0, scenario.patience) if large else scenario.patience
     if broker is None:
         return clusters.run_alone(scenario.act, prefix, directory, large=large, seed=seed, patience=patience, **env)
     settings = make_settings(broker, prefix, directory, patience=patience, **env)
