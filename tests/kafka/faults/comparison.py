@@ -9,6 +9,8 @@ import orjson
 from tests.kafka.faults.oracle import Kept, Outcome
 from tests.kafka.faults.pairing import Row, foretell_rows
 
+States = Mapping[int, Mapping[bytes, bytes]]
+
 
 class Comparison(NamedTuple):
     """One line of the table; every count but `turns` and `rows` must be 0.
@@ -17,7 +19,7 @@ class Comparison(NamedTuple):
     within their conversation; summaries, exchanges: conversations whose ones differ; series: observations too few or
     too many; letters: dead letters missing, unexpected or twice; states: conversations whose final state or windows
     differ; positions: partitions not committed to their end; pairs_…: the same by the plain pairing, which knows
-    response and follow-up rows, and which records are dead letters.
+    response and follow-up rows, and which records are dead letters; watched: series of which watch keeps another state.
     """
 
     turns: int
@@ -36,6 +38,7 @@ class Comparison(NamedTuple):
     pairs_unexpected: int = 0
     pairs_twice: int = 0
     pairs_letters: int = 0
+    watched: int = 0
 
     @property
     def clean(self) -> bool:
@@ -46,11 +49,6 @@ class Comparison(NamedTuple):
 def compare(expected: Outcome, found: Outcome, turns: int) -> Comparison:
     """Count the differences."""
     must, is_there = _ids(expected), _ids(found)
-    states = [
-        found.states.get(partition, {}).get(key) != expected.states.get(partition, {}).get(key)
-        for partition in set(expected.states) | set(found.states)
-        for key in set(expected.states.get(partition, {})) | set(found.states.get(partition, {}))
-    ]
     return Comparison(
         turns=turns,
         rows=expected.count,
@@ -62,11 +60,20 @@ def compare(expected: Outcome, found: Outcome, turns: int) -> Comparison:
         exchanges=_differing(expected.exchanges, found.exchanges),
         series=((expected.series - found.series) + (found.series - expected.series)).total(),
         letters=((expected.letters - found.letters) + (found.letters - expected.letters)).total(),
-        states=sum(states),
+        states=differing_states(expected.states, found.states),
         positions=sum(
             not end <= found.positions.get(number, 0) <= found.ends.get(number, end)
             for number, end in expected.positions.items()
         ),
+    )
+
+
+def differing_states(must: States, is_there: States) -> int:
+    """Count the keys under which something else is kept."""
+    return sum(
+        is_there.get(partition, {}).get(key) != must.get(partition, {}).get(key)
+        for partition in must.keys() | is_there.keys()
+        for key in must.get(partition, {}).keys() | is_there.get(partition, {}).keys()
     )
 
 

@@ -25,8 +25,18 @@ from confluent_kafka.admin import (
 
 from agents.settings import Settings
 from agents.topics import create_topics, topic_names
-from tests.kafka.faults.comparison import Comparison, compare, compare_pairs, explain
-from tests.kafka.faults.oracle import Kept, committed, ends, foretell, read_outcome, read_states, read_topic, read_turns
+from tests.kafka.faults.comparison import Comparison, compare, compare_pairs, differing_states, explain
+from tests.kafka.faults.oracle import (
+    Kept,
+    committed,
+    ends,
+    foretell,
+    foretell_series,
+    read_outcome,
+    read_states,
+    read_topic,
+    read_turns,
+)
 from tests.kafka.faults.traffic import SUITE, Feed, make_suite, make_traffic
 from tests.kafka.faults.workers import FaultyWorker
 
@@ -332,11 +342,20 @@ class Lab:
                 self.wait(lambda: read_states(self.settings) == expected.states, 30, "the last ones to be closed")
         behind = time.monotonic() - self._last
         self.join_watchers()
+        watches = "watched" not in self.ignored and any(
+            worker.running and worker.app == "all" for worker in self.workers
+        )
+        if watches:
+            self.watch_caught_up()
         for worker in self.workers:
             worker.terminate()
         exits = [worker.join() for worker in self.workers]
         found = read_outcome(self.settings)
         comparison = compare_pairs(compare(expected, found, self.fed), turns, found, topic, self.compare_since)
+        if watches:
+            series = foretell_series(read_topic(self.settings, self.names["series"]), self.names["series"])
+            kept = read_states(self.settings, "series_changelog")
+            comparison = comparison._replace(watched=differing_states(series, kept))
         if self.compare_since:
             self.ignored |= set(Comparison._fields[2:]) - {"pairs_missing", "pairs_unexpected", "pairs_twice"}
         comparison = comparison._replace(**dict.fromkeys(self.ignored, 0))

@@ -17,6 +17,7 @@ from agents.topics import topic_names
 from agents.transactions import log_end
 from stream.outbox import Output
 from stream.pipeline import Batch, Shard
+from stream.series import SeriesShard
 from stream.suite import Suite
 
 
@@ -93,6 +94,16 @@ def foretell(turns: dict[int, list[Kept]], suite: Suite, topic: str, batch: int 
     return outcome
 
 
+def foretell_series(series: dict[int, list[Kept]], topic: str) -> dict[int, dict[bytes, bytes]]:
+    """Say what watch must keep of the series (by partition)."""
+    found: dict[int, dict[bytes, bytes]] = {}
+    for partition, records in series.items():
+        found[partition] = {}
+        shard = SeriesShard(found[partition], topic, partition)
+        shard.accept(shard.work(records))
+    return found
+
+
 def _take(shard: Shard, batch: Batch, outcome: Outcome) -> None:
     for output in batch.outputs:
         outcome.add(output)
@@ -116,10 +127,10 @@ def read_outcome(settings: Settings) -> Outcome:
     return outcome
 
 
-def read_states(settings: Settings) -> dict[int, dict[bytes, bytes]]:
-    """Read the last state of each conversation from the changelog, by partition; a tombstone is no state."""
+def read_states(settings: Settings, name: str = "conversations_changelog") -> dict[int, dict[bytes, bytes]]:
+    """Read the last state under each key of a changelog, by partition; a tombstone is no state."""
     found: dict[int, dict[bytes, bytes]] = {}
-    for partition, records in read_topic(settings, topic_names(settings.prefix)["conversations_changelog"]).items():
+    for partition, records in read_topic(settings, topic_names(settings.prefix)[name]).items():
         states = found[partition] = {}
         for record in records:
             if record.value is None:

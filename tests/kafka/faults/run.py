@@ -23,7 +23,7 @@ COLUMNS = {
     "twice": lambda result: result.comparison.twice + result.comparison.pairs_twice,
     "altered": lambda result: sum(result.comparison[5:9]),
     "letters": lambda result: result.comparison.letters + result.comparison.pairs_letters,
-    "states": lambda result: result.comparison.states,
+    "states": lambda result: result.comparison.states + result.comparison.watched,
     "pos.": lambda result: result.comparison.positions,
     "back s": lambda result: round(result.back or result.behind, 1),
     "run s": lambda result: round(result.seconds),

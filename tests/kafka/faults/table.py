@@ -25,7 +25,7 @@ class Scenario(NamedTuple):
     short: bool = True
     env: Mapping[str, str] = {}
     large: Mapping[str, str] = {}
-    patience: float = 0.6
+    patience: float = 1.0
 
 
 def scripted(script: Script, workers: int = 2) -> Callable[[Lab], None]:
@@ -53,7 +53,7 @@ SCENARIOS: dict[str, Scenario] = {
     "large_key": Scenario(cases.large_key),
     "codecs": Scenario(cases.codecs),
     "ragged_tables": Scenario(cases.ragged_tables),
-    "made_up_names": Scenario(cases.made_up_names),
+    "made_up_names": Scenario(cases.made_up_names, env={"PARTITIONS": "1"}),
     "bomb": Scenario(cases.bomb),
     "poison": Scenario(cases.poison, short=False),
     "quiet_series": Scenario(cases.quiet_series),
