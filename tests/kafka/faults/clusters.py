@@ -4,7 +4,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -62,14 +61,16 @@ def three_brokers(lab: Lab) -> None:
         node.start()
         lab.wait(cluster.in_sync, 60, "all replicas to be in sync")
 
+    lost: list[Node] = []
+
     def lose_leader() -> None:
-        leader = cluster.leader(lab.names["turns"], 0)
-        leader.crash()
-        time.sleep(lab.settings.session_timeout)  # the fault itself: a broker is away for so long
-        leader.start()
+        lost.append(cluster.leader(lab.names["turns"], 0))
+        lost[0].crash()
 
     restarts = [Moment(seconds * (0.1 + 0.2 * n), partial(restart, node)) for n, node in enumerate(cluster.nodes)]
-    lab.feed(turns, seconds, [*restarts, Moment(seconds * 0.75, lose_leader, mended=True)])
+    gone = Moment(seconds * 0.75, lose_leader)
+    back = Moment(seconds * 0.75 + lab.settings.session_timeout * 2, lambda: lost[0].start(), mended=True)
+    lab.feed(turns, seconds, [*restarts, gone, back])
 
 
 def many(lab: Lab) -> None:

@@ -43,6 +43,7 @@ from tests.kafka.faults.workers import FaultyWorker
 CATCH_UP_SECONDS = 180.0  #: after the last turn and the last fault; a worker that is not back by then is lost
 SHORT_CATCH_UP_SECONDS = 75.0  #: the same for a few thousand turns
 START_SECONDS = 120.0
+INPUTS = {"score": "turns", "watch": "series"}
 
 
 class Moment(NamedTuple):
@@ -165,7 +166,7 @@ class Lab:
             for app in apps:
                 wanted = sum(worker.running and worker.app in (app, "all") for worker in self.workers)
                 held = found[app] = self.members(app)
-                if len(held) != wanted or sum(map(len, held)) != self.settings.partitions:
+                if len(held) != wanted or sum(map(len, held)) != len(ends(self.settings, INPUTS[app])):
                     return False
             return True
 
@@ -177,7 +178,7 @@ class Lab:
 
     def members(self, app: str = "score") -> list[set[int]]:
         """Ask the broker which partitions each member of an app's group has."""
-        group, topic = self.settings.app_id(app), self.names["turns" if app == "score" else "series"]
+        group, topic = self.settings.app_id(app), self.names[INPUTS[app]]
         admin = AdminClient({**self.settings.confluent(), "log_level": 0})  # an older one may ask whom it knew
         found = admin.describe_consumer_groups([group], request_timeout=10)[group].result(15)
         return [
@@ -302,9 +303,9 @@ class Lab:
         if name == "turns":
             self._kept.append(read_turns(self.settings))
         self._set(name, {"retention.ms": "1", "segment.ms": "100"})
-        places = {TopicPartition(self.names[name], n): OffsetSpec.earliest() for n in range(self.settings.partitions)}
 
         def empty() -> bool:
+            places = {TopicPartition(self.names[name], n): OffsetSpec.earliest() for n in ends(self.settings, name)}
             futures = self.admin.list_offsets(places)
             first = {place.partition: future.result(20).offset for place, future in futures.items()}
             return first == ends(self.settings, name)

@@ -147,7 +147,7 @@ def committed(settings: Settings, name: str = "turns", app: str = "score") -> di
     )
     try:
         topic = topic_names(settings.prefix)[name]
-        places = [TopicPartition(topic, number) for number in range(settings.partitions)]
+        places = [TopicPartition(topic, number) for number in _numbers(consumer, topic)]
         return {place.partition: max(0, place.offset) for place in consumer.committed(places, timeout=30)}
     finally:
         consumer.close()
@@ -158,10 +158,14 @@ def ends(settings: Settings, name: str = "turns") -> dict[int, int]:
     consumer = Consumer({**settings.confluent(), "group.id": "faults-ends", "log_level": 0})
     try:
         topic = topic_names(settings.prefix)[name]
-        places = [TopicPartition(topic, number) for number in range(settings.partitions)]
+        places = [TopicPartition(topic, number) for number in _numbers(consumer, topic)]
         return {place.partition: consumer.get_watermark_offsets(place, timeout=30)[1] for place in places}
     finally:
         consumer.close()
+
+
+def _numbers(consumer: Consumer, topic: str) -> list[int]:
+    return sorted(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
 
 
 def read_topic(settings: Settings, topic: str) -> dict[int, list[Kept]]:
@@ -176,8 +180,8 @@ def read_topic(settings: Settings, topic: str) -> dict[int, list[Kept]]:
         "auto.offset.reset": "earliest",
     }
     consumer = Consumer(options)
-    found: dict[int, list[Kept]] = {number: [] for number in range(settings.partitions)}
     try:
+        found: dict[int, list[Kept]] = {number: [] for number in _numbers(consumer, topic)}
         high = {n: log_end(settings.confluent(), TopicPartition(topic, n), 30) for n in found}
         consumer.assign([TopicPartition(topic, number, 0) for number in found])
         open_ends = set(found)
