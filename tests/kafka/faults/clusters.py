@@ -117,6 +117,7 @@ def upgrade(lab: Lab) -> None:
         def replace(old: int) -> None:
             (first, second)[old].terminate()
             (first, second)[old].join()
+            lab.workers.remove((first, second)[old])  # how it ended is the old version's affair
             new[old].start()
 
         moments = [Moment(seconds * 0.2, partial(replace, 0)), Moment(seconds * 0.6, partial(replace, 1), mended=True)]

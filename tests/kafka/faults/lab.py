@@ -41,7 +41,7 @@ from tests.kafka.faults.traffic import SUITE, Feed, make_suite, make_traffic
 from tests.kafka.faults.workers import FaultyWorker
 
 CATCH_UP_SECONDS = 180.0  #: after the last turn and the last fault; a worker that is not back by then is lost
-SHORT_CATCH_UP_SECONDS = 75.0  #: the same for a few thousand turns
+SHORT_CATCH_UP_SECONDS = 120.0  #: the same for a few thousand turns
 START_SECONDS = 120.0
 INPUTS = {"score": "turns", "watch": "series"}
 
