@@ -372,7 +372,8 @@ def forget_and_disk(lab: Lab) -> None:
     lab.feed(800)
     lab.caught_up()
     lab.ignored |= {"states", "summaries"}  # of those forgotten, which the oracle is not told
-    everybody = sorted({record.key for records in lab.turns().values() for record in records if record.key})
+    keys = {record.key for records in lab.turns().values() for record in records if record.key}
+    everybody = sorted(key for key in keys if not key.startswith(b"last-"))  # these speak again
     kills = [
         Moment(1.0 + number, lambda number=number, app=app: workers[number % 2].send(signal.SIGKILL, app))
         for number, app in enumerate(("score", "watch", "score", "watch", "score"))

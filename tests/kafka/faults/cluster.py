@@ -39,12 +39,9 @@ class Node(KafkaProcess):
 
 
 class Cluster:
-    """One broker or three in one directory, inside a `with` block.
+    """One broker or three in one directory, inside a `with` block."""
 
-    data: where the first node keeps its log, by default in the directory.
-    """
-
-    def __init__(self, directory: Path, count: int = 1, data: Path | None = None) -> None:
+    def __init__(self, directory: Path, count: int = 1) -> None:
         self.networks: dict[str, Network] = {}
         self._stack = ExitStack()
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
@@ -62,8 +59,6 @@ class Cluster:
             node.properties = {**common, "node.id": str(number)}
         if count == 1:
             self.nodes[0].properties |= self._listeners(self.nodes[0])
-        if data is not None:
-            self.nodes[0].properties["log.dirs"] = str(data)
 
     def _listeners(self, node: Node) -> Mapping[str, str]:
         """Give the properties of listeners behind a slow network, a silent one, and one that asks for a password."""

@@ -25,8 +25,9 @@ def run_alone(
     directory.mkdir(parents=True, exist_ok=True)
     small = act is full_disk
     with ExitStack() as stack:
-        count, data = (1, stack.enter_context(small_disk(directory / "disk"))) if small else (3, None)
-        cluster = stack.enter_context(Cluster(directory / "kafka", count, data))
+        if small:
+            stack.enter_context(small_disk(directory / "kafka" / "node-1"))
+        cluster = stack.enter_context(Cluster(directory / "kafka", 1 if small else 3))
         more = env if small else env | THREE
         settings = make_settings(cluster, prefix, directory, patience=patience, **more)
         lab = Lab(cluster, settings, directory, large=large, seed=seed)
@@ -36,8 +37,8 @@ def run_alone(
 
 
 @contextmanager
-def small_disk(directory: Path) -> Iterator[Path]:
-    """Give a directory on a disk of a few megabytes; needs the right to mount."""
+def small_disk(directory: Path) -> Iterator[None]:
+    """Have a directory on a disk of a few megabytes of its own; needs the right to mount."""
     directory.mkdir(parents=True)
     size = f"size={DISK_MEGABYTES}m"
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(directory)], check=False)
@@ -45,7 +46,7 @@ def small_disk(directory: Path) -> Iterator[Path]:
         msg = "a full disk needs the right to mount a small one"
         raise PermissionError(msg)
     try:
-        yield directory / "data"
+        yield
     finally:
         subprocess.run(["umount", "--lazy", str(directory)], check=False)
 
@@ -131,7 +132,7 @@ def full_disk(lab: Lab) -> None:
     lab.start(1)
     lab.feed(1_000)
     lab.caught_up()
-    filler = Path(lab.broker.nodes[0].properties["log.dirs"]).parent / "filler"
+    filler = lab.broker.nodes[0].directory / "filler"
 
     def fill() -> None:
         with filler.open("wb") as file:

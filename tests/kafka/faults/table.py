@@ -75,7 +75,7 @@ SCENARIOS: dict[str, Scenario] = {
     },
     "many": Scenario(clusters.many, short=False, large={"PARTITIONS": "32"}),
     "upgrade": Scenario(clusters.upgrade, short=False),
-    "three_brokers": Scenario(clusters.three_brokers, "own", short=False),
+    "three_brokers": Scenario(clusters.three_brokers, "own", short=False, patience=2.5),
     "full_disk": Scenario(clusters.full_disk, "own", short=False),
     "mixed": Scenario(partial(everything, crash=False)),
     "mixed_crash": Scenario(partial(everything, crash=True), "unsteady", short=False),
