@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from tests.kafka.faults.cluster import Cluster, Node
-from tests.kafka.faults.lab import Lab, Moment, Result, make_settings
+from tests.kafka.faults.lab import Lab, Moment, Result
+from tests.kafka.faults.traffic import make_settings
 from tests.kafka.faults.workers import ROOT
 
 OLD = "06e9371"  #: the version that a rolling upgrade begins with

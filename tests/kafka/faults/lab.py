@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka import TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -37,8 +37,8 @@ from tests.kafka.faults.oracle import (
     read_topic,
     read_turns,
 )
-from tests.kafka.faults.traffic import SUITE, Feed, make_suite, make_traffic
-from tests.kafka.faults.workers import FaultyWorker
+from tests.kafka.faults.traffic import Feed, make_suite, make_traffic
+from tests.kafka.faults.workers import FaultyWorker, wait
 
 CATCH_UP_SECONDS = 180.0  #: after the last turn and the last fault; a worker that is not back by then is lost
 SHORT_CATCH_UP_SECONDS = 120.0  #: the same for a few thousand turns
@@ -80,34 +80,6 @@ class Result(NamedTuple):
     def tracebacks(self) -> int:
         """Tracebacks that the workers logged."""
         return sum(text.count("Traceback (most recent") for text in self.logs.values())
-
-
-def make_settings(
-    broker: Any, prefix: str, directory: Path, delivery: str = "exactly_once", patience: float = 1.0, **more: str
-) -> Settings:
-    """Give settings with short timeouts and small batches, so that many are in flight when something happens.
-
-    broker: anything with an address; patience: what the timeouts are multiplied by; more: variables, without their
-    prefix.
-    """
-    directory.mkdir(parents=True, exist_ok=True)
-    suite = directory / "suite.toml"
-    suite.write_text(SUITE, encoding="utf-8")
-    told = {
-        "BROKERS": broker.address,
-        "PREFIX": prefix,
-        "METRICS_PORT": "0",
-        "DELIVERY": delivery,
-        "SUITE": str(suite),
-        "MAX_POLL_RECORDS": "300",
-        "SESSION_TIMEOUT": f"{4 * patience}s",
-        "HEARTBEAT_INTERVAL": f"{0.5 * patience}s",
-        "REBALANCE_TIMEOUT": f"{6 * patience}s",
-        "POLL_INTERVAL": f"{4 * patience}s",
-        "TRANSACTION_TIMEOUT": f"{6 * patience}s",
-        "STALL_TIMEOUT": f"{8 * patience}s",
-    }
-    return Settings.from_env({f"TURNSIGNAL_{name}": value for name, value in (told | more).items()})
 
 
 class Lab:
@@ -385,19 +357,3 @@ class Lab:
         found = re.search(r"`turnsignal ([^`]+)`", line)
         assert found, f"expected a command in backquotes, got {line}"
         return found[1].split()
-
-
-def wait(condition: Callable[[], bool], timeout: float, what: str, workers: list[FaultyWorker] | None = None) -> None:
-    """Wait for a condition; a broker that is not there yet counts as not yet."""
-    until, refusal = time.monotonic() + timeout, ""
-    while time.monotonic() < until:
-        try:
-            if condition():
-                return
-            refusal = ""
-        except (KafkaException, TimeoutError) as error:
-            refusal = f" ({error!r})"
-        time.sleep(0.2)
-    said = "".join(f"\n--- {worker.name}\n{worker.log_text()[-3000:]}" for worker in workers or [])
-    msg = f"expected {what} within {timeout:.0f} s{refusal}{said}"
-    raise TimeoutError(msg)

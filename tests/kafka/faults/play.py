@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from tests.kafka.faults.lab import Lab, Result, make_settings, wait
+from tests.kafka.faults.lab import Lab, Result
 from tests.kafka.faults.scenarios import Scene, Script
+from tests.kafka.faults.traffic import make_settings
+from tests.kafka.faults.workers import wait
 
 __all__ = ["make_settings", "play", "wait"]
 

@@ -5,11 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tests.kafka.faults import cases, clusters
+from tests.kafka.faults import cases, clusters, positions, records
 from tests.kafka.faults.cluster import Cluster
-from tests.kafka.faults.lab import Lab, Result, make_settings
+from tests.kafka.faults.lab import Lab, Result
 from tests.kafka.faults.play import follow
 from tests.kafka.faults.scenarios import SCRIPTS, Script, crash_broker, mixed, outage
+from tests.kafka.faults.traffic import make_settings
 
 
 class Scenario(NamedTuple):
@@ -50,17 +51,17 @@ SCENARIOS: dict[str, Scenario] = {
     "crash_broker": Scenario(scripted(crash_broker), "unsteady"),
     "outage": Scenario(scripted(outage), "unsteady"),
     "join_after_return": Scenario(cases.join_after_return, "unsteady"),
-    "large_key": Scenario(cases.large_key),
-    "codecs": Scenario(cases.codecs),
-    "ragged_tables": Scenario(cases.ragged_tables),
-    "made_up_names": Scenario(cases.made_up_names, env={"PARTITIONS": "1"}),
-    "bomb": Scenario(cases.bomb),
-    "poison": Scenario(cases.poison, short=False),
-    "quiet_series": Scenario(cases.quiet_series),
-    "quiet_turns": Scenario(cases.quiet_turns),
-    "offsets_gone": Scenario(cases.offsets_gone),
-    "offsets_and_states_gone": Scenario(cases.offsets_and_states_gone),
-    "partitions_added": Scenario(cases.partitions_added),
+    "large_key": Scenario(records.large_key),
+    "codecs": Scenario(records.codecs),
+    "ragged_tables": Scenario(records.ragged_tables),
+    "made_up_names": Scenario(records.made_up_names, env={"PARTITIONS": "1"}),
+    "bomb": Scenario(records.bomb),
+    "poison": Scenario(records.poison, short=False),
+    "quiet_series": Scenario(positions.quiet_series),
+    "quiet_turns": Scenario(positions.quiet_turns),
+    "offsets_gone": Scenario(positions.offsets_gone),
+    "offsets_and_states_gone": Scenario(positions.offsets_and_states_gone),
+    "partitions_added": Scenario(positions.partitions_added),
     "cold_start": Scenario(cases.cold_start, env=MANY, large={"PARTITIONS": "64"}, patience=2.5),
     "port_in_use": Scenario(cases.port_in_use),
     "wrong_password": Scenario(cases.wrong_password),
@@ -69,9 +70,9 @@ SCENARIOS: dict[str, Scenario] = {
     "forget_and_disk": Scenario(cases.forget_and_disk),
     **{
         f"anew_{name}": Scenario(
-            partial(cases.anew, name=name, app=app), short=name in ("turns", "conversations_changelog")
+            partial(positions.anew, name=name, app=app), short=name in ("turns", "conversations_changelog")
         )
-        for name, app in cases.TOPICS_ANEW.items()
+        for name, app in positions.TOPICS_ANEW.items()
     },
     "many": Scenario(clusters.many, short=False, large={"PARTITIONS": "32"}),
     "upgrade": Scenario(clusters.upgrade, short=False),

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -35,6 +36,34 @@ keep = "10m"
 [exchanges]
 share = 0.3
 """
+
+
+def make_settings(
+    broker: Any, prefix: str, directory: Path, delivery: str = "exactly_once", patience: float = 1.0, **more: str
+) -> Settings:
+    """Give settings with short timeouts and small batches, so that many are in flight when something happens.
+
+    broker: anything with an address; patience: what the timeouts are multiplied by; more: variables, without their
+    prefix.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    suite = directory / "suite.toml"
+    suite.write_text(SUITE, encoding="utf-8")
+    told = {
+        "BROKERS": broker.address,
+        "PREFIX": prefix,
+        "METRICS_PORT": "0",
+        "DELIVERY": delivery,
+        "SUITE": str(suite),
+        "MAX_POLL_RECORDS": "300",
+        "SESSION_TIMEOUT": f"{4 * patience}s",
+        "HEARTBEAT_INTERVAL": f"{0.5 * patience}s",
+        "REBALANCE_TIMEOUT": f"{6 * patience}s",
+        "POLL_INTERVAL": f"{4 * patience}s",
+        "TRANSACTION_TIMEOUT": f"{6 * patience}s",
+        "STALL_TIMEOUT": f"{8 * patience}s",
+    }
+    return Settings.from_env({f"TURNSIGNAL_{name}": value for name, value in (told | more).items()})
 
 
 def make_suite() -> Suite:

@@ -5,9 +5,11 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from confluent_kafka import KafkaException
 from pydantic import SecretStr
 
 from agents.settings import Settings
@@ -141,3 +143,19 @@ def variables(settings: Settings) -> dict[str, str]:
         name: value.get_secret_value() if isinstance(value, SecretStr) else str(value) for name, value in told.items()
     }
     return {f"TURNSIGNAL_{name.upper()}": value for name, value in shown.items()}
+
+
+def wait(condition: Callable[[], bool], timeout: float, what: str, workers: list[FaultyWorker] | None = None) -> None:
+    """Wait for a condition; a broker that is not there yet counts as not yet."""
+    until, refusal = time.monotonic() + timeout, ""
+    while time.monotonic() < until:
+        try:
+            if condition():
+                return
+            refusal = ""
+        except (KafkaException, TimeoutError) as error:
+            refusal = f" ({error!r})"
+        time.sleep(0.2)
+    said = "".join(f"\n--- {worker.name}\n{worker.log_text()[-3000:]}" for worker in workers or [])
+    msg = f"expected {what} within {timeout:.0f} s{refusal}{said}"
+    raise TimeoutError(msg)
