@@ -220,12 +220,18 @@ class Lab:
         self._last = time.monotonic()
 
     def watch_return(self) -> None:
-        """Measure from now how long it takes until what is there now is committed."""
+        """Measure from now how long it takes until every partition's next turn is committed."""
         began, there = time.monotonic(), ends(self.settings)
 
+        def fed() -> bool:
+            return all(end > there[partition] for partition, end in ends(self.settings).items())
+
         def watch() -> None:
+            with suppress(TimeoutError):  # nothing more is fed: then what is there now has to do
+                self.wait(fed, 2.0, "")
+            next_ones = ends(self.settings)
             with suppress(TimeoutError):
-                self.wait(lambda: self._reached(there), CATCH_UP_SECONDS, "")
+                self.wait(lambda: self._reached(next_ones), CATCH_UP_SECONDS, "")
             self.back = max(self.back, time.monotonic() - began)
 
         self._watchers.append(threading.Thread(target=watch, daemon=True))

@@ -34,8 +34,7 @@ class Conversation:
         self.seen: list[tuple[str, str]] = []
         self.kept: list[Kept] = []
         self.pairs: dict[str, tuple[str, str, bool]] = {}
-        self.last = self.clock = self.oldest = float("-inf")
-        self.gaps = 0
+        self.last, self.clock, self.oldest, self.gaps = *[float("-inf")] * 3, 0
 
     def put(self, turn: Kept) -> Iterable[tuple[str, str, str]]:
         """Put a turn in its place; yield (response, outcome, follow-up) of every pair that this makes or changes."""
@@ -56,9 +55,9 @@ class Conversation:
             if response.role == "user" or response.gap or not response.asked or after is None:
                 continue
             outcome, name = ("followed_up", after.name) if after.role == "user" else ("superseded", "")
-            gap = outcome == "followed_up" and (after.gap or turns[at + 1] is not after)
-            if self.pairs.get(response.name) != (outcome, after.name, gap):
-                self.pairs[response.name] = outcome, after.name, gap
+            pair = outcome, after.name, bool(name) and (after.gap or turns[at + 1] is not after)
+            if self.pairs.get(response.name) != pair:
+                self.pairs[response.name] = pair
                 yield response.name, outcome, name
 
 
@@ -66,8 +65,7 @@ def foretell_rows(records: Sequence[Any]) -> tuple[Counter[Row], Counter[int]]:
     """Say which rows, how often, and which offsets are dead letters, for one partition's records in their order."""
     rows: Counter[Row] = Counter()
     letters: Counter[int] = Counter()
-    everybody: dict[str, Conversation] = {}
-    stream = float("-inf")
+    everybody, stream = dict[str, Conversation](), float("-inf")
     for record in records:
         turn, conversation, role = read(record)
         state = everybody.get(conversation)
@@ -88,12 +86,11 @@ def foretell_rows(records: Sequence[Any]) -> tuple[Counter[Row], Counter[int]]:
             state.seen = [*state.seen, (name, content)][-KEPT_IDS:]
             stream = state.clock = max(stream, min(turn["time"], record.timestamp / 1000))
             state.last = max(state.last, turn["time"])
-            if role == "assistant":
-                rows[conversation, name, "response", "", ""] += 1
+            rows[conversation, name, "response", "", ""] += role == "assistant"
             changed = state.put(Kept(turn["time"], role, name)) if role in SPEAKERS else ()
         for response, outcome, follow_up in changed:
             rows[conversation, response, "follow_up", outcome, follow_up] += 1
-    return rows, +letters
+    return +rows, +letters
 
 
 def read(record: Any) -> tuple[dict[str, Any] | None, str, str]:
@@ -109,9 +106,9 @@ def read(record: Any) -> tuple[dict[str, Any] | None, str, str]:
         time = datetime.fromisoformat(turn["timestamp"])
         turn["time"] = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
         ids = conversation.encode() == record.key and (conversation + turn["turn_id"]).isprintable()
-        known = role in (*SPEAKERS, "system", "tool") and len(turn.get("retrieved") or []) <= 1000
-        if fits and ids and known and turn["time"] <= record.timestamp / 1000 + 86_400:
+        fits &= role in (*SPEAKERS, "system", "tool") and len(turn.get("retrieved") or []) <= 1000
+        if fits and ids and turn["time"] <= record.timestamp / 1000 + 86_400:
             return turn, conversation, role
-    except (ValueError, TypeError, KeyError, AttributeError, ZeroDivisionError, RecursionError):
-        return None, *whose
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        pass  # it is nobody's turn
     return None, *whose
