@@ -221,21 +221,26 @@ class Lab:
 
     def watch_return(self) -> None:
         """Measure from now how long it takes until every partition's next turn is committed."""
-        began, there = time.monotonic(), ends(self.settings)
+        self._watchers.append(threading.Thread(target=self._watch_return, args=(time.monotonic(),), daemon=True))
+        self._watchers[-1].start()
+
+    def _watch_return(self, began: float) -> None:
+        there: dict[int, int] = {}
+
+        def known() -> bool:
+            there.update(ends(self.settings))
+            return True
 
         def fed() -> bool:
             return all(end > there[partition] for partition, end in ends(self.settings).items())
 
-        def watch() -> None:
-            with suppress(TimeoutError):  # nothing more is fed: then what is there now has to do
+        with suppress(TimeoutError):
+            self.wait(known, CATCH_UP_SECONDS, "")
+            with suppress(TimeoutError):  # nothing more is fed: then what is there has to do
                 self.wait(fed, 2.0, "")
-            next_ones = ends(self.settings)
-            with suppress(TimeoutError):
-                self.wait(lambda: self._reached(next_ones), CATCH_UP_SECONDS, "")
-            self.back = max(self.back, time.monotonic() - began)
-
-        self._watchers.append(threading.Thread(target=watch, daemon=True))
-        self._watchers[-1].start()
+            self.wait(known, CATCH_UP_SECONDS, "")
+            self.wait(lambda: self._reached(there), CATCH_UP_SECONDS, "")
+        self.back = max(self.back, time.monotonic() - began)
 
     def join_watchers(self) -> None:
         """Wait until what is measured has been."""

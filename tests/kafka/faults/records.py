@@ -59,7 +59,9 @@ def ragged_tables(lab: Lab) -> None:
     lab.start()
     head = "|a" * TABLE_COLUMNS + "|\n" + "|-" * TABLE_COLUMNS + "|\n"
     text = head + "|b\n" * ((TABLE_CHARACTERS - len(head)) // 3)
-    send(lab, "turns", [(b"tables", turn("tables", n, text=text)) for n in range(70 if lab.large else 25)])
+    count = 70 if lab.large else 25
+    turns = [turn("tables", n, "assistant" if n % 2 else "user", text=text if n % 2 else "?") for n in range(2 * count)]
+    send(lab, "turns", [(b"tables", value) for value in turns])
     lab.feed(1_000)
 
 
