@@ -1,6 +1,5 @@
 """Runs on more than one machine's worth: three brokers, many partitions, two versions, a disk that is full."""
 
-import shutil
 import signal
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.kafka.faults.cluster import Cluster, Node
 from tests.kafka.faults.lab import Lab, Moment, Result
@@ -98,15 +98,14 @@ def many(lab: Lab) -> None:
 @contextmanager
 def old_tree() -> Iterator[Path]:
     """Check out the old version beside this one, for as long as it is needed."""
-    tree = ROOT / ".old-version"
     git = ["git", "-C", str(ROOT), "worktree"]
-    subprocess.run([*git, "remove", "--force", str(tree)], capture_output=True, check=False)
-    subprocess.run([*git, "add", "--detach", str(tree), OLD], capture_output=True, check=True)
-    try:
-        yield tree
-    finally:
-        subprocess.run([*git, "remove", "--force", str(tree)], capture_output=True, check=False)
-        shutil.rmtree(tree, ignore_errors=True)
+    with TemporaryDirectory(prefix="turnsignal-old-") as directory:
+        tree = Path(directory) / OLD
+        subprocess.run([*git, "add", "--detach", str(tree), OLD], capture_output=True, check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], capture_output=True, check=False)
 
 
 def upgrade(lab: Lab) -> None:

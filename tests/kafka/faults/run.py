@@ -91,4 +91,6 @@ def _report(title: str, result: Result, own: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # clients of a run that failed would wait for a broker that is gone, without an end
