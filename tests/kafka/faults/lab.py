@@ -114,6 +114,7 @@ class Lab:
     def add(self, **options: Any) -> FaultyWorker:
         """Make a worker that is not started yet."""
         settings = options.pop("settings", self.settings)
+        options.setdefault("app", "all")
         worker = FaultyWorker(f"worker-{len(self.workers)}", settings, self.directory, **options)
         self.workers.append(worker)
         return worker

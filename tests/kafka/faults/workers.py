@@ -31,7 +31,7 @@ class FaultyWorker:
         settings: Settings,
         directory: Path,
         *,
-        app: str = "all",
+        app: str = "score",
         tree: Path = ROOT,
         env: Mapping[str, str] | None = None,
         memory: int = 0,
