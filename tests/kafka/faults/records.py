@@ -13,7 +13,7 @@ from typing import Any
 from confluent_kafka import Producer
 
 from tests.kafka.faults.lab import Lab
-from tests.kafka.faults.oracle import read_states
+from tests.kafka.faults.oracle import read_outcome, read_states
 
 SERIES = 11_000  #: kept of a partition, those of "other" among them
 TABLE_COLUMNS, TABLE_CHARACTERS = 30, 8_000
@@ -45,6 +45,9 @@ def large_key(lab: Lab) -> None:
     for name in ("turns", "forget"):
         send(lab, name, [(b"k" * 3_000_000, b"x")], **{"compression.type": "gzip", "message.max.bytes": 5_000_000})
     lab.feed(1_000)
+    lab.caught_up()
+    letters = [place for place, _, _ in read_outcome(lab.settings).letters if place[0] == lab.names["forget"]]
+    assert len(letters) == 1, f"expected a dead letter of forget, got {letters}"
 
 
 def codecs(lab: Lab) -> None:
