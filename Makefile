@@ -68,7 +68,7 @@ measure: $(VENV)/.report ## say how far each evaluator agrees with labels (DATA=
 bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARGS="--quick")
 	$(BENCH)/bin/python tests/bench/run.py $(ARGS)
 
-faults: $(VENV)/.tests ## kill, stop and starve workers and broker, ten seeds, and print the table
+faults: $(VENV)/.tests ## break workers, brokers, networks, disks and records in every known way, ten seeds, and print the table (ARGS="--short")
 	$(PY) -m tests.kafka.faults.run $(ARGS)
 
 lock: $(TOOLS)/.installed ## choose the versions that are installed anew (LOCK_ARGS="--upgrade")

@@ -1,11 +1,15 @@
 """What came out beside what had to come out, counted by what can go wrong."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
 
-from tests.kafka.faults.oracle import Outcome
+from tests.kafka.faults.oracle import Kept, Outcome
+from tests.kafka.faults.pairing import Row, foretell_rows
+
+States = Mapping[int, Mapping[bytes, bytes]]
 
 
 class Comparison(NamedTuple):
@@ -14,7 +18,8 @@ class Comparison(NamedTuple):
     missing, unexpected, twice: score rows by id; altered: rows of the right id with other content, or out of order
     within their conversation; summaries, exchanges: conversations whose ones differ; series: observations too few or
     too many; letters: dead letters missing, unexpected or twice; states: conversations whose final state or windows
-    differ; positions: partitions not committed to their end.
+    differ; positions: partitions not committed to their end; pairs_…: the same by the plain pairing, which knows
+    response and follow-up rows, and which records are dead letters; watched: series of which watch keeps another state.
     """
 
     turns: int
@@ -29,6 +34,11 @@ class Comparison(NamedTuple):
     letters: int
     states: int
     positions: int
+    pairs_missing: int = 0
+    pairs_unexpected: int = 0
+    pairs_twice: int = 0
+    pairs_letters: int = 0
+    watched: int = 0
 
     @property
     def clean(self) -> bool:
@@ -39,11 +49,6 @@ class Comparison(NamedTuple):
 def compare(expected: Outcome, found: Outcome, turns: int) -> Comparison:
     """Count the differences."""
     must, is_there = _ids(expected), _ids(found)
-    states = [
-        found.states.get(partition, {}).get(key) != expected.states.get(partition, {}).get(key)
-        for partition in set(expected.states) | set(found.states)
-        for key in set(expected.states.get(partition, {})) | set(found.states.get(partition, {}))
-    ]
     return Comparison(
         turns=turns,
         rows=expected.count,
@@ -55,8 +60,60 @@ def compare(expected: Outcome, found: Outcome, turns: int) -> Comparison:
         exchanges=_differing(expected.exchanges, found.exchanges),
         series=((expected.series - found.series) + (found.series - expected.series)).total(),
         letters=((expected.letters - found.letters) + (found.letters - expected.letters)).total(),
-        states=sum(states),
-        positions=sum(found.positions.get(number) != end for number, end in expected.positions.items()),
+        states=differing_states(expected.states, found.states),
+        positions=sum(
+            not end <= found.positions.get(number, 0) <= found.ends.get(number, end)
+            for number, end in expected.positions.items()
+        ),
+    )
+
+
+def differing_states(must: States, is_there: States) -> int:
+    """Count the keys under which something else is kept."""
+    return sum(
+        is_there.get(partition, {}).get(key) != must.get(partition, {}).get(key)
+        for partition in must.keys() | is_there.keys()
+        for key in must.get(partition, {}).keys() | is_there.get(partition, {}).keys()
+    )
+
+
+def compare_pairs(
+    comparison: Comparison,
+    turns: Mapping[int, Sequence[Kept]],
+    found: Outcome,
+    topic: str,
+    since: Mapping[int, int] | None = None,
+) -> Comparison:
+    """Add what the plain pairing says; since: only of conversations that turns from these offsets on belong to."""
+    looked_at = {
+        (record.key or b"").decode(errors="replace")
+        for partition, records in turns.items()
+        for record in records
+        if record.offset >= (since or {}).get(partition, 0)
+    }
+    must: Counter[Row] = Counter()
+    letters: Counter[tuple[int, int]] = Counter()
+    for partition, records in turns.items():
+        rows, refused = foretell_rows(records)
+        must += rows
+        letters.update({(partition, offset): count for offset, count in refused.items()})
+    is_there = Counter(
+        (row["conversation_id"], row["turn_id"], row["stage"], row.get("outcome") or "", row.get("follow_up") or "")
+        for rows in found.rows.values()
+        for row in map(orjson.loads, rows)
+        if row["stage"] in ("response", "follow_up")
+    )
+    if since:
+        must, is_there = (Counter({r: n for r, n in rows.items() if r[0] in looked_at}) for rows in (must, is_there))
+    said: Counter[tuple[int, int]] = Counter()
+    for (place, _, _), count in found.letters.items():
+        if place[0] == topic:
+            said[int(place[1]), int(place[2])] += count
+    return comparison._replace(
+        pairs_missing=len(must.keys() - is_there.keys()),
+        pairs_unexpected=len(is_there.keys() - must.keys()),
+        pairs_twice=sum(count - must[row] for row, count in is_there.items() if count > must[row] > 0),
+        pairs_letters=((letters - said) + (said - letters)).total(),
     )
 
 

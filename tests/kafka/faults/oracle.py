@@ -1,6 +1,7 @@
-"""The oracle: what must be on the topics, by plain Python over the same input, without Faust, transactions or batches.
+"""The first oracle: the same pipeline over the same input, in one pass, without Faust, transactions or batches.
 
-It reads the turns as the broker kept them (order, offsets, the broker's own times) and puts each partition through the
+It says that faults change nothing; `pairing`, which shares no code with the product, says that it is right. It reads
+the turns as the broker kept them (order, offsets, the broker's own times) and puts each partition through the
 pipeline in one pass, in memory. What the workers made of it, through kills and take-overs, must be the same.
 """
 
@@ -16,6 +17,7 @@ from agents.topics import topic_names
 from agents.transactions import log_end
 from stream.outbox import Output
 from stream.pipeline import Batch, Shard
+from stream.series import SeriesShard
 from stream.suite import Suite
 
 
@@ -39,7 +41,8 @@ class Outcome:
     """What came out, in a form that can be compared.
 
     rows, summaries, exchanges: key → values in their order; letters: dead letters with their bytes, series: single
-    observations; states: partition → key → snapshot; positions: partition → next offset.
+    observations; states: partition → key → snapshot; positions, ends: partition → next offset to be read, to be
+    written.
     """
 
     rows: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
@@ -49,6 +52,7 @@ class Outcome:
     series: Counter[Observation] = field(default_factory=Counter)
     states: dict[int, dict[bytes, bytes]] = field(default_factory=lambda: defaultdict(dict))
     positions: dict[int, int] = field(default_factory=dict)
+    ends: dict[int, int] = field(default_factory=dict)
 
     def add(self, output: Output) -> None:
         """Take in one record of an output topic."""
@@ -90,6 +94,16 @@ def foretell(turns: dict[int, list[Kept]], suite: Suite, topic: str, batch: int 
     return outcome
 
 
+def foretell_series(series: dict[int, list[Kept]], topic: str) -> dict[int, dict[bytes, bytes]]:
+    """Say what watch must keep of the series (by partition)."""
+    found: dict[int, dict[bytes, bytes]] = {}
+    for partition, records in series.items():
+        found[partition] = {}
+        shard = SeriesShard(found[partition], topic, partition)
+        shard.accept(shard.work(records))
+    return found
+
+
 def _take(shard: Shard, batch: Batch, outcome: Outcome) -> None:
     for output in batch.outputs:
         outcome.add(output)
@@ -109,14 +123,14 @@ def read_outcome(settings: Settings) -> Outcome:
             for record in records:
                 outcome.add(Output(name, record.key, record.value, list(record.headers)))
     outcome.states = read_states(settings)
-    outcome.positions = committed(settings)
+    outcome.positions, outcome.ends = committed(settings), ends(settings)
     return outcome
 
 
-def read_states(settings: Settings) -> dict[int, dict[bytes, bytes]]:
-    """Read the last state of each conversation from the changelog, by partition; a tombstone is no state."""
+def read_states(settings: Settings, name: str = "conversations_changelog") -> dict[int, dict[bytes, bytes]]:
+    """Read the last state under each key of a changelog, by partition; a tombstone is no state."""
     found: dict[int, dict[bytes, bytes]] = {}
-    for partition, records in read_topic(settings, topic_names(settings.prefix)["conversations_changelog"]).items():
+    for partition, records in read_topic(settings, topic_names(settings.prefix)[name]).items():
         states = found[partition] = {}
         for record in records:
             if record.value is None:
@@ -126,26 +140,32 @@ def read_states(settings: Settings) -> dict[int, dict[bytes, bytes]]:
     return found
 
 
-def committed(settings: Settings) -> dict[int, int]:
-    """Ask for the committed positions in the turns, 0 where there is none."""
-    consumer = Consumer({**settings.confluent(), "group.id": settings.app_id("score"), "enable.auto.commit": False})
+def committed(settings: Settings, name: str = "turns", app: str = "score") -> dict[int, int]:
+    """Ask for an app's committed positions in a topic, 0 where there is none."""
+    consumer = Consumer(
+        {**settings.confluent(), "group.id": settings.app_id(app), "enable.auto.commit": False, "log_level": 0}
+    )
     try:
-        topic = topic_names(settings.prefix)["turns"]
-        places = [TopicPartition(topic, number) for number in range(settings.partitions)]
+        topic = topic_names(settings.prefix)[name]
+        places = [TopicPartition(topic, number) for number in _numbers(consumer, topic)]
         return {place.partition: max(0, place.offset) for place in consumer.committed(places, timeout=30)}
     finally:
         consumer.close()
 
 
-def ends(settings: Settings) -> dict[int, int]:
-    """Ask for the ends of the turns' partitions."""
-    consumer = Consumer({**settings.confluent(), "group.id": "faults-ends"})
+def ends(settings: Settings, name: str = "turns") -> dict[int, int]:
+    """Ask for the ends of a topic's partitions."""
+    consumer = Consumer({**settings.confluent(), "group.id": "faults-ends", "log_level": 0})
     try:
-        topic = topic_names(settings.prefix)["turns"]
-        places = [TopicPartition(topic, number) for number in range(settings.partitions)]
+        topic = topic_names(settings.prefix)[name]
+        places = [TopicPartition(topic, number) for number in _numbers(consumer, topic)]
         return {place.partition: consumer.get_watermark_offsets(place, timeout=30)[1] for place in places}
     finally:
         consumer.close()
+
+
+def _numbers(consumer: Consumer, topic: str) -> list[int]:
+    return sorted(consumer.list_topics(topic, timeout=30).topics[topic].partitions)
 
 
 def read_topic(settings: Settings, topic: str) -> dict[int, list[Kept]]:
@@ -153,14 +173,15 @@ def read_topic(settings: Settings, topic: str) -> dict[int, list[Kept]]:
     options: dict[str, Any] = {
         **settings.confluent(),
         "group.id": "faults-oracle",
+        "log_level": 0,
         "enable.auto.commit": False,
         "isolation.level": "read_committed",
         "enable.partition.eof": True,
         "auto.offset.reset": "earliest",
     }
     consumer = Consumer(options)
-    found: dict[int, list[Kept]] = {number: [] for number in range(settings.partitions)}
     try:
+        found: dict[int, list[Kept]] = {number: [] for number in _numbers(consumer, topic)}
         high = {n: log_end(settings.confluent(), TopicPartition(topic, n), 30) for n in found}
         consumer.assign([TopicPartition(topic, number, 0) for number in found])
         open_ends = set(found)

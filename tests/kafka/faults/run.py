@@ -1,81 +1,96 @@
 """All fault runs, with a table: `python -m tests.kafka.faults.run` is what `make faults` does.
 
-Every fault by itself, then mixed runs, one per seed, each with fifty thousand turns or more over a minute or more.
+Every fault by itself, many side by side, then mixed runs, one per seed, with fifty thousand turns each.
 """
 
 import argparse
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import mkdtemp
 
-from agents.brokers import Broker, find_broker
-from tests.kafka.faults.comparison import Comparison
-from tests.kafka.faults.play import Result, play
-from tests.kafka.faults.scenarios import FAULTS, mixed
+from tests.kafka.faults.cluster import Cluster
+from tests.kafka.faults.lab import Result
+from tests.kafka.faults.table import SCENARIOS, run
 
-COLUMNS = ("fault", *Comparison._fields, "behind s", "run s")
-MISCHIEF = ("hang_await", "hang_cpu", "slow")  #: what the three workers of a mixed run do on SIGHUP
+COLUMNS = {
+    "turns": lambda result: result.comparison.turns,
+    "rows": lambda result: result.comparison.rows,
+    "missing": lambda result: result.comparison.missing + result.comparison.pairs_missing,
+    "unexp.": lambda result: result.comparison.unexpected + result.comparison.pairs_unexpected,
+    "twice": lambda result: result.comparison.twice + result.comparison.pairs_twice,
+    "altered": lambda result: sum(result.comparison[5:9]),
+    "letters": lambda result: result.comparison.letters + result.comparison.pairs_letters,
+    "states": lambda result: result.comparison.states + result.comparison.watched,
+    "pos.": lambda result: result.comparison.positions,
+    "back s": lambda result: round(result.back or result.behind, 1),
+    "run s": lambda result: round(result.seconds),
+    "lines": lambda result: result.lines,
+    "tracebacks": lambda result: result.tracebacks,
+    "exits": lambda result: result.ended,
+}
+MIXED = ("mixed", "mixed_crash")
 
 
 def main() -> int:
     """Run what is asked for; 1 when a count is not 0."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--turns", type=int, default=50_000)
-    parser.add_argument("--seconds", type=float, default=60.0, help="that the turns are spread over")
+    parser.add_argument("--short", action="store_true", help="the short forms, as CI runs them")
     parser.add_argument("--seeds", type=int, default=10, help="mixed runs")
     parser.add_argument("--first-seed", type=int, default=1)
-    parser.add_argument("--outage", type=float, default=60.0, help="seconds without a broker")
-    parser.add_argument("--only", action="append", help="a fault, or mixed", choices=[*FAULTS, "mixed"])
+    parser.add_argument("--beside", type=int, default=max(2, (os.cpu_count() or 2) // 2), help="runs at a time")
+    parser.add_argument("--only", action="append", help="a fault", choices=SCENARIOS)
     wanted = parser.parse_args()
     directory = Path(mkdtemp(prefix="turnsignal-faults-"))
     print(f"logs in {directory}")
-    print("".join(f"{column:>12}" if column != "fault" else f"{column:<18}" for column in COLUMNS), flush=True)
-    clean = True
-    with find_broker(os.environ, directory=directory / "kafka", say=print) as broker:
-        for name in wanted.only or [*FAULTS, "mixed"]:
-            runs = range(wanted.first_seed, wanted.first_seed + wanted.seeds) if name == "mixed" else (0,)
-            for seed in runs:
-                clean &= _run(name, seed, broker, directory, wanted)
-    return 0 if clean else 1
+    print(f"{'fault':<30}" + "".join(f"{column:>11}" for column in COLUMNS), flush=True)
+    seeds = range(wanted.first_seed, wanted.first_seed + wanted.seeds)
+    names = wanted.only or [name for name in SCENARIOS if not wanted.short or SCENARIOS[name].short]
+    runs = [(name, seed) for name in names for seed in (seeds if name in MIXED else (1,))]
+    with Cluster(directory / "shared") as shared, Cluster(directory / "unsteady") as unsteady:
+        sites = {"shared": shared, "unsteady": unsteady, "own": None}
+        # What takes a broker away is alone on it; the rest shares one.
+        pools = {"shared": ThreadPoolExecutor(wanted.beside), "unsteady": ThreadPoolExecutor(1)}
+        pools["own"] = pools["unsteady"]
+        futures = [
+            pools[SCENARIOS[name].site].submit(
+                _run, name, seed, sites[SCENARIOS[name].site], directory, not wanted.short
+            )
+            for name, seed in runs
+        ]
+        clean = [future.result() for future in futures]
+        return 0 if all(clean) else 1
 
 
-def _run(name: str, seed: int, broker: Broker, directory: Path, wanted: argparse.Namespace) -> bool:
-    title = f"mixed seed {seed}" if name == "mixed" else name
+def _run(name: str, seed: int, broker: Cluster | None, directory: Path, large: bool) -> bool:
+    title = f"{name} seed {seed}" if name in MIXED else name
     own = directory / title.replace(" ", "-")
-    script, kind = (mixed(seed), "") if name == "mixed" else FAULTS[name]
+    own.mkdir()
+    prefix = f"f{time.time_ns() % 10**10}-{name}-{seed}".replace("_", "-")
     try:
-        result = play(
-            script,
-            broker,
-            f"faults-{name}-{seed}-{time.time_ns()}".replace("_", "-"),
-            own,
-            turns=wanted.turns,
-            seconds=wanted.seconds,
-            seed=seed,
-            workers=3 if name in ("mixed", "join_and_leave") else 2,
-            mischief=MISCHIEF if name == "mixed" else (kind,),
-            outage=wanted.outage,
-        )
-    except (TimeoutError, AssertionError) as error:
-        print(f"{title:<18}  FAILED: {str(error)[:2000]}", flush=True)
-        broker.start()
+        result = run(name, broker, prefix, own, large=large, seed=seed)
+    except Exception as error:  # a run that fails must not take the table with it
+        print(f"{title:<30}  FAILED: {type(error).__name__}: {str(error).splitlines()[:1]}\n    see {own}", flush=True)
+        (own / "failure.txt").write_text(f"{type(error).__name__}: {error}", encoding="utf-8")
+        if broker is not None:
+            broker.start()
         return False
     _report(title, result, own)
-    if kind and f"mischief: {kind}" not in result.logs["worker-0"]:
-        print("    FAILED: the worker was asked too late, and did nothing wrong", flush=True)
-        return False
-    return result.comparison.clean
+    return result.comparison.clean and set(result.exits) <= {0}
 
 
 def _report(title: str, result: Result, own: Path) -> None:
-    counts = "".join(f"{count:>12}" for count in result.comparison)
-    print(f"{title:<18}{counts}{result.behind:>12.1f}{result.seconds:>12.1f}", flush=True)
+    print(f"{title:<30}" + "".join(f"{show(result):>11}" for show in COLUMNS.values()), flush=True)
     if result.why:
-        (own / "differences.txt").write_text(result.why, encoding="utf-8")
+        (own / "differences.txt").write_text(f"{result.comparison}\n{result.why}", encoding="utf-8")
         print(f"    see {own / 'differences.txt'}", flush=True)
+    if not set(result.exits) <= {0}:
+        print(f"    FAILED: exit codes {result.exits}", flush=True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    code = main()
+    sys.stdout.flush()
+    os._exit(code)  # clients of a run that failed would wait for a broker that is gone, without an end

@@ -6,8 +6,10 @@ that an oracle which knows nothing of when a worker worked can say what must com
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
 
 import orjson
 from confluent_kafka import Producer
@@ -34,6 +36,34 @@ keep = "10m"
 [exchanges]
 share = 0.3
 """
+
+
+def make_settings(
+    broker: Any, prefix: str, directory: Path, delivery: str = "exactly_once", patience: float = 1.0, **more: str
+) -> Settings:
+    """Give settings with short timeouts and small batches, so that many are in flight when something happens.
+
+    broker: anything with an address; patience: what the timeouts are multiplied by; more: variables, without their
+    prefix.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    suite = directory / "suite.toml"
+    suite.write_text(SUITE, encoding="utf-8")
+    told = {
+        "BROKERS": broker.address,
+        "PREFIX": prefix,
+        "METRICS_PORT": "0",
+        "DELIVERY": delivery,
+        "SUITE": str(suite),
+        "MAX_POLL_RECORDS": "300",
+        "SESSION_TIMEOUT": f"{4 * patience}s",
+        "HEARTBEAT_INTERVAL": f"{0.5 * patience}s",
+        "REBALANCE_TIMEOUT": f"{6 * patience}s",
+        "POLL_INTERVAL": f"{4 * patience}s",
+        "TRANSACTION_TIMEOUT": f"{6 * patience}s",
+        "STALL_TIMEOUT": f"{8 * patience}s",
+    }
+    return Settings.from_env({f"TURNSIGNAL_{name}": value for name, value in (told | more).items()})
 
 
 def make_suite() -> Suite:
@@ -66,17 +96,19 @@ def make_traffic(turns: int, seed: int) -> Iterator[SimulatedRecord]:
     )
 
 
-def last_words(partitions: int) -> Iterator[tuple[bytes, bytes]]:
+def last_words(partitions: int, number: int = 1) -> Iterator[tuple[bytes, bytes]]:
     """Give one more turn per partition, half an hour later than all others, on a full minute.
+
+    number: which feed of this topic they end; each has ten minutes of its own.
 
     Idle conversations are looked for by the minute; on a full minute nothing depends on when somebody last looked.
     """
-    stamp = (time.time() // 60 + 1) * 60.0 - 3600.0 + 1800.0
+    stamp = (time.time() // 60 + 1) * 60.0 - 3600.0 + 1200.0 + 600.0 * number
     for partition in range(partitions):
-        number = next(n for n in range(10_000) if partition_for(b"last-%d" % n, partitions) == partition)
-        turn = {"conversation_id": f"last-{number}", "turn_id": "t1", "role": "user", "text": "That was it."}
+        name = next(n for n in range(10_000) if partition_for(b"last-%d" % n, partitions) == partition)
+        turn = {"conversation_id": f"last-{name}", "turn_id": f"t{number}", "role": "user", "text": "That was it."}
         when = datetime.fromtimestamp(stamp, UTC).isoformat()
-        yield b"last-%d" % number, orjson.dumps({**turn, "timestamp": when})
+        yield b"last-%d" % name, orjson.dumps({**turn, "timestamp": when})
 
 
 @dataclass
@@ -84,13 +116,15 @@ class Feed:
     """Write records to the turns topic.
 
     pace: turns per second, 0 is as fast as it goes; gap_every, gap: after so many records nothing comes for so many
-    seconds.
+    seconds; number: which feed of this topic it is; options: more of librdkafka's for the producer.
     """
 
     settings: Settings
     pace: float = 0.0
     gap_every: int = 0
     gap: float = 0.0
+    number: int = 1
+    options: dict[str, Any] = field(default_factory=dict)
     fed: int = 0
 
     def run(self, records: Iterable[SimulatedRecord], meanwhile: Callable[[], None] = lambda: None) -> int:
@@ -98,8 +132,12 @@ class Feed:
 
         An unreachable broker is waited for: what is fed is fed once.
         """
-        options = self.settings.producer() | {"message.timeout.ms": 300_000, "enable.idempotence": True}
-        producer = Producer(options)
+        options = self.settings.producer() | {"message.timeout.ms": 300_000, "enable.idempotence": True, "log_level": 0}
+        producer = Producer(options | self.options)
+        transactional = "transactional.id" in self.options
+        if transactional:
+            producer.init_transactions(60)
+            producer.begin_transaction()
         topic = topic_names(self.settings.prefix)["turns"]
         began = time.monotonic()
         for record in records:
@@ -119,10 +157,12 @@ class Feed:
             if self.gap_every and self.fed % self.gap_every == 0:
                 time.sleep(self.gap)
                 began += self.gap
-        for key, value in last_words(self.settings.partitions):
+        for key, value in last_words(self.settings.partitions, self.number):
             producer.produce(topic, value, key)
         until = time.monotonic() + 300
         while producer.flush(0.5):
             meanwhile()
             assert time.monotonic() < until, "the feed could not be written within 300 s"
+        if transactional:
+            producer.commit_transaction(60)
         return self.fed + self.settings.partitions

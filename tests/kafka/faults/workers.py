@@ -1,39 +1,59 @@
-"""Worker processes of a fault run: started, killed and stopped from outside, as an operator or a kernel would."""
+"""Worker processes of a fault run: the command that users start, killed and stopped from outside, as a kernel would."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+
+from confluent_kafka import KafkaException
+from pydantic import SecretStr
 
 from agents.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[3]
+COMMAND = [sys.executable, "-m", "agents.cli", "worker"]
 
 
 class FaultyWorker:
-    """One `turnsignal worker`: a supervisor and its child, with a log.
+    """One `turnsignal worker`: a supervisor and its children, with a log.
 
-    mischief: what the child does on SIGHUP (`tests.kafka.faults.worker`).
+    app: score, watch or all; tree: the checkout that it runs from; env: more variables; memory: bytes of address space
+    that each process may have.
     """
 
-    def __init__(self, name: str, settings: Settings, directory: Path, mischief: str = "") -> None:
+    def __init__(
+        self,
+        name: str,
+        settings: Settings,
+        directory: Path,
+        *,
+        app: str = "score",
+        tree: Path = ROOT,
+        env: Mapping[str, str] | None = None,
+        memory: int = 0,
+    ) -> None:
         self.name = name
+        self.app = app
         self.log = directory / f"{name}.log"
+        self.tree = tree
+        self.kills = 0  #: of children, by us
         self._settings = settings
         self._directory = directory
-        self._mischief = mischief
+        self._env = dict(env or {})
+        self._limit = ["prlimit", f"--as={memory}"] if memory else []
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         """Start it, again if need be."""
-        variables = {f"TURNSIGNAL_{name.upper()}": str(value) for name, value in _told(self._settings).items()}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
-        env = {**kept, **variables, "FAULTS_MISCHIEF": self._mischief, "TMPDIR": str(self._directory)}
-        env["PYTHONPATH"] = str(ROOT)
+        env = {**kept, **variables(self._settings), "TMPDIR": str(self._directory), "PYTHONPATH": str(self.tree)}
         with self.log.open("ab") as log:
-            command = [sys.executable, "-m", "tests.kafka.faults.worker"]
-            self._process = subprocess.Popen(command, env=env, cwd=ROOT, stdout=log, stderr=log)
+            command = [*self._limit, *COMMAND, self.app]
+            self._process = subprocess.Popen(command, env=env | self._env, cwd=self.tree, stdout=log, stderr=log)
 
     @property
     def running(self) -> bool:
@@ -41,42 +61,49 @@ class FaultyWorker:
         return self._process is not None and self._process.poll() is None
 
     @property
-    def working(self) -> bool:
-        """Whether it ever had partitions, by its own word."""
-        return "working on" in self.log_text()
+    def pid(self) -> int:
+        """The process id of the supervisor."""
+        assert self._process is not None
+        return self._process.pid
 
     @property
     def child(self) -> int | None:
-        """The process id of the child, None while there is none."""
-        if self._process is None or not self.running:
-            return None
-        found = subprocess.run(
-            ["pgrep", "-P", str(self._process.pid)], capture_output=True, text=True, check=False
-        ).stdout.split()
-        return int(found[0]) if found else None
+        """The process id of the child that scores (or of the only one), None while there is none."""
+        return self.child_of("score" if self.app == "all" else self.app)
 
-    def send(self, sign: signal.Signals) -> bool:
-        """Send a signal to the child; False when there is none."""
-        child = self.child
+    def child_of(self, app: str) -> int | None:
+        """Return the process id of an app's child, None while there is none."""
+        return next(iter(self._children(f"worker {app} ")), None)
+
+    def _children(self, pattern: str = ".") -> list[int]:
+        if not self.running:
+            return []
+        command = ["pgrep", "-P", str(self.pid), "-f", pattern]
+        return [int(pid) for pid in subprocess.run(command, capture_output=True, check=False).stdout.split()]
+
+    def send(self, sign: signal.Signals, app: str = "score") -> bool:
+        """Send a signal to a child; False when there is none."""
+        child = self.child_of(app)
         if child is None:
             return False
         try:
             os.kill(child, sign)
         except ProcessLookupError:
             return False
+        self.kills += sign is signal.SIGKILL
         return True
 
     def kill(self) -> None:
-        """Kill the supervisor and its child, as the death of a machine does."""
-        child = self.child
+        """Kill the supervisor and its children, as the death of a machine does."""
+        children = self._children()
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-        if child is not None:
+        for child in children:
             try:
                 os.kill(child, signal.SIGKILL)
             except ProcessLookupError:
-                return
+                continue
 
     def terminate(self) -> None:
         """Ask it to finish (SIGTERM to the supervisor)."""
@@ -94,11 +121,41 @@ class FaultyWorker:
             self.kill()
             return None
 
-    def log_text(self) -> str:
-        """Return what it said."""
-        return self.log.read_text(encoding="utf-8", errors="replace") if self.log.exists() else ""
+    def log_text(self, since: int = 0) -> str:
+        """Return what it said, from a byte on."""
+        return self.log.read_bytes()[since:].decode(errors="replace") if self.log.exists() else ""
+
+    @property
+    def said(self) -> int:
+        """Return the number of bytes that it has said."""
+        return self.log.stat().st_size if self.log.exists() else 0
+
+    @property
+    def exits(self) -> int:
+        """How often a child ended that nobody had killed."""
+        return max(0, len(re.findall(r" ended with -?\d+", self.log_text())) - self.kills)
 
 
-def _told(settings: Settings) -> dict[str, object]:
-    """Return the settings that differ from their defaults, as they are told to a process."""
-    return settings.model_dump(exclude_defaults=True, exclude_none=True)
+def variables(settings: Settings) -> dict[str, str]:
+    """Give the settings that differ from their defaults, as they are told to a process."""
+    told = settings.model_dump(exclude_defaults=True, exclude_none=True)
+    shown = {
+        name: value.get_secret_value() if isinstance(value, SecretStr) else str(value) for name, value in told.items()
+    }
+    return {f"TURNSIGNAL_{name.upper()}": value for name, value in shown.items()}
+
+
+def wait(condition: Callable[[], bool], timeout: float, what: str, workers: list[FaultyWorker] | None = None) -> None:
+    """Wait for a condition; a broker that is not there yet counts as not yet."""
+    until, refusal = time.monotonic() + timeout, ""
+    while time.monotonic() < until:
+        try:
+            if condition():
+                return
+            refusal = ""
+        except (KafkaException, TimeoutError) as error:
+            refusal = f" ({error!r})"
+        time.sleep(0.2)
+    said = "".join(f"\n--- {worker.name}\n{worker.log_text()[-3000:]}" for worker in workers or [])
+    msg = f"expected {what} within {timeout:.0f} s{refusal}{said}"
+    raise TimeoutError(msg)
