@@ -30,7 +30,7 @@ INSTANCE = "_TURNSIGNAL_INSTANCE"
 EXIT_CONFIG = 2  #: a refusal, of a setting, a suite or a topic: starting again would not help
 REMIND_SECONDS = 300.0  #: between lines that say again which worker refused
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
-BACK_OFF = (0.5, 1.0, 2.0, 5.0, 10.0)  #: seconds before starting again, the longer the oftener it ended young
+BACK_OFF = (0.1, 0.5, 1.0, 2.0, 5.0)  #: seconds before starting again, the longer the oftener it ended young
 YOUNG = 30.0  #: seconds; who lives longer has recovered, and the next start is quick again
 STOP_SECONDS = 30.0  #: time to finish after SIGTERM
 
