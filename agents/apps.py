@@ -132,7 +132,7 @@ def _make_ticks_service(owner: Ownership) -> type[Service]:
                 if (answers := owner.health().broker_reachable) != answered:
                     say_broker(answers, time.monotonic() - since)
                     answered, since = answers, time.monotonic()
-                await self.sleep(5 * TICK)
+                await self.sleep(2 * TICK if answers else TICK)
 
     return Ticks
 

@@ -32,6 +32,8 @@ logger = logging.getLogger("turnsignal.work")
 #: one then, and answers CONCURRENT_TRANSACTIONS, upon which librdkafka waits 20 ms before it asks again.
 _REST = 0.005
 _LONG = 100  #: turns that take about as long to compute
+_LOOK = 0.5  #: seconds between looks at a step of a transaction that takes long
+_AFTER_RETURN = 2.0  #: seconds for a step that was under way when the broker came back
 
 
 class Committer(Protocol):
@@ -68,6 +70,7 @@ class BatchWork:
         self._idle = asyncio.Event()
         self._idle.set()
         self._commits = ThreadPoolExecutor(32, "commit")
+        self._alone = asyncio.Lock()  # held while a batch is worked through that may end the worker
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -89,17 +92,20 @@ class BatchWork:
         self.inbox.limits[holding.number] = size
 
     def start(self, holding: Holding, gathered: Gathered) -> None:
-        """Have a batch worked through; under caution its beginning is committed first."""
+        """Have a batch worked through; under caution nothing else is meanwhile, and its beginning is committed first."""
         self.inflight += 1
         self._idle.clear()
         if holding.caution is not None and gathered.size:
-            work = self._work_carefully(holding, gathered)
+            work = self._work_alone(holding, gathered)
+        elif self._alone.locked():
+            work = self._work_later(holding, gathered)
         else:
+            began = time.monotonic()
             batch = self._compute(holding, gathered)
             if batch is None or not self._write(holding, gathered, batch):
                 self._finish(gathered.partition)
                 return
-            work = self._commit(holding, gathered, batch, time.monotonic())
+            work = self._commit(holding, gathered, batch, began)
         task = asyncio.get_running_loop().create_task(self._end_over_errors(work, gathered))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -111,18 +117,31 @@ class BatchWork:
             end_over(error, f"committing {describe(gathered)}")
         self._finish(gathered.partition)
 
-    async def _work_carefully(self, holding: Holding, gathered: Gathered) -> None:
-        """Commit that a batch begins, so that the next worker knows of it should this one end; then work it through."""
-        assert holding.caution is not None
+    async def _work_later(self, holding: Holding, gathered: Gathered) -> None:
+        """Work a batch through once no partition needs to be alone."""
         began = time.monotonic()
-        if holding.caution.exhausted and _names(gathered) == holding.caution.inputs:
-            batch: Batch | None = self._set_aside(holding, gathered)
-        else:
-            holding.writer.write([], {}, holding.checkpoint(begun=_names(gathered)))
-            await self._in_time(holding.writer.commit, [], self._group().consumer_group_metadata())
+        async with self._alone:
             batch = self._compute(holding, gathered)
-        if batch is not None and self._write(holding, gathered, batch):
+            written = batch is not None and self._write(holding, gathered, batch)
+        if batch is not None and written:
             await self._commit(holding, gathered, batch, began)
+
+    async def _work_alone(self, holding: Holding, gathered: Gathered) -> None:
+        """Commit that a batch begins, so that the next worker knows of it should this one end; then work it through.
+
+        No other partition is computed before it is committed: the end of the worker must be its own.
+        """
+        began = time.monotonic()
+        async with self._alone:
+            caution = holding.caution
+            if caution is not None and caution.exhausted and _names(gathered) == caution.inputs:
+                batch: Batch | None = self._set_aside(holding, gathered)
+            else:
+                holding.writer.write([], {}, holding.checkpoint(begun=_names(gathered)))
+                await self._in_time(holding.writer.commit, [], self._group().consumer_group_metadata())
+                batch = self._compute(holding, gathered)
+            if batch is not None and self._write(holding, gathered, batch):
+                await self._commit(holding, gathered, batch, began)
 
     def _compute(self, holding: Holding, gathered: Gathered) -> Batch | None:
         """Return what came of a batch; None when there is nothing to commit, or it is to be tried in smaller parts."""
@@ -183,13 +202,19 @@ class BatchWork:
     async def _in_time(self, step: Callable[..., None], *arguments: Any) -> None:
         """Do a step of a transaction in a thread; one that takes longer than a transaction may is given up.
 
-        librdkafka's own timeouts are not kept everywhere: after an outage it may wait minutes for the coordinator.
+        librdkafka's own timeouts are not kept everywhere: after an outage it may wait minutes for the coordinator. So a
+        step that was under way when the broker came back has only moments left.
         """
+        began = time.monotonic()
         work = asyncio.get_running_loop().run_in_executor(self._commits, step, *arguments)
-        done, _ = await asyncio.wait([work], timeout=self.settings.transaction_timeout)
-        if not done:
-            msg = f"expected the broker to answer within {self.settings.transaction_timeout:g} s, got nothing"
-            raise TimeoutError(msg)
+        while not (await asyncio.wait([work], timeout=_LOOK))[0]:
+            now, returned = time.monotonic(), self.progress.returned_at
+            end = began + self.settings.transaction_timeout
+            if returned > began:
+                end = min(end, returned + _AFTER_RETURN)
+            if now > end:
+                msg = f"expected the broker to end a step of a transaction, got nothing in {now - began:.0f} s"
+                raise TimeoutError(msg)
         await work
 
     def _try_smaller(self, holding: Holding, gathered: Gathered, error: Exception) -> None:

@@ -37,6 +37,7 @@ _NORMAL = (
     "Coordinator load in progress",  # librdkafka, on topics and groups that are a moment old
     "Not coordinator: retrying",  # the same
     "GroupCoordinatorNotAvailableError",  # aiokafka, as an error, of a cluster that never had a group
+    "Missing sensor state for rebalance",  # Faust, of a rebalance that began before its sensors did
     "Marking the coordinator dead",  # what it does about that; it asks for another one
 )
 

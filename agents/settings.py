@@ -255,6 +255,8 @@ class Settings(BaseModel):
             "bootstrap.servers": self.brokers,
             "security.protocol": self.security_protocol,
             "client.id": self.prefix,
+            # After an outage librdkafka would wait up to ten seconds before it looks again.
+            "reconnect.backoff.max.ms": 1000,
         }
         if "SSL" in self.security_protocol:
             # librdkafka looks for authorities in places of its own: name the ones that Python trusts.

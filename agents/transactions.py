@@ -90,8 +90,7 @@ class Writer:
         self._wanted = wanted
         # The limit is the topics' to decide, not the client's default.
         largest = min(max([1_000_000, *(limits or {}).values()]), _ANY)
-        # After an outage librdkafka would wait up to ten seconds before it looks again.
-        self._options = {**options, "message.max.bytes": largest, "reconnect.backoff.max.ms": 1000}
+        self._options = {**options, "message.max.bytes": largest}
         self.start()
 
     def start(self) -> None:

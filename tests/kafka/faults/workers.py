@@ -133,7 +133,7 @@ class FaultyWorker:
     @property
     def exits(self) -> int:
         """How often a child ended that nobody had killed."""
-        return max(0, len(re.findall(r" ended with -?\d+", self.log_text())) - self.kills)
+        return max(0, len(re.findall(r" ended with -?[1-9]", self.log_text())) - self.kills)
 
 
 def variables(settings: Settings) -> dict[str, str]:
