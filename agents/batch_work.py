@@ -92,7 +92,7 @@ class BatchWork:
         self.inbox.limits[holding.number] = size
 
     def start(self, holding: Holding, gathered: Gathered) -> None:
-        """Have a batch worked through; under caution nothing else is meanwhile, and its beginning is committed first."""
+        """Have a batch worked through; under caution alone, after its beginning is committed."""
         self.inflight += 1
         self._idle.clear()
         if holding.caution is not None and gathered.size:
