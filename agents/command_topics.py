@@ -90,7 +90,7 @@ def show() -> None:
 @click.option(
     "--to",
     metavar="earliest|latest|accept|state|OFFSET",
-    help="Where to go on; accept: where it stands; state: where the state is.",
+    help="Where to go on; accept: where it stands, or the earliest where that is gone; state: where the state is.",
 )
 @click.option("--in", "place", metavar="TOPIC-PARTITION", help="The partition that an OFFSET is meant for.")
 @click.option("--align", is_flag=True, help="Give topics that need equal partition counts as many as the largest has.")

@@ -49,6 +49,12 @@ class Position(NamedTuple):
     kept_id: str = ""
 
     @property
+    def recreated(self) -> bool:
+        """Whether the commit is of another topic of the same name."""
+        topic_id = self.mark.partition("/")[0]
+        return bool(topic_id and self.topic_id and topic_id != self.topic_id)
+
+    @property
     def known(self) -> int | None:
         """The next offset to be read: the group's, else the one that the checkpoint kept; None at a first start."""
         return self.kept if self.committed is None else self.committed
@@ -177,14 +183,14 @@ def _judge(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
         return _expired(position)
     if position.committed is None:
         if position.kept_id and position.topic_id and position.kept_id != position.topic_id:
-            return Trouble.RECREATED, _RECREATED, _EARLIEST
+            return Trouble.RECREATED, _RECREATED, _WHAT_THERE_IS
         if position.state is not None and position.state >= committed:
             return _expired(position)  # workers that know no checkpoints have gone on from it
         marked = False  # what follows of marks is said of commits
     if marked and position.mark and position.topic_id:
-        topic_id, _, partitions = position.mark.partition("/")
-        if topic_id != position.topic_id:
-            return Trouble.RECREATED, _RECREATED, _EARLIEST
+        partitions = position.mark.partition("/")[2]
+        if position.recreated:
+            return Trouble.RECREATED, _RECREATED, _WHAT_THERE_IS
         if partitions != str(position.partitions):
             happened = (
                 f"expected {partitions} partitions as before, got {position.partitions}: keys moved away from state"
@@ -192,12 +198,12 @@ def _judge(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
             return Trouble.PARTITIONS_ADDED, happened, "accept` goes on and begins moved conversations anew"
     if committed > high:
         happened = f"expected the position {committed} within the log, got an end of {high} (recreated or truncated)"
-        return Trouble.RECREATED, happened, _EARLIEST
+        return Trouble.RECREATED, happened, _WHAT_THERE_IS
     if committed < low:
         happened = (
             f"expected the record at {committed}, got a log that begins at {low}: {low - committed} expired unread"
         )
-        return Trouble.RECORDS_EXPIRED, happened, "earliest` goes on without them"
+        return Trouble.RECORDS_EXPIRED, happened, "accept` goes on without them"
     if marked and not position.mark and position.committed is not None:
         happened = f"expected a position set by turnsignal, got {committed}, set by another tool"
         return Trouble.MOVED, happened, "accept` goes on from there"
@@ -213,11 +219,11 @@ def _expired(position: Position) -> tuple[Trouble, str, str]:
     return (
         Trouble.OFFSETS_EXPIRED,
         happened,
-        "state` reads on where the state is" if position.low <= after <= position.high else _EARLIEST,
+        "state` reads on where the state is" if position.low <= after <= position.high else _WHAT_THERE_IS,
     )
 
 
-_EARLIEST = "earliest` reads what there is"
+_WHAT_THERE_IS = "accept` reads what there is of it"
 _RECREATED = "expected the topic that was read so far, got another under the same name (it was recreated)"
 
 

@@ -47,8 +47,8 @@ def repair(
     """Set an app's positions, with fresh marks and checkpoints; `check_positions` then lets it go on.
 
     to: earliest and latest go to the log's bounds; accept keeps a position that the log still has, and takes the
-    earliest for the others; state goes to where the state is; or offsets for some (topic, partition)s. Raises
-    ConfigError when the group has members, or an offset is outside of its log.
+    earliest for the others, of a topic that was made anew too; state goes to where the state is; or offsets for some
+    (topic, partition)s. Raises ConfigError when the group has members, or an offset is outside of its log.
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     group = settings.app_id(app)
@@ -153,7 +153,7 @@ def _target(position: Position, to: str | Mapping[tuple[str, int], int]) -> int 
     if to == "latest":
         return high
     if isinstance(to, str):
-        return committed if committed is not None and low <= committed <= high else low
+        return committed if committed is not None and low <= committed <= high and not position.recreated else low
     offset = to.get((position.topic, position.partition))
     if offset is not None and not low <= offset <= high:
         msg = f"{position}: expected an offset from {low} to {high}, got {offset}"

@@ -52,7 +52,7 @@ def test_state_without_a_position_says_where_the_state_is() -> None:
 
 def test_state_beyond_the_log_is_repaired_from_its_beginning() -> None:
     (finding,) = find_troubles([at(None, mark="", state=700)], EQUAL, "score", marked=True)
-    assert "turnsignal topics repair score --to earliest`" in finding.sentence
+    assert "turnsignal topics repair score --to accept`" in finding.sentence
 
 
 def test_partitions_that_were_added_to_all_topics_are_seen_by_the_mark() -> None:
@@ -89,7 +89,7 @@ def test_refusal_is_one_line_with_the_place_the_rest_and_the_command() -> None:
         check_positions([at(30, low=42), at(101), at(50)], EQUAL, "score", marked=True)
     line = str(caught.value)
     assert line.startswith("turnsignal.turns-3: expected the record at 30, got a log that begins at 42")
-    assert "`turnsignal topics repair score --to earliest`" in line
+    assert "`turnsignal topics repair score --to accept`" in line
     assert line.endswith("(and 1 other troubles)")
     assert "\n" not in line
 

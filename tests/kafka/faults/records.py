@@ -97,14 +97,3 @@ def bomb(lab: Lab) -> None:
     assert peak < 1_200, f"expected a peak of less than 1,200 MiB, got {peak}"
     assert not worker.exits, worker.log_text()[-2000:]
     lab.ignored |= {"pairs_missing", "pairs_letters"}  # whether it is read or refused is the product's to say
-
-
-def poison(lab: Lab) -> None:
-    """A record that needs more memory than a worker may have ends it, again and again, but not for ever."""
-    lab.start(1, memory=3_000_000_000)
-    value = b" " * 1_500_000_000
-    options = {"compression.type": "gzip", "message.max.bytes": 1_900_000_000, "batch.size": 1_900_000_000}
-    send(lab, "turns", [(b"poison", value)], **options)
-    lab.feed(500)
-    lab.caught_up()
-    lab.ignored |= {"letters"}  # the reason is another than the pipeline gives

@@ -56,7 +56,6 @@ SCENARIOS: dict[str, Scenario] = {
     "ragged_tables": Scenario(records.ragged_tables),
     "made_up_names": Scenario(records.made_up_names, env={"PARTITIONS": "1"}),
     "bomb": Scenario(records.bomb),
-    "poison": Scenario(records.poison, short=False),
     "quiet_series": Scenario(positions.quiet_series),
     "quiet_turns": Scenario(positions.quiet_turns),
     "offsets_gone": Scenario(positions.offsets_gone),
