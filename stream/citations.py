@@ -19,8 +19,6 @@ How a marker is read where two readings are possible:
 """
 
 import re
-import sys
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
@@ -30,7 +28,7 @@ import msgspec
 
 from stream.annotations import KEYS, Annotation, annotations
 from stream.markers import STYLES, Grammar, Names, Reading
-from stream.markup import Spans, code_spans, is_definition, is_index, link_destination
+from stream.markup import Spans, code_spans, covers, is_definition, is_index, link_destination
 from stream.turns import Document
 
 DEFAULT_STYLES = STYLES
@@ -173,7 +171,7 @@ class _Reader:
         for part in parts[1:]:
             start = place
             place += len(part) + 1
-            if start < past or (hidden and _covers(hidden, start)):
+            if start < past or (hidden and covers(hidden, start)):
                 continue
             close = part.find("]")
             inside = part[:close] if close > 0 else ""
@@ -249,7 +247,7 @@ class _Reader:
         last = 0
         for match in islice(_FULL_WIDTH.finditer(text), MAX_BRACKETS):
             start, end = match.span()
-            if _covers(hidden, start) or not (readings := self.grammar.read_full_width(match[1], names)):
+            if covers(hidden, start) or not (readings := self.grammar.read_full_width(match[1], names)):
                 continue
             if start - last > 2 or text[last:start].strip(" ,;"):
                 run.clear()
@@ -258,7 +256,7 @@ class _Reader:
             last = end
         for match in islice(_FULL_WIDTH_UNCLOSED.finditer(text), MAX_BRACKETS):
             start, end = match.span()
-            if not _covers(hidden, start):
+            if not covers(hidden, start):
                 out.faults.append(Fault("malformed", match[0], start, end, "full_width"))
                 out.markers.append((start, end))
 
@@ -266,7 +264,7 @@ class _Reader:
         """Find ids in round brackets: `(doc_1)`."""
         for match in islice(_ROUND.finditer(text), MAX_BRACKETS):
             start, end = match.span()
-            if text[start - 1 : start] == "]" or _covers(hidden, start):
+            if text[start - 1 : start] == "]" or covers(hidden, start):
                 continue
             if all(self.grammar.is_id(item.strip(), names) for item in match[1].split(",")):
                 out.faults.append(Fault("malformed", match[0], start, end, "doc_id"))
@@ -319,8 +317,3 @@ def _add(delivered: Sequence[Annotation], names: Names, out: Citations) -> None:
 
 def _place(one: Citation | Fault) -> tuple[bool, int]:
     return one.start < 0, one.start  # what has no place comes last
-
-
-def _covers(hidden: Spans, place: int) -> bool:
-    before = bisect_right(hidden, (place, sys.maxsize))
-    return before > 0 and place < hidden[before - 1][1]

@@ -4,6 +4,8 @@ Small linear scanners, because this runs on every response with a bracket; a ful
 """
 
 import re
+import sys
+from bisect import bisect_right
 
 Spans = list[tuple[int, int]]
 MAX_URL = 2_048  #: characters of a link's destination
@@ -78,6 +80,12 @@ def code_spans(text: str) -> Spans:
             runs.append((start, end))
         after = end
     return [*spans, (opened_at, len(text))] if opened else spans + _inline(runs)
+
+
+def covers(spans: Spans, place: int) -> bool:
+    """Say whether a place in the text lies in one of the spans, which are in order."""
+    before = bisect_right(spans, (place, sys.maxsize))
+    return before > 0 and place < spans[before - 1][1]
 
 
 def _rest_of_fence_line(text: str, start: int, end: int, after: int) -> str | None:

@@ -8,8 +8,7 @@ a long response has a budget of it, far above what the dearest takes, and checks
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import orjson
@@ -17,6 +16,7 @@ import orjson
 from stream.checks import compliance
 from stream.checks.named import Named, is_blank
 from stream.citations import Citations, citation_reader
+from stream.cited import CITED, DANGLING, CitedScores, score_cited
 from stream.clocks import alarm
 from stream.diagnosis import Diagnosis, diagnose, level
 from stream.exchanges import Exchange, Response
@@ -24,10 +24,11 @@ from stream.follow_ups import Reading
 from stream.instructions import NOT_APPLICABLE, PASSED, Check, Finding, Result
 from stream.measures import Measure
 from stream.measures.bands import band, explain, wasted_context
+from stream.measures.order import in_order, in_retrieval_order
 from stream.pairing import Answer
 from stream.scores import Score, Unscored
 from stream.suite import CheckPart, Suite
-from stream.turns import MAX_DOCUMENTS, Document, Turn
+from stream.turns import Turn
 
 COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
     "compliance",
@@ -39,8 +40,6 @@ COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
 )
 
 _FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION)
-_RANKS = tuple(range(1, MAX_DOCUMENTS + 1))
-_FIRST = itemgetter(0)
 BUDGET = 2.0  #: seconds of processor time after which no further check looks at a response
 _SHORT = 4_000  #: characters of a response that no suite spends a budget on; asking the time is not free
 _SPENT = Finding(Result.ERROR, "this response had used up its processor time before the check's turn came")
@@ -93,6 +92,13 @@ class Part(msgspec.Struct, gc=False):
             self.scorers.append(score.scorer)
             self.values.append(score.value)
 
+    def take_cited(self, cited: CitedScores) -> None:
+        """Add what there is to say of citing."""
+        self.scores.append(cited.encoded)
+        self.scorers += cited.scorers
+        self.values += cited.values
+        self.unscored += cited.unscored
+
 
 class InstructionScorer:
     """Check a response against the instructions that bind its assistant, platform and version."""
@@ -104,6 +110,10 @@ class InstructionScorer:
         self._names = [check.name for check in self._checks]
         self._weights = [part.weight for part, _ in parts]
         self._usual: dict[int, tuple[Part, Results, float | None]] = {}
+
+    def exempt(self) -> tuple[Part, Results, float | None]:
+        """Return what there is to say of a response that no check binds."""
+        return self._spell([NOT_APPLICABLE] * len(self._checks))
 
     def score(
         self, response: Response, is_over: Callable[[], bool] | None = None
@@ -144,7 +154,7 @@ class InstructionScorer:
         for name, finding in zip(self._names, findings, strict=True):
             part.take(_as_score(name, finding))
         share = compliance(list(zip(findings, self._weights, strict=True)))
-        part.take(Score(COMPLIANCE, share, unscored=Unscored.NOT_APPLICABLE if share is None else None))
+        part.take(_as_compliance(findings, share))
         return part, tuple((n, f.result) for n, f in zip(self._names, findings, strict=True)), share
 
 
@@ -164,6 +174,7 @@ class ResponseScorer:
         self._bound: dict[tuple[str, str | None, str | None], InstructionScorer] = {}
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._exempt = frozenset(suite.exempt)
         self._missing = {
             (measure.name, reason): orjson.Fragment(orjson.dumps(Score(measure.name, unscored=reason).as_json()))
             for measure in self._measures
@@ -178,13 +189,18 @@ class ResponseScorer:
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata)
         scored = Scored()
         part = Part()
+        exempt = bool(self._exempt) and turn.text.strip() in self._exempt
         try:
             self._rank(response, part, scored)
+            part.take_cited(score_cited(response.citations, given=bool(response.documents), exempt=exempt))
         except Exception:  # a reader or measure that fails is our bug, and not the end of the worker
             part = Part()
             for measure in self._measures:
                 part.take(Score(measure.name, unscored=Unscored.ERROR))
-        instructed, scored.findings, scored.compliance = self._instructions(turn).score(response, is_over)
+        instructions = self._instructions(turn)
+        instructed, scored.findings, scored.compliance = (
+            instructions.exempt() if exempt else instructions.score(response, is_over)
+        )
         scored.scores = part.scores + instructed.scores
         scored.scorers = (*part.scorers, *instructed.scorers)
         scored.values = (*part.values, *instructed.values)
@@ -324,30 +340,6 @@ def _spell_follow_up(reading: Reading, found: Diagnosis) -> Scored:
     )
 
 
-def in_order(documents: Sequence[Document]) -> tuple[list[str], tuple[int, ...]]:
-    """Return document ids in context order, each once, and their ranks; the default rank is the place in the list."""
-    ids = [document.doc_id for document in documents]
-    ranks = tuple([document.rank for document in documents])
-    count = len(ids)
-    if ranks == _RANKS[:count] and len(set(ids)) == count:
-        return ids, _RANKS[:count]
-    ranked = [(i if rank is None else rank, name) for i, (rank, name) in enumerate(zip(ranks, ids, strict=True), 1)]
-    ranked.sort(key=_FIRST)
-    first: dict[str, int] = {}
-    for rank, doc_id in ranked:
-        first.setdefault(doc_id, rank)
-    return list(first), tuple(first.values())
-
-
-def in_retrieval_order(documents: Sequence[Document]) -> list[str]:
-    """Return document ids in the order before reranking; empty unless every document says its place."""
-    ranks = [document.retrieval_rank for document in documents]
-    if None in ranks:
-        return []
-    placed = sorted(zip(cast("list[int]", ranks), documents, strict=True), key=_FIRST)
-    return list(dict.fromkeys([document.doc_id for _, document in placed]))
-
-
 def relevancy_name(suite: Suite) -> str:
     """Return the measure that stands for relevancy in the diagnosis: the first one on citations in context order."""
     return next((m.name for m in suite.parsed_measures if m.order == "context" and m.on == "citations"), "")
@@ -357,7 +349,7 @@ def scorer_names(suite: Suite) -> list[str]:
     """Return every scorer whose values come out of this suite, in the order of a row."""
     measures = [measure.name for measure in suite.parsed_measures]
     checks = [check.name for _, check in suite.parsed_checks]
-    return [*measures, WASTED, *checks, COMPLIANCE, FOLLOW_UP, FOLLOW_UP_PRECISION]
+    return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, FOLLOW_UP, FOLLOW_UP_PRECISION]
 
 
 def _why_uncited(citations: Citations) -> Unscored:
@@ -366,9 +358,14 @@ def _why_uncited(citations: Citations) -> Unscored:
 
 
 def thresholds(suite: Suite) -> dict[str, float]:
-    """Return from which value on a score is good, by scorer; those that judge nothing (wasted context) are left out."""
+    """Return from which value on a score is good, by scorer.
+
+    Left out: what judges nothing (wasted context), and what is the better the lower it is (dangling; of that,
+    `citation.resolves` says which is good).
+    """
     limits = suite.thresholds
     lowest = {FOLLOW_UP: limits.follow_ups, FOLLOW_UP_PRECISION: limits.follow_ups, COMPLIANCE: limits.instructions}
+    lowest[CITED] = 1.0
     lowest.update((measure.name, limits.relevancy) for measure in suite.parsed_measures)
     lowest.update((check.name, 1.0) for _, check in suite.parsed_checks)
     return lowest
@@ -387,6 +384,15 @@ def _check(check: Check, response: Response) -> Finding:
         return check.check(response)
     except Exception as error:
         return Finding(Result.ERROR, f"the check failed: {type(error).__name__}")
+
+
+def _as_compliance(findings: Sequence[Finding], share: float | None) -> Score:
+    """Say beside the share of how many checks it is: 1.0 of one check is less than 0.9 of ten."""
+    results = [finding.result for finding in findings]
+    applied = results.count(Result.PASS) + results.count(Result.FAIL)
+    missing = Unscored.NOT_APPLICABLE if share is None else None
+    told = f"{results.count(Result.PASS)} of {applied} checks passed that applied, of {len(results)} in all"
+    return Score(COMPLIANCE, share, unscored=missing, explanation=told, applied=applied)
 
 
 def _as_score(name: str, finding: Finding) -> Score:

@@ -74,6 +74,13 @@ def _label(text: str) -> str:
     return text
 
 
+def _said(text: str) -> str:
+    if not text.strip():
+        msg = 'expected a response word for word, such as "I don\'t know."; got white space'
+        raise ValueError(msg)
+    return text.strip()
+
+
 def _absolute(text: str) -> str:
     if not PurePath(text).is_absolute():
         msg = f"expected the absolute path of a Python, such as /opt/checks/bin/python; got {text!r}"
@@ -222,6 +229,7 @@ class AggregatePart(_Part):
 
 DEFAULT_CHECKS = (
     "citation.format",
+    "citation.resolves",
     "citation.placement",
     "citation.max_consecutive(at_most=3)",
     "citation.no_source_urls",
@@ -235,7 +243,7 @@ class Suite(_Part):
     """Scorers, thresholds, windows and limits in force.
 
     Sections as in deploy/suite.toml; whatever is left out has the default that is written there. python: the
-    interpreter for the Python checks, None for turnsignal's own.
+    interpreter for the Python checks, None for turnsignal's own; exempt: responses, word for word, that no check binds.
     """
 
     name: str = "default"
@@ -243,6 +251,7 @@ class Suite(_Part):
     citations: CitationPart = CitationPart()
     retrieval: RetrievalPart = RetrievalPart()
     checks: tuple[CheckPart, ...] = tuple(CheckPart(check=name) for name in DEFAULT_CHECKS)
+    exempt: tuple[Annotated[str, AfterValidator(_said)], ...] = ()
     follow_ups: FollowUpPart = FollowUpPart()
     thresholds: ThresholdPart = ThresholdPart()
     conversations: ConversationPart = ConversationPart()
@@ -331,6 +340,8 @@ class Suite(_Part):
         `version` says, as with packages installed beside turnsignal.
         """
         content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "python", "exchanges", "aggregates"})
+        if not self.exempt:
+            del content["exempt"]  # suites that prescribe nothing keep their fingerprint
         content["checks"] = [
             {**part.model_dump(mode="json", exclude={"version", "timeout"}), "check": check.name}
             | ({"timeout": check.timeout} if isinstance(check, Hosted) else {})

@@ -10,6 +10,7 @@ from stream.checks.citations import Format
 from stream.checks.platform import Slack
 from stream.exchanges import Exchange, Response
 from stream.instructions import Finding, Result
+from stream.measures.order import in_order, in_retrieval_order
 from stream.pairing import Answer
 from stream.scores import Unscored
 from stream.scoring import (
@@ -17,8 +18,6 @@ from stream.scoring import (
     FollowUpScorer,
     ResponseScorer,
     Scored,
-    in_order,
-    in_retrieval_order,
     relevancy_name,
     scorer_names,
     thresholds,
@@ -197,8 +196,8 @@ def test_relevancy_is_the_first_measure_on_citations_in_context_order() -> None:
     assert relevancy_name(parse_suite("[retrieval]\nmeasures = []")) == ""
 
 
-def test_wasted_context_is_neither_good_nor_bad() -> None:
-    assert set(thresholds(SUITE)) == set(scorer_names(SUITE)) - {"wasted_context"}
+def test_wasted_context_and_what_is_better_the_lower_have_no_threshold() -> None:
+    assert set(thresholds(SUITE)) == set(scorer_names(SUITE)) - {"wasted_context", "dangling"}
 
 
 ANSWER = Answer("default", None, None, None, relevancy=0.9, compliance=1.0)
