@@ -57,7 +57,7 @@ class Slack(Named):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Web(Named):
-    """On the web, full Markdown is allowed; Slack's links and mentions are shown raw there: <url|text>, <@user>, <!here>.
+    """On the web, full Markdown is allowed; Slack's links and mentions (<url|text>, <@user>, <!here>) are shown raw.
 
     Source: S0, "Web responses use full markdown". Not applicable to responses of another or unknown platform, and where
     there is neither that nor a heading, bold, a link, a table or a code block: plain text keeps and breaks nothing.

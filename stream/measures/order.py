@@ -1,4 +1,4 @@
-"""Order: in which the documents of a response were given to the model, and in which they were found before reranking."""
+"""Order: in which documents were given to the model, and in which they were found before reranking."""
 
 from collections.abc import Sequence
 from operator import itemgetter
