@@ -1,0 +1,131 @@
+"""Source lists: where a response only says what its markers mean. A list of sources defines them, it does not cite.
+
+How a list is known:
+- A line of its own that says Sources, References, … and entries below it, up to the next heading.
+- `Sources: [1] FAQ [2] Manual` at the end, in the last line or opening it. One `Source: [1]` cites, as it follows its text;
+  so do several `Sources:` lines, one for each paragraph.
+- Without such a word: the last lines, two or more, each of a marker and a title, where a marker of them was used before;
+  or any number of them with an address right after the marker.
+"""
+
+import re
+from itertools import islice
+
+from stream.markup import Spans
+
+MAX_LIST = 20_000  #: characters of a list that are looked at
+_MAX_NAMED = 20  #: places in one text that may begin a list
+_NAMES = (
+    r"(?:sources?|references?|citations?|bibliography|works cited|footnotes|endnotes|quellen|quellenangaben|literatur"
+    r"|referenzen|fuentes|referencias|références|referências|fontes|fonti|bronnen|出典|参考文献|参考资料|来源|引用)"
+    r"(?:[ \t]+(?:used|cited|consulted|list))?"
+)
+_HEADING = re.compile(
+    rf"\n[ \t#*_>-]{{0,8}}+({_NAMES})[*_ \t]{{0,4}}+(?:([:：])[*_ \t]{{0,4}}+)?#*(\n|\Z)?", re.IGNORECASE
+)
+_INLINE = re.compile(r":[*_]{0,2}[ \t]?(?=[\[【])")
+_BEFORE_COLON = re.compile(
+    rf"(?:\A|[.!?…\])。][*_\"”’)]{{0,3}}[ \t]+)[*_]{{0,2}}({_NAMES})[*_]{{0,2}}\Z", re.IGNORECASE
+)
+_ENTRY = re.compile(
+    r"[ \t>]{0,6}+(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?(\\?\[[^\[\]\n]{1,80}\]|【[^【】\n]{1,80}】|[［〔][^\n]{1,80}?[］〕])(?!\()"
+    r"[ \t]*[:=–—.-]?[ \t]*"
+)
+_ITEM = re.compile(r"[ \t>]{0,6}+(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)")
+_ADDRESS = re.compile(r"<?(?:https?://|www\.)")
+_RULE = re.compile(r"[ \t]*[-*_]{3,}[ \t]*")
+_SENTENCE = re.compile(r"(?:\S+\s+){7,}\S*[.!?]\s*\Z")
+_OPENS = ("\n[", "\n【", "\n- [", "\n* [", "\n• [", "\n［", "\n〔", "\n\\[")
+
+
+def source_lists(text: str) -> Spans:
+    """Find the lists of sources in a response: spans in order, end exclusive, linear in the text."""
+    found = [
+        span for heading in islice(_HEADING.finditer(text), _MAX_NAMED) if (span := _headed(text, heading)) is not None
+    ]
+    if found:
+        return _apart(found)
+    for colon in islice(_INLINE.finditer(text), _MAX_NAMED):
+        named = _BEFORE_COLON.search(text[max(0, colon.start() - 40) : colon.start()])
+        if named is not None and "\n" not in text[max(0, colon.start() - 40) + named.start(1) : colon.start()]:
+            span = _to_the_end(text, colon.start() - len(named[1]), colon.end(), named[1])
+            if span is not None:
+                return [span]
+    if any(opening in text for opening in _OPENS):
+        return _last_lines(text)
+    return []
+
+
+def _headed(text: str, heading: re.Match[str]) -> tuple[int, int] | None:
+    if heading[3] is None:
+        return _to_the_end(text, heading.start(1), heading.end(), heading[1]) if heading[2] else None
+    end = heading.end()
+    begun = False
+    for line in text[end : end + MAX_LIST].split("\n"):
+        bare = line.strip()
+        if bare and not begun:
+            if not (_ENTRY.match(line) or _ITEM.match(line) or bare.rstrip(".").endswith(("]", "】"))):
+                return None
+            begun = True
+        elif bare.startswith("#"):
+            break
+        end += len(line) + 1
+    return (heading.start(), min(end, len(text))) if begun else None
+
+
+def _to_the_end(text: str, start: int, first: int, name: str) -> tuple[int, int] | None:
+    """Take a list that begins in the line of its name, if nothing but its entries comes after.
+
+    start: of the name; first: of what follows it.
+    """
+    stop = text.find("\n", first)
+    stop = len(text) if stop < 0 else stop
+    if not any(sign in text[first:stop] for sign in "[【［〔"):
+        return None
+    if name[-1:].casefold() != "s" and name.isascii():
+        entry = _ENTRY.match(text, first, stop)
+        if entry is None or not text[entry.end() : stop].strip(" \t.*_"):
+            return None  # "Source: [1]" cites
+    end = stop
+    for line in text[stop + 1 : stop + MAX_LIST].split("\n"):
+        if line.strip() and not (_ENTRY.match(line) or _ITEM.match(line)):
+            break
+        end += len(line) + 1
+    rest = text[end:]
+    if any(sign in rest for sign in "[【［〔") or re.search(
+        rf"\b{re.escape(name)}[*_]*[:：]", text[:start], re.IGNORECASE
+    ):
+        return None
+    return start, min(end, len(text))
+
+
+def _last_lines(text: str) -> Spans:
+    at = len(text.rstrip())
+    lines = text[max(0, at - MAX_LIST) : at].split("\n")
+    entries: list[tuple[str, str]] = []
+    begin = at
+    for line in reversed(lines):
+        entry = _ENTRY.match(line)
+        if entry is not None and line[entry.end() :].strip():
+            entries.append((entry[1], line[entry.end() :]))
+            begin = at - len(line)
+        elif line.strip():
+            ruled = _RULE.fullmatch(line) is not None
+            break
+        at -= len(line) + 1
+    else:
+        return []  # all of it: lines that begin with what they cite
+    if not entries or any(_SENTENCE.match(title) or "[" in title.replace("](", "") for _, title in entries):
+        return []
+    used = len(entries) > 1 and any(text.find(marker, 0, begin) >= 0 for marker, _ in entries[:5])
+    if ruled or used or all(_ADDRESS.match(title) for _, title in entries):
+        return [(begin, len(text))]
+    return []
+
+
+def _apart(spans: Spans) -> Spans:
+    apart: Spans = []
+    for start, end in spans:
+        if not apart or start >= apart[-1][1]:
+            apart.append((start, end))
+    return apart
