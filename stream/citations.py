@@ -48,8 +48,10 @@ _MARKER_RANGE = re.compile(r"\[(\d{1,4})\][-–—]\[(\d{1,4})\]")
 _ESCAPED = re.compile(r"\d[\d,;\s–-]{0,200}")
 _OTHER_BRACKETS = re.compile(r"［([^［］\n]{1,200}+)］|〔([^〔〕\n]{1,200}+)〕")
 _RAISED = re.compile(r"<sup>\s?(\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\s?</sup>", re.IGNORECASE)
-_RAISED_AFTER = re.compile(r"(?:[^\W\d_]{3,}[*_\"”’»)]{0,3}|[.!?,;:\"”’»]|</sup>)$")  #: "m<sup>2</sup>" is no citation
-_POWERS = re.compile(r"(?i)\b(?:sin|cos|tan|log|exp|sec|csc|cot|lim|max|min|det|mol)$")
+_RAISED_AFTER = re.compile(r"(?:[^\W\d_]{2,}[*_\"”’»)]{0,3}|[.!?,;:\"”’»]|</sup>)$")  #: "m<sup>2</sup>" is no citation
+_POWERS = re.compile(
+    r"(?:\d\s?[A-Za-zµμ]{1,3}|\b(?:[cdkmnµμ]m|ft|yd|mi|ha|kg|mg|[A-Z]{2}|sin|cos|tan|log|exp|lim|max|min|det|mol|sec))$"
+)
 _SUSPECT = frozenset("=:∈")  #: before the space before a bracket
 _CODE = frozenset("+{$^\\")  #: after a bracket
 

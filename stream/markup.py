@@ -29,9 +29,9 @@ _OF_INTERVALS = re.compile(
 )
 _OF_NUMBERS = re.compile(r"(?i)\b(?:between|within|from|in|over|on|values?|probabilit(?:y|ies)|scores?|numbers?)\s?$")
 _OF_LISTS = re.compile(
-    r"(?i)(?:(?:[)`]|\b(?:function|method|code|script|query|command|expression|loop|it|this|call)) (?:returns|prints"
-    r"|outputs|yields|gives|is)|(?:^|\n)\s{0,8}return|\b(?:arrays?|vectors?|tuples?|matrix|lists? of (?:numbers|integers"
-    r"|values)|(?:python|json) lists?))\s$"
+    r"(?i)(?:(?:[)`]|\b(?:function|method|code|script|query|command|expression|loop|it|this|call))"
+    r" (?:returns|prints|outputs|yields|gives|is)|(?:^|\n)\s{0,8}return|\b(?:arrays?|vectors?|tuples?|matrix"
+    r"|lists? of (?:numbers|integers|values)|(?:python|json) lists?))\s$"
 )
 _BEFORE = 40  #: characters before a bracket that say what it is
 _BRACES = 300  #: characters before a bracket in which braces are looked for
@@ -65,8 +65,8 @@ def is_index(text: str, start: int, end: int) -> bool:
 def is_literal(text: str, start: int, end: int, *, zero_based: bool) -> bool:
     """Say whether the bracketed numbers `text[start:end]` are data, code or mathematics by what stands against them.
 
-    That is: a value after `=` or a JSON key, an argument, an element of a list of lists, part of a regular expression or
-    of LaTeX, an interval. A bracket in a JSON string is text like any other. zero_based: whether 0 may name a document.
+    That is: a value after `=` or a JSON key, an argument, an element of a list of lists, part of a regular expression
+    or of LaTeX, an interval. A bracket in a JSON string is text like any other. zero_based: whether 0 may name a document.
     """
     near, after = text[max(0, start - _BEFORE) : start], text[end : end + 12]
     before = near.rstrip(" ")

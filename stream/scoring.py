@@ -358,11 +358,7 @@ def _why_uncited(citations: Citations) -> Unscored:
 
 
 def thresholds(suite: Suite) -> dict[str, float]:
-    """Return from which value on a score is good, by scorer.
-
-    Left out: what judges nothing (wasted context), and what is the better the lower it is (dangling; of that,
-    `citation.resolves` says which is good).
-    """
+    """Return from which value on a score is good, by scorer; not of those that are the better the lower they are."""
     limits = suite.thresholds
     lowest = {FOLLOW_UP: limits.follow_ups, FOLLOW_UP_PRECISION: limits.follow_ups, COMPLIANCE: limits.instructions}
     lowest[CITED] = 1.0
@@ -388,11 +384,10 @@ def _check(check: Check, response: Response) -> Finding:
 
 def _as_compliance(findings: Sequence[Finding], share: float | None) -> Score:
     """Say beside the share of how many checks it is: 1.0 of one check is less than 0.9 of ten."""
-    results = [finding.result for finding in findings]
-    applied = results.count(Result.PASS) + results.count(Result.FAIL)
+    passed, failed = (sum(finding.result is result for finding in findings) for result in (Result.PASS, Result.FAIL))
+    told = f"{passed} of {passed + failed} checks passed that applied, of {len(findings)} in all"
     missing = Unscored.NOT_APPLICABLE if share is None else None
-    told = f"{results.count(Result.PASS)} of {applied} checks passed that applied, of {len(results)} in all"
-    return Score(COMPLIANCE, share, unscored=missing, explanation=told, applied=applied)
+    return Score(COMPLIANCE, share, unscored=missing, explanation=told, applied=passed + failed)
 
 
 def _as_score(name: str, finding: Finding) -> Score:

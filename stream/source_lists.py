@@ -2,10 +2,10 @@
 
 How a list is known:
 - A line of its own that says Sources, References, … and entries below it, up to the next heading.
-- `Sources: [1] FAQ [2] Manual` at the end, in the last line or opening it. One `Source: [1]` cites, as it follows its text;
-  so do several `Sources:` lines, one for each paragraph.
-- Without such a word: the last lines, two or more, each of a marker and a title, where a marker of them was used before;
-  or any number of them with an address right after the marker.
+- `Sources: [1] FAQ [2] Manual` at the end, in the last line or opening it. One `Source: [1]` cites, as it follows its
+  text; so do several `Sources:` lines, one for each paragraph.
+- Without such a word: the last lines, two or more, each of a marker and a title, where a marker of them was used
+  before; or any number of them with an address right after the marker, or below a rule.
 """
 
 import re
@@ -28,7 +28,8 @@ _BEFORE_COLON = re.compile(
     rf"(?:\A|[.!?…\])。][*_\"”’)]{{0,3}}[ \t]+)[*_]{{0,2}}({_NAMES})[*_]{{0,2}}\Z", re.IGNORECASE
 )
 _ENTRY = re.compile(
-    r"[ \t>]{0,6}+(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?(\\?\[[^\[\]\n]{1,80}\]|【[^【】\n]{1,80}】|[［〔][^\n]{1,80}?[］〕])(?!\()"
+    r"[ \t>]{0,6}+(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)?(\\?\[[^\[\]\n]{1,80}\]|【[^【】\n]{1,80}】"
+    r"|[［〔][^\n［］〔〕]{1,80}[］〕])(?!\()"
     r"[ \t]*[:=–—.-]?[ \t]*"
 )
 _ITEM = re.compile(r"[ \t>]{0,6}+(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)")
