@@ -102,7 +102,7 @@ def _figure(found: Mapping[str, Any] | None, conversations: int = 0) -> str:
     """Spell a figure; where it is of fewer than half of the conversations, say of how many."""
     if found is None:
         return "-"
-    few = f" of {found['n']:,}" if 2 * found["n"] < conversations else ""
+    few = f", n = {found['n']:,}" if 2 * found["n"] < conversations else ""
     return f"{found['value']:.3f} ({found['low']:.3f}–{found['high']:.3f}){few}"
 
 

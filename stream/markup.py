@@ -66,7 +66,7 @@ def is_literal(text: str, start: int, end: int, *, zero_based: bool) -> bool:
     """Say whether the bracketed numbers `text[start:end]` are data, code or mathematics by what stands against them.
 
     That is: a value after `=` or a JSON key, an argument, an element of a list of lists, part of a regular expression
-    or of LaTeX, an interval. A bracket in a JSON string is text like any other. zero_based: whether 0 may name a document.
+    or of LaTeX, an interval. A bracket in a JSON string is text like any other. zero_based: whether 0 may be a rank.
     """
     near, after = text[max(0, start - _BEFORE) : start], text[end : end + 12]
     before = near.rstrip(" ")
