@@ -41,35 +41,42 @@ _OPENS = ("\n[", "\n【", "\n- [", "\n* [", "\n• [", "\n［", "\n〔", "\n\\["
 
 def source_lists(text: str) -> Spans:
     """Find the lists of sources in a response: spans in order, end exclusive, linear in the text."""
-    found = [
-        span for heading in islice(_HEADING.finditer(text), _MAX_NAMED) if (span := _headed(text, heading)) is not None
-    ]
+    found: Spans = []
+    inline = None  # only the last of these can reach the end
+    for heading in islice(_HEADING.finditer(text), _MAX_NAMED):
+        if heading[3] is None:
+            inline = (heading.start(1), heading.end(), heading[1]) if heading[2] else inline
+        elif (not found or heading.start() >= found[-1][1]) and (span := _section(text, heading)) is not None:
+            found.append(span)
     if found:
-        return _apart(found)
-    for colon in islice(_INLINE.finditer(text), _MAX_NAMED):
-        named = _BEFORE_COLON.search(text[max(0, colon.start() - 40) : colon.start()])
-        if named is not None and "\n" not in text[max(0, colon.start() - 40) + named.start(1) : colon.start()]:
-            span = _to_the_end(text, colon.start() - len(named[1]), colon.end(), named[1])
-            if span is not None:
-                return [span]
+        return found
+    for colon in islice(_INLINE.finditer(text), _MAX_NAMED) if inline is None else ():
+        begin = max(0, colon.start() - 40)
+        named = _BEFORE_COLON.search(text[begin : colon.start()])
+        if named is not None and "\n" not in text[begin + named.start(1) : colon.start()]:
+            inline = (begin + named.start(1), colon.end(), named[1])
+    if inline is not None:
+        span = _to_the_end(text, *inline)
+        return [] if span is None else [span]
     if any(opening in text for opening in _OPENS):
         return _last_lines(text)
     return []
 
 
-def _headed(text: str, heading: re.Match[str]) -> tuple[int, int] | None:
-    if heading[3] is None:
-        return _to_the_end(text, heading.start(1), heading.end(), heading[1]) if heading[2] else None
+def _section(text: str, heading: re.Match[str]) -> tuple[int, int] | None:
+    """Take a list below a line of its own, up to the next heading or the next paragraph."""
     end = heading.end()
-    begun = False
+    begun, blank = False, True
     for line in text[end : end + MAX_LIST].split("\n"):
         bare = line.strip()
-        if bare and not begun:
-            if not (_ENTRY.match(line) or _ITEM.match(line) or bare.rstrip(".").endswith(("]", "】"))):
-                return None
+        if bare and blank:  # a paragraph of something else ends the list
+            entry = _ENTRY.match(line) or _ITEM.match(line) or (len(bare) < 120 and bare.endswith(("]", "】", "].")))
+            if not entry:
+                break
             begun = True
         elif bare.startswith("#"):
             break
+        blank = not bare
         end += len(line) + 1
     return (heading.start(), min(end, len(text))) if begun else None
 
@@ -83,7 +90,7 @@ def _to_the_end(text: str, start: int, first: int, name: str) -> tuple[int, int]
     stop = len(text) if stop < 0 else stop
     if not any(sign in text[first:stop] for sign in "[【［〔"):
         return None
-    if name[-1:].casefold() != "s" and name.isascii():
+    if name.casefold() in ("source", "reference", "citation"):
         entry = _ENTRY.match(text, first, stop)
         if entry is None or not text[entry.end() : stop].strip(" \t.*_"):
             return None  # "Source: [1]" cites
@@ -122,11 +129,3 @@ def _last_lines(text: str) -> Spans:
     if ruled or used or all(_ADDRESS.match(title) for _, title in entries):
         return [(begin, len(text))]
     return []
-
-
-def _apart(spans: Spans) -> Spans:
-    apart: Spans = []
-    for start, end in spans:
-        if not apart or start >= apart[-1][1]:
-            apart.append((start, end))
-    return apart

@@ -262,6 +262,8 @@ def test_a_list_of_sources_at_the_end_defines_and_does_not_cite(sources):
         ("Open it [1].\n\n[1] says so too.", ["doc_7", "doc_7"]),
         ("Open it [1].\n\nSources say that it closes [2].", ["doc_7", "doc_9"]),
         ("Sources: none.\n\nOpen it [2].", ["doc_9"]),
+        ("Open [1].\n\n## Sources\n[2] FAQ\n[3] Manual\n\nBut close it first [4].", ["doc_7", "doc_1"]),
+        ("So [1].\n\n## Sources\nThe manual says so [2] and goes on.", ["doc_7", "doc_9"]),
         ("## Sources\nThe manual says so [1] and goes on.", ["doc_7"]),
     ],
 )
