@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from stream.cited import CITED, DANGLING
+from stream.compliance import COMPLIANCE
 from stream.follow_ups import CLARIFICATIONS
 from stream.scores import Stage
-from stream.scoring import COMPLIANCE, DIAGNOSIS, FOLLOW_UP
+from stream.scoring import DIAGNOSIS, FOLLOW_UP
 
 MAX_VERSIONS = 12  #: shown apart; what comes later goes to OTHERS
 OTHERS = "(others)"

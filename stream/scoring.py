@@ -13,15 +13,13 @@ from typing import Any
 import msgspec
 import orjson
 
-from stream.checks import compliance
-from stream.checks.named import Named, is_blank
 from stream.citations import Citations, citation_reader
-from stream.cited import CITED, DANGLING, CitedScores, score_cited
+from stream.cited import CITED, DANGLING, score_cited
 from stream.clocks import alarm
+from stream.compliance import COMPLIANCE, Encoded, InstructionScorer, Part, Results
 from stream.diagnosis import Diagnosis, diagnose, level
 from stream.exchanges import Exchange, Response
 from stream.follow_ups import Reading
-from stream.instructions import NOT_APPLICABLE, PASSED, Check, Finding, Result
 from stream.measures import Measure
 from stream.measures.bands import band, explain, wasted_context
 from stream.measures.order import in_order, in_retrieval_order
@@ -30,8 +28,7 @@ from stream.scores import Score, Unscored
 from stream.suite import CheckPart, Suite
 from stream.turns import Turn
 
-COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
-    "compliance",
+WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
     "wasted_context",
     "follow_up",
     "follow_up(policy=precision)",
@@ -42,14 +39,7 @@ COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
 _FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION)
 BUDGET = 2.0  #: seconds of processor time after which no further check looks at a response
 _SHORT = 4_000  #: characters of a response that no suite spends a budget on; asking the time is not free
-_SPENT = Finding(Result.ERROR, "this response had used up its processor time before the check's turn came")
 _REMEMBERED = 1000  #: combinations that are kept of what traffic decides
-
-#: scores ready to be written: plain values, or bytes encoded once where they are always the same
-Encoded = dict[str, Any] | orjson.Fragment
-
-#: check and result, in the suite's order
-Results = tuple[tuple[str, Result], ...]
 
 
 class Scored(msgspec.Struct, gc=False):
@@ -73,89 +63,6 @@ class Scored(msgspec.Struct, gc=False):
     faults: tuple[str, ...] = ()
     markers: int = 0
     diagnosis: str = ""
-
-
-class Part(msgspec.Struct, gc=False):
-    """Some of a row's scores: encoded, by name and value, or with the reason why there is none."""
-
-    scores: list[Encoded] = []
-    scorers: list[str] = []
-    values: list[float] = []
-    unscored: list[tuple[str, Unscored]] = []
-
-    def take(self, score: Score) -> None:
-        """Add one score."""
-        self.scores.append(score.as_json())
-        if score.unscored is not None:
-            self.unscored.append((score.scorer, score.unscored))
-        elif score.value is not None:
-            self.scorers.append(score.scorer)
-            self.values.append(score.value)
-
-    def take_cited(self, cited: CitedScores) -> None:
-        """Add what there is to say of citing."""
-        self.scores.append(cited.encoded)
-        self.scorers += cited.scorers
-        self.values += cited.values
-        self.unscored += cited.unscored
-
-
-class InstructionScorer:
-    """Check a response against the instructions that bind its assistant, platform and version."""
-
-    def __init__(self, parts: Sequence[tuple[CheckPart, Check]]) -> None:
-        self._checks = [check for _, check in parts]
-        # Of ours, what follows the question whether there is anything to look at, which is asked once here.
-        self._looks = [check.look if isinstance(check, Named) else check.check for check in self._checks]
-        self._names = [check.name for check in self._checks]
-        self._weights = [part.weight for part, _ in parts]
-        self._usual: dict[int, tuple[Part, Results, float | None]] = {}
-
-    def exempt(self) -> tuple[Part, Results, float | None]:
-        """Return what there is to say of a response that no check binds."""
-        return self._spell([NOT_APPLICABLE] * len(self._checks))
-
-    def score(
-        self, response: Response, is_over: Callable[[], bool] | None = None
-    ) -> tuple[Part, Results, float | None]:
-        """Return the scores, compliance last among them; the result of every check; and compliance.
-
-        is_over: asked before every check whether the response has used up its time.
-        """
-        try:
-            if is_over is not None:
-                findings = [_SPENT if is_over() else _check(check, response) for check in self._checks]
-            elif is_blank(response):
-                findings = [check.check(response) for check in self._checks]
-            else:
-                findings = [look(response) for look in self._looks]
-        except Exception:  # one of them: find out which
-            findings = [_check(check, response) for check in self._checks]
-        # What only passes or does not apply is always the same: encoded once per combination.
-        combination = 1
-        for finding in findings:
-            if finding is PASSED:
-                combination = combination * 2 + 1
-            elif finding is NOT_APPLICABLE:
-                combination *= 2
-            else:
-                return self._spell(findings)
-        usual = self._usual.get(combination)
-        if usual is None:
-            if len(self._usual) >= _REMEMBERED:
-                self._usual.clear()
-            part, results, share = self._spell(findings)
-            part.scores = [orjson.Fragment(orjson.dumps(part.scores)[1:-1])]
-            usual = self._usual[combination] = (part, results, share)
-        return usual
-
-    def _spell(self, findings: Sequence[Finding]) -> tuple[Part, Results, float | None]:
-        part = Part()
-        for name, finding in zip(self._names, findings, strict=True):
-            part.take(_as_score(name, finding))
-        share = compliance(list(zip(findings, self._weights, strict=True)))
-        part.take(_as_compliance(findings, share))
-        return part, tuple((n, f.result) for n, f in zip(self._names, findings, strict=True)), share
 
 
 class ResponseScorer:
@@ -373,29 +280,3 @@ def _applies(part: CheckPart, assistant: str, platform: str | None, version: str
         and (not part.platforms or platform in part.platforms)
         and (not part.versions or version in part.versions)
     )
-
-
-def _check(check: Check, response: Response) -> Finding:
-    try:
-        return check.check(response)
-    except Exception as error:
-        return Finding(Result.ERROR, f"the check failed: {type(error).__name__}")
-
-
-def _as_compliance(findings: Sequence[Finding], share: float | None) -> Score:
-    """Say beside the share of how many checks it is: 1.0 of one check is less than 0.9 of ten."""
-    passed, failed = (sum(finding.result is result for finding in findings) for result in (Result.PASS, Result.FAIL))
-    told = f"{passed} of {passed + failed} checks passed that applied, of {len(findings)} in all"
-    missing = Unscored.NOT_APPLICABLE if share is None else None
-    return Score(COMPLIANCE, share, unscored=missing, explanation=told, applied=passed + failed)
-
-
-def _as_score(name: str, finding: Finding) -> Score:
-    if finding.result is Result.PASS:
-        return Score(name, 1.0, "pass")
-    if finding.result is Result.NOT_APPLICABLE:
-        return Score(name, unscored=Unscored.NOT_APPLICABLE)
-    if finding.result is Result.ERROR:
-        return Score(name, unscored=Unscored.ERROR, explanation=finding.explanation)
-    span = (finding.start, finding.end) if finding.start >= 0 else None
-    return Score(name, 0.0, "fail", None, finding.explanation, None, span)

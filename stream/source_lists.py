@@ -36,11 +36,22 @@ _ITEM = re.compile(r"[ \t>]{0,6}+(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)")
 _ADDRESS = re.compile(r"<?(?:https?://|www\.)")
 _RULE = re.compile(r"[ \t]*[-*_]{3,}[ \t]*")
 _SENTENCE = re.compile(r"(?:\S+\s+){7,}\S*[.!?]\s*\Z")
-_OPENS = ("\n[", "\n【", "\n- [", "\n* [", "\n• [", "\n［", "\n〔", "\n\\[")
 
 
 def source_lists(text: str) -> Spans:
     """Find the lists of sources in a response: spans in order, end exclusive, linear in the text."""
+    lines = "\n" in text
+    if (lines and _HEADING.search(text)) or (":" in text and _INLINE.search(text)):
+        found = _named(text)
+        if found is not None:
+            return found
+    if lines and _ENTRY.match(text, text.rfind("\n", 0, len(text.rstrip())) + 1):
+        return _last_lines(text)
+    return []
+
+
+def _named(text: str) -> Spans | None:
+    """Take the lists that a word begins; None when there is none."""
     found: Spans = []
     inline = None  # only the last of these can reach the end
     for heading in islice(_HEADING.finditer(text), _MAX_NAMED):
@@ -58,9 +69,7 @@ def source_lists(text: str) -> Spans:
     if inline is not None:
         span = _to_the_end(text, *inline)
         return [] if span is None else [span]
-    if any(opening in text for opening in _OPENS):
-        return _last_lines(text)
-    return []
+    return None
 
 
 def _section(text: str, heading: re.Match[str]) -> tuple[int, int] | None:
@@ -70,7 +79,7 @@ def _section(text: str, heading: re.Match[str]) -> tuple[int, int] | None:
     for line in text[end : end + MAX_LIST].split("\n"):
         bare = line.strip()
         if bare and blank:  # a paragraph of something else ends the list
-            entry = _ENTRY.match(line) or _ITEM.match(line) or (len(bare) < 120 and bare.endswith(("]", "】", "].")))
+            entry = _ENTRY.match(line) or _ITEM.match(line) or (len(bare) < 120 and bare.endswith(("]", "】")))
             if not entry:
                 break
             begun = True
