@@ -153,8 +153,8 @@ class _Reader:
         """Read all markers of a text, then what was delivered beside it."""
         out = Citations([], [], [])
         square = "[" in text
-        wide = "【" in text or "［" in text or "〔" in text
-        raised = "<sup>" in text
+        wide = not text.isascii() and ("【" in text or "［" in text or "〔" in text)
+        raised = "<" in text and "<sup>" in text
         rounded = "(" in text and (self.plain or self.stepped)
         annotated = metadata and self.structured and not metadata.keys().isdisjoint(KEYS)
         if not (square or wide or raised or rounded or annotated):
@@ -204,12 +204,7 @@ class _Reader:
             if part[close + 1 : close + 2] in _LINKING and (past := self._link(text, start, end, names, out)):
                 continue
             digits = inside[0].isdecimal()
-            if inside[-1] == "\\":
-                inside = inside[:-1]
-                if text[start - 1 : start] != "\\" or not (inside in ids or _ESCAPED.fullmatch(inside)):
-                    continue
-                start -= 1
-            elif digits and (
+            if digits and (
                 not start
                 or text[start - 1] != " "
                 or text[start - 2] in _SUSPECT
@@ -237,7 +232,8 @@ class _Reader:
             elif "\n" in inside:
                 self._unclosed(text, start, names, out)
                 continue
-            elif readings := self.grammar.read(inside, names):
+            elif readings := self._readings(text, start, inside, names):
+                start -= inside[-1] == "\\"
                 _note(readings, text, (start, end), names, out, run)
                 if len(found) + len(out.faults) > MAX_BRACKETS:  # ranges multiply: `[1-50]` all over
                     break
@@ -245,6 +241,14 @@ class _Reader:
                 continue
             markers.append((start, end))
             last = end
+
+    def _readings(self, text: str, start: int, inside: str, names: Names) -> list[Reading]:
+        r"""Read a bracket by the grammar, `\[1\]` too, where what is between is no formula."""
+        if inside[-1] == "\\":
+            inside = inside[:-1]
+            if text[start - 1 : start] != "\\" or not (inside in names.ids or _ESCAPED.fullmatch(inside)):
+                return []
+        return self.grammar.read(inside, names)
 
     def _link(self, text: str, start: int, end: int, names: Names, out: Citations) -> int:
         """Return where a link, a link's definition or a range ends that begins with `text[start:end]`, else 0."""

@@ -21,7 +21,8 @@ _NAMES = (
     r"(?:[ \t]+(?:used|cited|consulted|list))?"
 )
 _HEADING = re.compile(
-    rf"\n[ \t#*_>-]{{0,8}}+({_NAMES})[*_ \t]{{0,4}}+(?:([:：])[*_ \t]{{0,4}}+)?#*(\n|\Z)?", re.IGNORECASE
+    rf"\n[ \t#*_>-]{{0,8}}+(?=[srcbwfeql出参来引])({_NAMES})[*_ \t]{{0,4}}+(?:([:：])[*_ \t]{{0,4}}+)?#*(\n|\Z)?",
+    re.IGNORECASE,
 )
 _INLINE = re.compile(r":[*_]{0,2}[ \t]?(?=[\[【])")
 _BEFORE_COLON = re.compile(

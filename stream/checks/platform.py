@@ -82,9 +82,9 @@ class Web(Named):
 def _is_marked_up(text: str) -> bool:
     """Tell at a glance whether there is a link, bold, a code block, a table or a heading."""
     return (
-        "**" in text
+        ("*" in text and "**" in text)
+        or ("`" in text and "```" in text)
         or "](" in text
-        or "```" in text
         or ("|" in text and ("|-" in text or "| -" in text or "|:" in text or "| :" in text))
         or ("#" in text and (text[0] == "#" or "\n#" in text))
     )
