@@ -77,7 +77,7 @@ class Partly(NamedTuple):
 def _partly(names: Iterable[str], part: str) -> Iterator[str | Partly]:
     """Doubt checks that are asked for of a part of the answer; part: its name, "" for the whole."""
     told = part.strip("· ").casefold()
-    doubt = f"concerns a part of the answer ({told})" if told else "concerns a part of the answer"
+    doubt = "concerns a part of the answer" + (f" ({told})" if told else "")
     yield from (Partly(name, doubt) for name in names) if part else names
 
 
@@ -86,15 +86,15 @@ def _part_of(masked: str, start: int, end: int, *, quoted: bool = True) -> str:
 
     quoted: whether what is quoted may be the name of a part, as in `"status" must be lowercase`.
     """
-    following = _SAYS["part_next"].search(masked[end : end + 60])
-    if following is not None:
+    after = masked[end : end + 60]
+    following = _SAYS["part_next"].search(after) or _SAYS["held_in"].search(after)
+    if following is not None and not _SAYS["whole"].search(following[1]):
         return str(following[1])
     for found in islice(_SAYS["part"].finditer(masked), _LISTS):
         group = next(number for number, name in enumerate(found.groups(), 1) if name)
         if not (found.start(group) < end and start < found.end(group)):
             return str(found[group])
-    subject = _SUBJECT.search(masked) if quoted else None
-    return "·" if subject is not None and subject.start() < start else ""
+    return "·" if quoted and (subject := _SUBJECT.search(masked)) is not None and subject.start() < start else ""
 
 
 def _counts(sentence: Sentence) -> Iterator[str | Partly]:
@@ -136,7 +136,7 @@ def _named(family: str, bounds: dict[str, Value], **more: Value) -> Iterator[str
 
 
 def _counted_part(masked: str, amount: Amount) -> str:
-    """Name the part of the answer that a number limits, "" for the whole: that is another instruction."""
+    """Name the part of the answer that a number limits, "" for the whole."""
     before, after = masked[max(0, amount.start - 60) : amount.start], masked[amount.end : amount.end + 60]
     opening = _SAYS["opening"].search(after)
     if opening is not None and _SAYS["opens"].search(before):

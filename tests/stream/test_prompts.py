@@ -23,6 +23,7 @@ PLAIN = [
     ("At most 300 but no fewer than 100 words.", ["length.number_words(at_least=100,at_most=300)"]),
     ("Use a minimum of 2 and a maximum of 4 sentences.", ["length.number_sentences(at_least=2,at_most=4)"]),
     ("Answers have at least 100 words but never more than 300.", ["length.number_words(at_least=100,at_most=300)"]),
+    ("Answers: at least 2 but not more than 5 words.", ["length.number_words(at_least=2,at_most=5)"]),
     ("Min 20, max 40 words.", ["length.number_words(at_least=20,at_most=40)"]),
     ("Answer with 100 words minimum, 300 maximum.", ["length.number_words(at_least=100,at_most=300)"]),
     ("Write a summary of at most 80 words.", ["length.number_words(at_most=80)"]),
@@ -123,6 +124,8 @@ PARTS = {
     "Titles must not contain emojis.": "(titles)",
     "In the summary, use no emojis.": "(summary)",
     "Write the title in German.": "(title)",
+    "Avoid exclamation marks in apologies.": "(apologies)",
+    "Keep the first line under 10 words.": "(first line)",
     'Always include the word "refund" in the subject line.': "(subject line)",
 }
 
@@ -161,6 +164,7 @@ EXEMPT = [
     ('If nothing fits, output the following JSON: `{"result": null}`.', '{"result": null}'),
     ("Otherwise say, word for word: “Please call us.”", "Please call us."),
     ('If the question is empty, answer "EMPTY" verbatim.', "EMPTY"),
+    ('Only respond with "N/A" if the transcript is empty.', "N/A"),
 ]
 
 
