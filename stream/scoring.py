@@ -81,7 +81,7 @@ class ResponseScorer:
         self._bound: dict[tuple[str, str | None, str | None], InstructionScorer] = {}
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
-        self._exempt = frozenset(suite.exempt)
+        self._exempt = frozenset(text.strip() for text in suite.exempt)
         self._missing = {
             (measure.name, reason): orjson.Fragment(orjson.dumps(Score(measure.name, unscored=reason).as_json()))
             for measure in self._measures

@@ -74,13 +74,6 @@ def _label(text: str) -> str:
     return text
 
 
-def _said(text: str) -> str:
-    if not text.strip():
-        msg = 'expected a response word for word, such as "I don\'t know."; got white space'
-        raise ValueError(msg)
-    return text.strip()
-
-
 def _absolute(text: str) -> str:
     if not PurePath(text).is_absolute():
         msg = f"expected the absolute path of a Python, such as /opt/checks/bin/python; got {text!r}"
@@ -251,7 +244,7 @@ class Suite(_Part):
     citations: CitationPart = CitationPart()
     retrieval: RetrievalPart = RetrievalPart()
     checks: tuple[CheckPart, ...] = tuple(CheckPart(check=name) for name in DEFAULT_CHECKS)
-    exempt: tuple[Annotated[str, AfterValidator(_said)], ...] = ()
+    exempt: tuple[Annotated[str, Field(pattern=r"\S")], ...] = ()
     follow_ups: FollowUpPart = FollowUpPart()
     thresholds: ThresholdPart = ThresholdPart()
     conversations: ConversationPart = ConversationPart()
