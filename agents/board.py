@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from stream.cited import CITED, DANGLING
+from stream.compliance import COMPLIANCE
 from stream.follow_ups import CLARIFICATIONS
 from stream.scores import Stage
-from stream.scoring import COMPLIANCE, DIAGNOSIS, FOLLOW_UP
+from stream.scoring import DIAGNOSIS, FOLLOW_UP
 
 MAX_VERSIONS = 12  #: shown apart; what comes later goes to OTHERS
 OTHERS = "(others)"
@@ -69,6 +71,8 @@ class Release:
     follow_up: Mean = field(default_factory=Mean)
     clarifications: Mean = field(default_factory=Mean)
     compliance: Mean = field(default_factory=Mean)
+    cited: Mean = field(default_factory=Mean)
+    dangling: Mean = field(default_factory=Mean)
     passes: Counter[str] = field(default_factory=Counter)
     fails: Counter[str] = field(default_factory=Counter)
     diagnosis: Counter[str] = field(default_factory=Counter)
@@ -148,6 +152,10 @@ class Board:
                 release.relevancy.add(value)
             elif scorer == COMPLIANCE:
                 release.compliance.add(value)
+            elif scorer == CITED:
+                release.cited.add(value)
+            elif scorer == DANGLING:
+                release.dangling.add(value)
             elif score.get("label") in ("pass", "fail"):
                 _count(release.passes if score["label"] == "pass" else release.fails, scorer)
 

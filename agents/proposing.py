@@ -48,6 +48,10 @@ def write_suite(reading: PromptReading, name: str, origin: str) -> str:
         "",
         write_toml({"name": one_line(name)} if sure else {"name": one_line(name), "checks": []}).rstrip(),
     ]
+    if reading.exempt:
+        lines += ["", "# Prescribed word for word: no check binds a response that is exactly one of these."]
+        lines += [f"# {one_line(one.sentence, _WIDTH)}" for one in reading.exempt]
+        lines.append(write_toml({"exempt": [one.text for one in reading.exempt]}).rstrip())
     for one in sure:
         lines += ["", *_comments(one), *_block(one)]
     if doubtful:
@@ -64,18 +68,20 @@ def write_suite(reading: PromptReading, name: str, origin: str) -> str:
 
 def tell(reading: PromptReading) -> RenderableType:
     """Say on a terminal what was made of a prompt."""
-    if not reading.proposals and not reading.uncovered:
+    if not (reading.proposals or reading.uncovered or reading.exempt):
         return Text("No instruction found: is this a system prompt, in English?")
     table = Table("check", "binds", "because the prompt says", title="Proposed checks")
     for one in reading.proposals:
         binds = Text("doubtful", style="yellow") if one.doubt is not None else Text(", ".join(one.platforms) or "all")
         said = one_line(one.sentences[0], 80) if one.doubt is None else one_line(f"{one.doubt}: {one.sentences[0]}", 80)
         table.add_row(Text(one_line(one.check, 80)), binds, Text(said))
+    for exempt in reading.exempt:
+        table.add_row(Text("(none)"), Text(one_line(exempt.text, 40)), Text(one_line(exempt.sentence, 80)))
     told = Text(
         f"{reading.covered} sentences covered, {reading.doubtful} doubtful (commented out),"
         f" {len(reading.uncovered)} instructions not covered (listed in the file)."
     )
-    return Group(table, told) if reading.proposals else told
+    return Group(table, told) if reading.proposals or reading.exempt else told
 
 
 def _comments(one: Proposal) -> list[str]:

@@ -108,7 +108,16 @@ def _draw_vitals(board: Board, vitals: Vitals) -> Panel:
 def _draw_versions(board: Board) -> Table:
     table = Table(title="By version", title_justify="left", expand=True)
     table.add_column("version")
-    for name in ("responses", "exchanges", board.relevancy, "follow-up", "clarifications", "compliance"):
+    for name in (
+        "responses",
+        "exchanges",
+        board.relevancy,
+        "follow-up",
+        "clarifications",
+        "cited",
+        "dangling",
+        "compliance",
+    ):
         table.add_column(name, justify="right")
     table.add_column("worst instruction")
     for version, release in sorted(board.releases.items()):
@@ -119,6 +128,8 @@ def _draw_versions(board: Board) -> Table:
             _number(release.relevancy.get()),
             _number(release.follow_up.get()),
             _share(release.clarifications.get()),
+            _share(release.cited.get()),
+            _share(release.dangling.get()),
             _number(release.compliance.get()),
             _worst(release),
         )

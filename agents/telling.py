@@ -14,7 +14,7 @@ from stream.errors import TurnsignalError
 from stream.review import SUSPECT
 
 ROWS = 20  #: releases, comparisons that are shown; summary.json has them all
-COLUMNS = ("resolved", "clarification_free", "follow_up", "compliance")  #: beside the first nDCG
+COLUMNS = ("resolved", "clarification_free", "follow_up", "cited", "dangling", "compliance")  #: beside the first nDCG
 
 
 def read_summary(directory: Path) -> dict[str, Any]:
@@ -69,7 +69,8 @@ def _releases(rows: Sequence[Mapping[str, Any]]) -> Table:
     table = Table("assistant", "version", "conversations", *columns, title="conversations, with 95 % intervals")
     for row in rows:
         found = row.get("figures", {})
-        cells = [_figure(found.get(name)) for name in columns] if found else [row["silent"]]
+        n = row["conversations"]
+        cells = [_figure(found.get(name), n) for name in columns] if found else [row["silent"]]
         table.add_row(safe(row["assistant"], 30), safe(row["version"] or "-", 30), f"{row['conversations']:,}", *cells)
     return table
 
@@ -97,8 +98,12 @@ def _bias(row: Mapping[str, Any]) -> str:
     return told
 
 
-def _figure(found: Mapping[str, Any] | None) -> str:
-    return "-" if found is None else f"{found['value']:.3f} ({found['low']:.3f}–{found['high']:.3f})"
+def _figure(found: Mapping[str, Any] | None, conversations: int = 0) -> str:
+    """Spell a figure; where it is of fewer than half of the conversations, say of how many."""
+    if found is None:
+        return "-"
+    few = f", n = {found['n']:,}" if 2 * found["n"] < conversations else ""
+    return f"{found['value']:.3f} ({found['low']:.3f}–{found['high']:.3f}){few}"
 
 
 def _rate(found: Mapping[str, Any] | None) -> str:

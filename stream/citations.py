@@ -5,7 +5,9 @@ nDCG, placement and format checks all read the same answer, so a response is rea
 How a marker is read where two readings are possible:
 - A retrieved id comes first, then a rank. Of duplicate ids in the retrieved list, the best rank counts.
 - `[ID: 17]` names an id; it falls back to a rank only where the retrieved ids are not numbers themselves.
-- A number glued to a word is a citation (`tests[1]`) unless that looks like code: `a[1]`, `my_list[0]`, `word[2].name`.
+- A number glued to a word is a citation (`tests[1]`) unless that looks like code: `a[1]`, `argv[1]`, `word[2].name`.
+- Numbers that are data, code or mathematics by what stands against them are none: see `markup.is_literal`.
+- A list of sources at the end defines what its markers mean: they are no citations, and no faults (source_lists.py).
 - `[2019]`, `[2019-21]`, `[2024-05]`, `[3.7]`, `[0, 1)` are years, dates, decimals and intervals, unless retrieved ids.
 - Code, link text, link definitions (`[1]: https://…`), images, `[x]` boxes and words in brackets are never citations.
 - Dangling: well-formed, but nothing retrieved has that id or rank. Without `id_pattern`, an unknown id is known by its
@@ -19,8 +21,6 @@ How a marker is read where two readings are possible:
 """
 
 import re
-import sys
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from operator import attrgetter
@@ -29,8 +29,9 @@ from typing import Any, Protocol
 import msgspec
 
 from stream.annotations import KEYS, Annotation, annotations
-from stream.markers import STYLES, Grammar, Names, Reading
-from stream.markup import Spans, code_spans, is_definition, is_index, link_destination
+from stream.markers import MAX_MARKER, STYLES, Grammar, Names, Reading
+from stream.markup import Spans, code_spans, covers, is_definition, is_index, is_literal, join_spans, link_destination
+from stream.source_lists import source_lists
 from stream.turns import Document
 
 DEFAULT_STYLES = STYLES
@@ -41,7 +42,18 @@ _FULL_WIDTH_UNCLOSED = re.compile(r"【(\d{1,4}†[^\s【】]{0,40}+)(?!】)")
 _ROUND = re.compile(r"\((?=[^()\[\]\s\d]*+\d)([^()\[\]\n]{2,200}+)\)")
 _INTERVAL = re.compile(r"\[[-\d.,\s]{1,40}+\)")
 _START = attrgetter("start")
-_LINKING = frozenset("(:]")  #: what follows a bracket that may be a link's text
+_DASHES = "-–—"
+_LINKING = frozenset(f"(:]{_DASHES}")  #: what follows a bracket that may be a link's text, or begin a range
+_MARKER_RANGE = re.compile(r"\[(\d{1,4})\][-–—]\[(\d{1,4})\]")
+_ESCAPED = re.compile(r"\d[\d,;\s–-]{0,200}")
+_OTHER_BRACKETS = re.compile(r"［([^［］\n]{1,200}+)］|〔([^〔〕\n]{1,200}+)〕")
+_RAISED = re.compile(r"<sup>\s?(\d{1,3}(?:\s?[,;–-]\s?\d{1,3}){0,20})\s?</sup>", re.IGNORECASE)
+_RAISED_AFTER = re.compile(r"(?:[^\W\d_]{2,}[*_\"”’»)]{0,3}|[.!?,;:\"”’»]|</sup>)$")  #: "m<sup>2</sup>" is no citation
+_POWERS = re.compile(
+    r"(?:\d\s?[A-Za-zµμ]{1,3}|\b(?:[cdkmnµμ]m|ft|yd|mi|ha|kg|mg|[A-Z]{2}|sin|cos|tan|log|exp|lim|max|min|det|mol|sec))$"
+)
+_SUSPECT = frozenset("=:∈")  #: before the space before a bracket
+_CODE = frozenset("+{$^\\")  #: after a bracket
 
 
 class Citation(msgspec.Struct, gc=False):
@@ -140,18 +152,25 @@ class _Reader:
     def read(self, text: str, documents: Sequence[Document], metadata: Mapping[str, Any] | None = None, /) -> Citations:
         """Read all markers of a text, then what was delivered beside it."""
         out = Citations([], [], [])
-        square, wide = "[" in text, "【" in text
+        square = "[" in text
+        wide = not text.isascii() and ("【" in text or "［" in text or "〔" in text)
+        raised = "<" in text and "<sup>" in text
         rounded = "(" in text and (self.plain or self.stepped)
         annotated = metadata and self.structured and not metadata.keys().isdisjoint(KEYS)
-        if not (square or wide or rounded or annotated):
+        if not (square or wide or raised or rounded or annotated):
             return out
         names = Names(documents)
         hidden = code_spans(text) if "`" in text or "~~~" in text else []
+        if (square or wide) and (lists := source_lists(text)):
+            hidden = join_spans(hidden, lists)
         if square:
             self._square(text, names, out, hidden)
         ordered = len(out.markers)
         if wide:
             self._full_width(text, names, out, hidden)
+            self._read_all(_OTHER_BRACKETS, text, names, out, hidden)
+        if raised:
+            self._read_all(_RAISED, text, names, out, hidden)
         if rounded:
             self._round(text, names, out, hidden)
         if len(out.markers) > ordered:
@@ -173,7 +192,7 @@ class _Reader:
         for part in parts[1:]:
             start = place
             place += len(part) + 1
-            if start < past or (hidden and _covers(hidden, start)):
+            if start < past or (hidden and covers(hidden, start)):
                 continue
             close = part.find("]")
             inside = part[:close] if close > 0 else ""
@@ -185,9 +204,19 @@ class _Reader:
             if part[close + 1 : close + 2] in _LINKING and (past := self._link(text, start, end, names, out)):
                 continue
             digits = inside[0].isdecimal()
-            if digits and start and text[start - 1] != " " and self._is_index(text, start, end, index_end):
-                index_end = end
-                continue
+            if digits and (
+                not start
+                or text[start - 1] != " "
+                or text[start - 2] in _SUSPECT
+                or not inside.isdecimal()
+                or part[close + 1 : close + 2] in _CODE
+            ):
+                if start and self._is_index(text, start, end, index_end):
+                    index_end = end
+                    continue
+                if is_literal(text, start, end, zero_based=self.grammar.first == 0):
+                    past = text.find("]]", end, end + MAX_MARKER) + 2 if text[start - 1] == "[" else 0
+                    continue
             if start - last > 2 or text[last:start].strip(" ,;"):
                 run.clear()
             doc_id: str | None = None
@@ -203,7 +232,8 @@ class _Reader:
             elif "\n" in inside:
                 self._unclosed(text, start, names, out)
                 continue
-            elif readings := self.grammar.read(inside, names):
+            elif readings := self._readings(text, start, inside, names):
+                start -= inside[-1] == "\\"
                 _note(readings, text, (start, end), names, out, run)
                 if len(found) + len(out.faults) > MAX_BRACKETS:  # ranges multiply: `[1-50]` all over
                     break
@@ -212,10 +242,20 @@ class _Reader:
             markers.append((start, end))
             last = end
 
+    def _readings(self, text: str, start: int, inside: str, names: Names) -> list[Reading]:
+        r"""Read a bracket by the grammar, `\[1\]` too, where what is between is no formula."""
+        if inside[-1] == "\\":
+            inside = inside[:-1]
+            if text[start - 1 : start] != "\\" or not (inside in names.ids or _ESCAPED.fullmatch(inside)):
+                return []
+        return self.grammar.read(inside, names)
+
     def _link(self, text: str, start: int, end: int, names: Names, out: Citations) -> int:
-        """Return where a link or a link's definition ends that has `text[start:end]` as its text, else 0."""
+        """Return where a link, a link's definition or a range ends that begins with `text[start:end]`, else 0."""
         if text[end] == ":":
             return end if is_definition(text, start) else 0
+        if text[end] in _DASHES:
+            return self._range(text, start, names, out)
         if text[end] == "]":
             if text[start - 1 : start] != "[" or text[end + 1 : end + 2] != "(":
                 return 0
@@ -228,6 +268,37 @@ class _Reader:
             out.found.append(Citation(doc_id, names.ids[doc_id], start, past, "link"))
             out.markers.append((start, past))
         return past
+
+    def _read_all(self, pattern: re.Pattern[str], text: str, names: Names, out: Citations, hidden: Spans) -> None:
+        """Read what other brackets hold, as if they were square."""
+        run: set[str] = set()
+        last = 0
+        for match in islice(pattern.finditer(text), MAX_BRACKETS):
+            start, end = match.span()
+            if covers(hidden, start) or (pattern is _RAISED and not _is_reference(text, start)):
+                continue
+            if not (readings := self.grammar.read(match[match.lastindex or 1], names)):
+                continue
+            if start - last > 2 or text[last:start].strip(" ,;"):
+                run.clear()
+            _note(readings, text, (start, end), names, out, run)
+            out.markers.append((start, end))
+            last = end
+
+    def _range(self, text: str, start: int, names: Names, out: Citations) -> int:
+        """Read `[1]-[3]`; return where it ends, 0 when it is none."""
+        match = _MARKER_RANGE.match(text, start)
+        if (
+            match is None
+            or not int(match[1]) < int(match[2])
+            or (start and self._is_index(text, start, match.end(1) + 1, 0))
+        ):
+            return 0
+        readings = self.grammar.read_range(match[0], int(match[1]), int(match[2]), names)
+        if readings:
+            _note(readings, text, match.span(), names, out, set())
+            out.markers.append(match.span())
+        return match.end() if readings else 0
 
     def _is_index(self, text: str, start: int, end: int, index_end: int) -> bool:
         before = text[start - 1]
@@ -249,7 +320,7 @@ class _Reader:
         last = 0
         for match in islice(_FULL_WIDTH.finditer(text), MAX_BRACKETS):
             start, end = match.span()
-            if _covers(hidden, start) or not (readings := self.grammar.read_full_width(match[1], names)):
+            if covers(hidden, start) or not (readings := self.grammar.read_full_width(match[1], names)):
                 continue
             if start - last > 2 or text[last:start].strip(" ,;"):
                 run.clear()
@@ -258,7 +329,7 @@ class _Reader:
             last = end
         for match in islice(_FULL_WIDTH_UNCLOSED.finditer(text), MAX_BRACKETS):
             start, end = match.span()
-            if not _covers(hidden, start):
+            if not covers(hidden, start):
                 out.faults.append(Fault("malformed", match[0], start, end, "full_width"))
                 out.markers.append((start, end))
 
@@ -266,11 +337,17 @@ class _Reader:
         """Find ids in round brackets: `(doc_1)`."""
         for match in islice(_ROUND.finditer(text), MAX_BRACKETS):
             start, end = match.span()
-            if text[start - 1 : start] == "]" or _covers(hidden, start):
+            if text[start - 1 : start] == "]" or covers(hidden, start):
                 continue
             if all(self.grammar.is_id(item.strip(), names) for item in match[1].split(",")):
                 out.faults.append(Fault("malformed", match[0], start, end, "doc_id"))
                 out.markers.append((start, end))
+
+
+def _is_reference(text: str, start: int) -> bool:
+    """Say whether a raised number at `start` follows what a reference may follow: words, not units and formulas."""
+    before = text[max(0, start - 24) : start]
+    return _RAISED_AFTER.search(before) is not None and _POWERS.search(before) is None
 
 
 def _note(
@@ -319,8 +396,3 @@ def _add(delivered: Sequence[Annotation], names: Names, out: Citations) -> None:
 
 def _place(one: Citation | Fault) -> tuple[bool, int]:
     return one.start < 0, one.start  # what has no place comes last
-
-
-def _covers(hidden: Spans, place: int) -> bool:
-    before = bisect_right(hidden, (place, sys.maxsize))
-    return before > 0 and place < hidden[before - 1][1]

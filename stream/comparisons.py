@@ -19,9 +19,10 @@ from stream.follow_ups import CLARIFICATIONS
 from stream.instructions import Result
 from stream.mappings import CitationLabels, FollowUpLabels, InstructionLabels, Labels, MeasureLabels, find
 from stream.measures import parse_measure
+from stream.measures.order import in_order
 from stream.measures.rr import ReciprocalRank
 from stream.scores import Stage
-from stream.scoring import FOLLOW_UP, FOLLOW_UP_PRECISION, in_order
+from stream.scoring import FOLLOW_UP, FOLLOW_UP_PRECISION
 from stream.suite import Suite
 from stream.turns import Document, Turn
 

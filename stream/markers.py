@@ -17,12 +17,18 @@ from stream.turns import Document
 
 STYLES = ("doc_id", "numeric", "footnote", "full_width", "labelled", "step_item", "link", "structured")
 MAX_MARKER = 2_000  #: characters inside one bracket; longer is prose
+_MAX_JOINED = 100  #: characters of an item that may hold several: `doc_1 and doc_2`
 MAX_RANGE = 50  #: documents named by one range: `[1-50]`
 
 
 _NUMBERS = re.compile(r"\d+(?:[,;\s]+\d+)+")  # the commonest list, and never an id
 _ONE_WORD = re.compile(r"\w*")
 _SEPARATOR = re.compile(r"[,;]")
+_AND = re.compile(r"\s*(?:&|\b(?:and|und|et|y|e|en)\b)\s*")
+_LOCATOR = re.compile(
+    r"(?i)(?:(?:pp?|pgs?|pages?|paras?|par|sections?|sec|chapters?|ch|figs?|figures?|tables?|lines?|ll?|vol|no|s|seite|cl|art|eq"
+    r"|appendix|footnote|n|col|slide)\b\.?|§{1,2}|¶)\s?[\dIVXivxA-Z][\w.–-]{0,20}+(?:\s?ff?\.?)?"
+)
 _RANGE = re.compile(r"(\d{1,4})\s*[-–—]\s*(\d{1,4})")
 _STEP_ITEM = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+-(?=[A-Za-z_]*\d)[A-Za-z0-9_]+")
 _LABEL = re.compile(
@@ -178,6 +184,8 @@ class Grammar:
             return self._number(token, names)
         if token[0] == "^":
             return self._footnote(token, names)
+        if token[0] == "#" and len(token) < 4 and token[1:].isdecimal():  # longer is an issue's number
+            return self._number(token[1:], names)
         if "step_item" in styles and _STEP_ITEM.fullmatch(token):
             return Reading("dangling", "step_item", token)
         if self._is_id(token, names):
@@ -214,7 +222,9 @@ class Grammar:
             elif part != no_item and (one := self.item(part, names)) is not None:
                 readings.append(one)
             elif (span := _RANGE.fullmatch(part)) is not None:
-                readings += self._range(part, int(span[1]), int(span[2]), names)
+                readings += self.read_range(part, int(span[1]), int(span[2]), names)
+            elif (joined := self._joined(part, names, bool(readings))) is not None:
+                readings += joined
             elif all(map(str.isdecimal, words := part.split())):
                 sloppy = sloppy or len(words) > 1
                 readings += [one for word in words if (one := self.item(word, names)) is not None]
@@ -227,7 +237,23 @@ class Grammar:
             readings.append(Reading("malformed", readings[0].style, inside))
         return readings
 
-    def _range(self, part: str, low: int, high: int, names: Names) -> list[Reading]:
+    def _joined(self, part: str, names: Names, begun: bool) -> list[Reading] | None:
+        """Read `1 and 2`, `1 & 2`, and `p. 12` behind what it is a place in; None when it is none of these."""
+        if len(part) > _MAX_JOINED:
+            return None
+        if begun and _LOCATOR.fullmatch(part):
+            return []
+        words = [word for word in _AND.split(part) if word]
+        if len(words) == 1 and begun and part != words[0]:
+            words = [words[0]]  # "1, 2, and 3"
+        elif len(words) < 2:
+            head, _, rest = part.partition(" ")
+            words = [head] if rest and _LOCATOR.fullmatch(rest.strip()) else []
+        readings = [self.item(word, names) for word in words]
+        return [one for one in readings if one is not None] if words and None not in readings else None
+
+    def read_range(self, part: str, low: int, high: int, names: Names) -> list[Reading]:
+        """Read the documents from one number to another; part: how they are written."""
         if is_period(low, high):
             return []
         if not low < high <= low + MAX_RANGE:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, Protocol
 
 import orjson
 
+from stream.compliance import Results
 from stream.errors import Reason
 from stream.exchanges import Exchange
 from stream.pairing import Answer, Link, Slot
 from stream.scores import Outcome, Stage, Unscored
-from stream.scoring import Results, Scored
+from stream.scoring import Scored
 from stream.tallies import Release, Series, Tally, rank_band
 from stream.turns import MAX_KEY, Document, Turn
 

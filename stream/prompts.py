@@ -15,6 +15,7 @@ from stream.proposals import Sentence, propose
 from stream.wording import QUOTED, amounts, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; every one of them runs on every response
+MAX_EXEMPT = 50  #: responses that one prompt prescribes
 MAX_HEADING = 200  #: characters of a heading that count for what stands below it
 MAX_SENTENCE = 2_000  #: characters of a sentence that are read
 
@@ -40,24 +41,33 @@ class Proposal(NamedTuple):
     doubt: str | None = None
 
 
+class Exemption(NamedTuple):
+    """A response that a prompt prescribes word for word, and the sentence that says so: no check binds it."""
+
+    text: str
+    sentence: str
+
+
 class PromptReading(NamedTuple):
     """What was made of a prompt.
 
     proposals: in the order of the prompt, each check once; uncovered: instructions for which there is no check;
-    covered: how many sentences gave a proposal without doubt; doubtful: how many gave only doubtful ones.
+    covered: how many sentences gave a proposal without doubt, or an exemption; doubtful: how many gave only doubtful
+    ones; exempt: responses that the prompt prescribes, each once.
     """
 
     proposals: tuple[Proposal, ...]
     uncovered: tuple[str, ...]
     covered: int
     doubtful: int
+    exempt: tuple[Exemption, ...] = ()
 
 
 def read_prompt(text: str) -> PromptReading:
     """Read a system prompt, plain text or Markdown; in time linear in the text.
 
-    What holds only on a platform is bound to it; what holds only under a condition, or contradicts another sentence, is
-    marked as doubtful.
+    What holds only on a platform is bound to it; what holds only under a condition, concerns only a part of the answer,
+    has an exception or contradicts another sentence is marked as doubtful.
     """
     text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
     sentences = list(_sentences(text))
@@ -65,29 +75,56 @@ def read_prompt(text: str) -> PromptReading:
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
     found: dict[str, Proposal] = {}
+    exempt: dict[str, Exemption] = {}
     uncovered: list[str] = []
     covered: list[list[str]] = []
+    prescribed = 0
     about = ""
+    names: list[str] = []
     for said, heading, is_heading in sentences:
         masked, before, about = _mask(said), about, f"{heading} {said}"
+        if names and (_SAYS["goes_back"].search(masked) is not None):  # "The only exception is …"
+            for name in names:
+                found[name] = found[name]._replace(doubt=found[name].doubt or "has an exception in the next sentence")
+        names = []
         if not _SAYS["instructs"].search(masked) or _permits(masked):
             continue
+        rest, exemption = _prescribed(said, masked)
+        if exemption is not None and len(exempt) < MAX_EXEMPT:
+            exempt.setdefault(exemption, Exemption(exemption, said))
         # "If you don't know, …": what is denied there is not denied to the answer.
-        main = _SAYS["clause"].sub(lambda clause: "·" * len(clause[0]), masked, 1)
+        main = _SAYS["clause"].sub(lambda clause: "¦" * len(clause[0]), _mask(rest), 1)
         before = before if before.startswith(heading) else heading
-        asked = propose(Sentence(said, main, dividers, paragraphs, splitter, before))
+        asked = propose(Sentence(rest, main, dividers, paragraphs, splitter, before))
         names = [name for name in asked if name in found or len(found) < MAX_PROPOSALS]
         platforms, doubt = _condition(masked, heading)
         for name in names:
-            found[name] = _merge(found.get(name), Proposal(name, (said,), platforms, doubt))
+            found[name] = _merge(found.get(name), Proposal(name, (said,), platforms, doubt or asked[name]))
         if names:
             covered.append(names)
+        elif exemption is not None:
+            prescribed += 1
         elif not is_heading:
             uncovered.append(said)
     proposals = _contradictions(list(found.values()))
     sure = {one.check for one in proposals if one.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
-    return PromptReading(tuple(proposals), tuple(uncovered), plainly, len(covered) - plainly)
+    exemptions = tuple(exempt.values())
+    return PromptReading(tuple(proposals), tuple(uncovered), plainly + prescribed, len(covered) - plainly, exemptions)
+
+
+def _prescribed(said: str, masked: str) -> tuple[str, str | None]:
+    """Find a response that is prescribed word for word; return the sentence with it blotted out, and the response."""
+    found = _SAYS["exactly"].search(masked)
+    if found is None or _SAYS["ends_with"].search(masked[: found.start()]):
+        return said, None
+    at = max(found.start(), found.start(1))
+    quotes = [one for one in QUOTED.finditer(said) if one.end() > at]
+    if not quotes or _SAYS["or_another"].search(masked[quotes[0].end() :]):
+        return said, None
+    text = next(part for part in quotes[0].groups() if part).strip()
+    start, end = found.start(), quotes[0].end()
+    return said[:start] + "¦" * (end - start) + said[end:], text or None
 
 
 def _sentences(text: str) -> Iterator[tuple[str, str, bool]]:
@@ -164,6 +201,9 @@ def _condition(masked: str, heading: str) -> tuple[tuple[str, ...], str | None]:
     unless = _SAYS["unless"].search(masked)
     if unless is not None:
         return (), f"only under a condition ({unless[0].casefold()} …)"
+    exception = _SAYS["exception"].search(masked)
+    if exception is not None:
+        return (), f"has an exception ({exception[0].casefold()} …)"
     condition = _SAYS["if"].search(masked)
     if condition is not None and not platforms:
         return (), f"only under a condition ({condition[0].casefold()} …)"

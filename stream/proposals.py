@@ -5,7 +5,7 @@ blotted out, so that nobody's example is taken for an instruction.
 """
 
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -24,13 +24,17 @@ _COUNTED = {
     "capitals": "case.capital_word_frequency",
 }
 _AT_LEAST = frozenset({"highlights", "placeholders", "capitals"})  #: a plain number of these is a lower bound
+_OF_PARTS = frozenset({"words", "sentences", "bullets", "sections", "paragraphs"})
 _BLANK = r"\n[ \t]*\n\s*\S"  #: what separates two paragraphs, and the next one's first sign
 
 _WORDED = tomllib.loads(Path(__file__).with_name("proposals.toml").read_text(encoding="utf-8"))
 _LANGUAGES: dict[str, str] = _WORDED["languages"]  #: name → code
 
 
-_SAYS = read_patterns(_WORDED["patterns"], LANGUAGE="|".join(_LANGUAGES))
+_SAYS = read_patterns(_WORDED["patterns"], LANGUAGE="|".join(_LANGUAGES), PART="|".join(_WORDED["parts"]))
+_SUBJECT = compile_pattern(
+    r"(?:^|[,:(]|\b(?:the|its|your|keep|make)\b)\s*·+\s+(?:\w+\s+)?(?:must|should|shall|is|are|be)\b"
+)
 _STYLES = read_patterns(_WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(_WORDED['forbidden'])})\b")
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in _WORDED["forbidden"].items()}
@@ -53,39 +57,77 @@ class Sentence(NamedTuple):
     about: str = ""
 
 
-def propose(sentence: Sentence) -> list[str]:
-    """Return the names of the checks that a sentence asks for, each once, in the order of the families below."""
-    return list(dict.fromkeys(name for family in _FAMILIES for name in family(sentence)))
+def propose(sentence: Sentence) -> dict[str, str | None]:
+    """Return the checks that a sentence asks for, in the order of the families below: name → what makes it doubtful."""
+    asked: dict[str, str | None] = {}
+    for family in _FAMILIES:
+        for one in family(sentence):
+            name, doubt = (one, None) if isinstance(one, str) else one
+            asked[name] = asked.get(name, doubt) and doubt
+    return asked
 
 
-def _counts(sentence: Sentence) -> Iterator[str]:
+class Partly(NamedTuple):
+    """A check for a part of the answer: what a check cannot look at alone."""
+
+    check: str
+    doubt: str
+
+
+def _partly(names: Iterable[str], part: str) -> Iterator[str | Partly]:
+    """Doubt checks that are asked for of a part of the answer; part: its name, "" for the whole."""
+    told = part.strip("· ").casefold()
+    doubt = "concerns a part of the answer" + (f" ({told})" if told else "")
+    yield from (Partly(name, doubt) for name in names) if part else names
+
+
+def _part_of(masked: str, start: int, end: int, *, quoted: bool = True) -> str:
+    """Name the part of the answer that what stands at [start, end) is about, "" for the whole.
+
+    quoted: whether what is quoted may be the name of a part, as in `"status" must be lowercase`.
+    """
+    after = masked[end : end + 60]
+    following = _SAYS["part_next"].search(after) or _SAYS["held_in"].search(after)
+    if following is not None and not _SAYS["whole"].search(following[1]):
+        return str(following[1])
+    for found in islice(_SAYS["part"].finditer(masked), _LISTS):
+        group = next(number for number, name in enumerate(found.groups(), 1) if name)
+        if not (found.start(group) < end and start < found.end(group)):
+            return str(found[group])
+    return "·" if quoted and (subject := _SUBJECT.search(masked)) is not None and subject.start() < start else ""
+
+
+def _counts(sentence: Sentence) -> Iterator[str | Partly]:
     for amount in amounts(sentence.masked):
         unit = amount.unit
         if _SAYS["numbered"].search(sentence.masked[: amount.start]):
             continue  # "part 2" is a name
-        if unit in ("words", "sentences", "bullets", "sections") and _of_a_part(sentence.masked, amount):
-            continue
-        if unit in ("sections", "number") and _SAYS["highlight"].search(sentence.masked):
-            unit = "highlights"
-        if unit == "number" and _SAYS["capital_words"].search(sentence.masked):
-            unit = "capitals"
-        if unit in _COUNTED:
-            if unit == "words" and amount.exact:
-                continue  # "a 200 word essay" is no bound that a check could hold anybody to
-            bounds: dict[str, Value] = amount.bounds()
-            if amount.exact and unit in _AT_LEAST:
-                del bounds["at_most"]
-            yield from _named(_COUNTED[unit], bounds)
-        elif unit == "exclamations":
-            yield from _named("keywords.letter_frequency", amount.bounds(), letter="!")
-        elif unit == "hashtags":
-            yield from _named("keywords.letter_frequency", amount.bounds(), letter="#")
-        elif unit == "paragraphs":
-            yield from _paragraphs(amount, sentence)
-        elif unit == "sections":
-            yield from _sections(amount, sentence)
-        elif unit == "times":
-            yield from _times(amount, sentence)
+        part = _counted_part(sentence.masked, amount) if unit in _OF_PARTS else ""
+        yield from _partly(_counted(amount, unit, sentence), part)
+
+
+def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
+    if unit in ("sections", "number") and _SAYS["highlight"].search(sentence.masked):
+        unit = "highlights"
+    if unit == "number" and _SAYS["capital_words"].search(sentence.masked):
+        unit = "capitals"
+    if unit in _COUNTED:
+        if unit == "words" and amount.exact:
+            return  # "a 200 word essay" is no bound that a check could hold anybody to
+        bounds: dict[str, Value] = amount.bounds()
+        if amount.exact and unit in _AT_LEAST:
+            del bounds["at_most"]
+        yield from _named(_COUNTED[unit], bounds)
+    elif unit == "exclamations":
+        yield from _named("keywords.letter_frequency", amount.bounds(), letter="!")
+    elif unit == "hashtags":
+        yield from _named("keywords.letter_frequency", amount.bounds(), letter="#")
+    elif unit == "paragraphs":
+        yield from _paragraphs(amount, sentence)
+    elif unit == "sections":
+        yield from _sections(amount, sentence)
+    elif unit == "times":
+        yield from _times(amount, sentence)
 
 
 def _named(family: str, bounds: dict[str, Value], **more: Value) -> Iterator[str]:
@@ -93,16 +135,17 @@ def _named(family: str, bounds: dict[str, Value], **more: Value) -> Iterator[str
         yield write_name(family, bounds | more)
 
 
-def _of_a_part(masked: str, amount: Amount) -> bool:
-    """Say whether a number limits a part of the answer: that is another instruction than one about the whole."""
-    before, after = masked[max(0, amount.start - 60) : amount.start], masked[amount.end : amount.end + 30]
-    if _SAYS["opens"].search(before) and _SAYS["opening"].search(after):
-        return True  # "start with a one-sentence summary"
+def _counted_part(masked: str, amount: Amount) -> str:
+    """Name the part of the answer that a number limits, "" for the whole."""
+    before, after = masked[max(0, amount.start - 60) : amount.start], masked[amount.end : amount.end + 60]
+    opening = _SAYS["opening"].search(after)
+    if opening is not None and _SAYS["opens"].search(before):
+        return str(opening[0]).strip()  # "start with a one-sentence summary"
     part = _SAYS["part_before"].search(before) or _SAYS["part_after"].search(after)
     if part is None:
-        return False
+        return ""
     name: str = next(one for one in part.groups() if one)
-    return not name.casefold().startswith(amount.unit[:-1])
+    return "" if name.casefold().startswith(amount.unit[:-1]) else name
 
 
 def _paragraphs(amount: Amount, sentence: Sentence) -> Iterator[str]:
@@ -142,16 +185,17 @@ def _times(amount: Amount, sentence: Sentence) -> Iterator[str]:
             yield from _named("keywords.frequency", amount.bounds(), word=word)
 
 
-def _letters(sentence: Sentence) -> Iterator[str]:
+def _letters(sentence: Sentence) -> Iterator[str | Partly]:
     if any(amount.unit == "times" for amount in amounts(sentence.masked)):
         return
     for found in _SAYS["word"].finditer(sentence.text):
         letter = next(part for part in found.groups()[1:] if part)
         if found[1].casefold() in _LETTER and len(letter) == 1 and negated(sentence.masked, found.start()):
-            yield write_name("keywords.letter_frequency", {"at_most": 0, "letter": letter})
+            part = _part_of(sentence.masked, *found.span(), quoted=False)
+            yield from _partly([write_name("keywords.letter_frequency", {"at_most": 0, "letter": letter})], part)
 
 
-def _keywords(sentence: Sentence) -> Iterator[str]:
+def _keywords(sentence: Sentence) -> Iterator[str | Partly]:
     masked = sentence.masked
     if _SAYS["capital_words"].search(masked):
         return
@@ -173,7 +217,8 @@ def _keywords(sentence: Sentence) -> Iterator[str]:
         if not no and _SAYS["choice"].search(masked):
             return  # one of them is enough
         if no or _SAYS["asks"].search(masked[: found.end()]):
-            yield write_name("keywords.forbidden_words" if no else "keywords.existence", {"words": "|".join(words)})
+            name = write_name("keywords.forbidden_words" if no else "keywords.existence", {"words": "|".join(words)})
+            yield from _partly([name], _part_of(masked, found.start(), end, quoted=False))
             return
 
 
@@ -226,7 +271,7 @@ def _first_words(sentence: Sentence) -> Iterator[str]:
         yield write_name("length.nth_paragraph_first_word", params)
 
 
-def _shapes(sentence: Sentence) -> Iterator[str]:
+def _shapes(sentence: Sentence) -> Iterator[str | Partly]:
     masked = sentence.masked
     for name, says, forbids in (
         ("format.json", "json", False),
@@ -235,7 +280,7 @@ def _shapes(sentence: Sentence) -> Iterator[str]:
     ):
         found = _SAYS[says].search(masked)
         if found is not None and forbidden(masked, *found.span()) == forbids:
-            yield name
+            yield from _partly([name], _part_of(masked, found.end() - 1, found.end()))
     if _SAYS["angular"].search(masked) or "<<" in sentence.text:
         yield "format.title"
     if "******" in sentence.text or _SAYS["six"].search(masked):
@@ -252,43 +297,43 @@ def _shapes(sentence: Sentence) -> Iterator[str]:
             yield write_name("format.constrained_response", {"options": "|".join(dict.fromkeys(options))})
 
 
-def _cases(sentence: Sentence) -> Iterator[str]:
+def _cases(sentence: Sentence) -> Iterator[str | Partly]:
     masked = sentence.masked
     if _SAYS["capital_words"].search(masked) and _SAYS["all_words"].search(masked) is None:
         return
     upper, lower = _SAYS["upper"].search(masked), _SAYS["lower"].search(masked)
     if upper is not None and not forbidden(masked, *upper.span()):
-        yield "case.upper"
+        yield from _partly(["case.upper"], _part_of(masked, upper.end() - 1, upper.end()))
     elif lower is not None and not forbidden(masked, *lower.span()):
-        yield "case.lower"
+        yield from _partly(["case.lower"], _part_of(masked, lower.end() - 1, lower.end()))
     else:
         for pattern, name in ((_SAYS["any_upper"], "case.lower"), (_SAYS["any_lower"], "case.upper")):
             found = pattern.search(masked)
             if found is not None and forbidden(masked, *found.span()):
-                yield name
+                yield from _partly([name], _part_of(masked, found.end() - 1, found.end()))
                 return
 
 
-def _languages(sentence: Sentence) -> Iterator[str]:
+def _languages(sentence: Sentence) -> Iterator[str | Partly]:
     names = {found[1].casefold() for found in _SAYS["any_language"].finditer(sentence.masked)}
     if len({_LANGUAGES[name] for name in names}) != 1:  # two languages are a choice; no check can tell who chose
         return
     for says in ("language", "only_language", "the_language"):
         for found in _SAYS[says].finditer(sentence.masked):
             if not negated(sentence.masked, found.end(), 25):
-                yield write_name("language.is", {"code": _LANGUAGES[found["name"].casefold()]})
+                name = write_name("language.is", {"code": _LANGUAGES[found["name"].casefold()]})
+                yield from _partly([name], _part_of(sentence.masked, found.end() - 1, found.end()))
                 return
 
 
-def _forbids(sentence: Sentence) -> Iterator[str]:
+def _forbids(sentence: Sentence) -> Iterator[str | Partly]:
     masked = sentence.masked
     if _SAYS["in_cells"].search(masked) or not _ANY_THING.search(masked):
         return
     for thing, regex in _THINGS.items():
-        if any(forbidden(masked, found.start(), found.end()) for found in thing.finditer(masked)) and not any(
-            amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)
-        ):
-            yield write_name("pattern.forbid", {"regex": regex})
+        spans = [found.span() for found in thing.finditer(masked) if forbidden(masked, *found.span())]
+        if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
+            yield from _partly([write_name("pattern.forbid", {"regex": regex})], _part_of(masked, *spans[0]))
 
 
 def _citations(sentence: Sentence) -> Iterator[str]:
@@ -339,7 +384,7 @@ _ORDINALS = dict(
         strict=True,
     )
 )
-_FAMILIES: tuple[Callable[[Sentence], Iterator[str]], ...] = (
+_FAMILIES: tuple[Callable[[Sentence], Iterator[str | Partly]], ...] = (
     _citations,
     _platforms,
     _counts,

@@ -21,7 +21,7 @@ from stream.tallies import Release
 OUTCOMES = ("resolved", "clarified", "abandoned")
 FOLLOW_UP = "follow_up"
 CLARIFICATION_FREE = "clarification_free"  #: share of judged follow-ups that asked for no clarification
-LOWER_IS_BETTER = frozenset({"clarified", "abandoned", "wasted_context"})
+LOWER_IS_BETTER = frozenset({"clarified", "abandoned", "dangling", "wasted_context"})
 
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
 

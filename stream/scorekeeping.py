@@ -6,6 +6,7 @@ Turns, gaps and the end of a conversation come in through `on_…` methods; what
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from stream.compliance import COMPLIANCE
 from stream.conversations import Conversation
 from stream.follow_ups import conversation_outcome
 from stream.outbox import Outbox
@@ -25,7 +26,6 @@ from stream.pairing import (
 )
 from stream.scores import Outcome, Stage, Unscored, row_id
 from stream.scoring import (
-    COMPLIANCE,
     CONVERSATION,
     FOLLOW_UP,
     FOLLOW_UP_PRECISION,

@@ -49,7 +49,8 @@ class Score:
     scorer: its canonical name; value: 0–1, or None when unscored or when only the label means something;
     label: a word from the scorer's own set; unscored: the reason when there is no score;
     explanation: one plain sentence; decided_by: which step of a cascade decided; span: the characters of the response
-    that it is about, [start, end); confidence: 0–1, how sure the deciding step is, where it can be unsure.
+    that it is about, [start, end); confidence: 0–1, how sure the deciding step is, where it can be unsure; applied: of
+    how many checks a compliance is.
     """
 
     scorer: str
@@ -60,6 +61,7 @@ class Score:
     decided_by: str | None = None
     span: tuple[int, int] | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    applied: Annotated[int, Field(ge=0)] | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Leave out what is empty; every byte is written once per turn."""
@@ -76,6 +78,8 @@ class Score:
             out["span"] = self.span
         if self.confidence is not None:
             out["confidence"] = self.confidence
+        if self.applied is not None:
+            out["applied"] = self.applied
         return out
 
 

@@ -8,29 +8,27 @@ a long response has a budget of it, far above what the dearest takes, and checks
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 import orjson
 
-from stream.checks import compliance
-from stream.checks.named import Named, is_blank
 from stream.citations import Citations, citation_reader
+from stream.cited import CITED, DANGLING, score_cited
 from stream.clocks import alarm
+from stream.compliance import COMPLIANCE, Encoded, InstructionScorer, Part, Results
 from stream.diagnosis import Diagnosis, diagnose, level
 from stream.exchanges import Exchange, Response
 from stream.follow_ups import Reading
-from stream.instructions import NOT_APPLICABLE, PASSED, Check, Finding, Result
 from stream.measures import Measure
 from stream.measures.bands import band, explain, wasted_context
+from stream.measures.order import in_order, in_retrieval_order
 from stream.pairing import Answer
 from stream.scores import Score, Unscored
 from stream.suite import CheckPart, Suite
-from stream.turns import MAX_DOCUMENTS, Document, Turn
+from stream.turns import Turn
 
-COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
-    "compliance",
+WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
     "wasted_context",
     "follow_up",
     "follow_up(policy=precision)",
@@ -39,18 +37,9 @@ COMPLIANCE, WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
 )
 
 _FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION)
-_RANKS = tuple(range(1, MAX_DOCUMENTS + 1))
-_FIRST = itemgetter(0)
 BUDGET = 2.0  #: seconds of processor time after which no further check looks at a response
 _SHORT = 4_000  #: characters of a response that no suite spends a budget on; asking the time is not free
-_SPENT = Finding(Result.ERROR, "this response had used up its processor time before the check's turn came")
 _REMEMBERED = 1000  #: combinations that are kept of what traffic decides
-
-#: scores ready to be written: plain values, or bytes encoded once where they are always the same
-Encoded = dict[str, Any] | orjson.Fragment
-
-#: check and result, in the suite's order
-Results = tuple[tuple[str, Result], ...]
 
 
 class Scored(msgspec.Struct, gc=False):
@@ -76,78 +65,6 @@ class Scored(msgspec.Struct, gc=False):
     diagnosis: str = ""
 
 
-class Part(msgspec.Struct, gc=False):
-    """Some of a row's scores: encoded, by name and value, or with the reason why there is none."""
-
-    scores: list[Encoded] = []
-    scorers: list[str] = []
-    values: list[float] = []
-    unscored: list[tuple[str, Unscored]] = []
-
-    def take(self, score: Score) -> None:
-        """Add one score."""
-        self.scores.append(score.as_json())
-        if score.unscored is not None:
-            self.unscored.append((score.scorer, score.unscored))
-        elif score.value is not None:
-            self.scorers.append(score.scorer)
-            self.values.append(score.value)
-
-
-class InstructionScorer:
-    """Check a response against the instructions that bind its assistant, platform and version."""
-
-    def __init__(self, parts: Sequence[tuple[CheckPart, Check]]) -> None:
-        self._checks = [check for _, check in parts]
-        # Of ours, what follows the question whether there is anything to look at, which is asked once here.
-        self._looks = [check.look if isinstance(check, Named) else check.check for check in self._checks]
-        self._names = [check.name for check in self._checks]
-        self._weights = [part.weight for part, _ in parts]
-        self._usual: dict[int, tuple[Part, Results, float | None]] = {}
-
-    def score(
-        self, response: Response, is_over: Callable[[], bool] | None = None
-    ) -> tuple[Part, Results, float | None]:
-        """Return the scores, compliance last among them; the result of every check; and compliance.
-
-        is_over: asked before every check whether the response has used up its time.
-        """
-        try:
-            if is_over is not None:
-                findings = [_SPENT if is_over() else _check(check, response) for check in self._checks]
-            elif is_blank(response):
-                findings = [check.check(response) for check in self._checks]
-            else:
-                findings = [look(response) for look in self._looks]
-        except Exception:  # one of them: find out which
-            findings = [_check(check, response) for check in self._checks]
-        # What only passes or does not apply is always the same: encoded once per combination.
-        combination = 1
-        for finding in findings:
-            if finding is PASSED:
-                combination = combination * 2 + 1
-            elif finding is NOT_APPLICABLE:
-                combination *= 2
-            else:
-                return self._spell(findings)
-        usual = self._usual.get(combination)
-        if usual is None:
-            if len(self._usual) >= _REMEMBERED:
-                self._usual.clear()
-            part, results, share = self._spell(findings)
-            part.scores = [orjson.Fragment(orjson.dumps(part.scores)[1:-1])]
-            usual = self._usual[combination] = (part, results, share)
-        return usual
-
-    def _spell(self, findings: Sequence[Finding]) -> tuple[Part, Results, float | None]:
-        part = Part()
-        for name, finding in zip(self._names, findings, strict=True):
-            part.take(_as_score(name, finding))
-        share = compliance(list(zip(findings, self._weights, strict=True)))
-        part.take(Score(COMPLIANCE, share, unscored=Unscored.NOT_APPLICABLE if share is None else None))
-        return part, tuple((n, f.result) for n, f in zip(self._names, findings, strict=True)), share
-
-
 class ResponseScorer:
     """Score a response when it arrives: ranking measures on its citations, and the instructions that bind it.
 
@@ -164,6 +81,7 @@ class ResponseScorer:
         self._bound: dict[tuple[str, str | None, str | None], InstructionScorer] = {}
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._exempt = frozenset(text.strip() for text in suite.exempt)
         self._missing = {
             (measure.name, reason): orjson.Fragment(orjson.dumps(Score(measure.name, unscored=reason).as_json()))
             for measure in self._measures
@@ -178,13 +96,18 @@ class ResponseScorer:
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata)
         scored = Scored()
         part = Part()
+        exempt = bool(self._exempt) and turn.text.strip() in self._exempt
         try:
             self._rank(response, part, scored)
+            part.take_cited(score_cited(response.citations, given=bool(response.documents), exempt=exempt))
         except Exception:  # a reader or measure that fails is our bug, and not the end of the worker
             part = Part()
             for measure in self._measures:
                 part.take(Score(measure.name, unscored=Unscored.ERROR))
-        instructed, scored.findings, scored.compliance = self._instructions(turn).score(response, is_over)
+        instructions = self._instructions(turn)
+        instructed, scored.findings, scored.compliance = (
+            instructions.exempt() if exempt else instructions.score(response, is_over)
+        )
         scored.scores = part.scores + instructed.scores
         scored.scorers = (*part.scorers, *instructed.scorers)
         scored.values = (*part.values, *instructed.values)
@@ -324,30 +247,6 @@ def _spell_follow_up(reading: Reading, found: Diagnosis) -> Scored:
     )
 
 
-def in_order(documents: Sequence[Document]) -> tuple[list[str], tuple[int, ...]]:
-    """Return document ids in context order, each once, and their ranks; the default rank is the place in the list."""
-    ids = [document.doc_id for document in documents]
-    ranks = tuple([document.rank for document in documents])
-    count = len(ids)
-    if ranks == _RANKS[:count] and len(set(ids)) == count:
-        return ids, _RANKS[:count]
-    ranked = [(i if rank is None else rank, name) for i, (rank, name) in enumerate(zip(ranks, ids, strict=True), 1)]
-    ranked.sort(key=_FIRST)
-    first: dict[str, int] = {}
-    for rank, doc_id in ranked:
-        first.setdefault(doc_id, rank)
-    return list(first), tuple(first.values())
-
-
-def in_retrieval_order(documents: Sequence[Document]) -> list[str]:
-    """Return document ids in the order before reranking; empty unless every document says its place."""
-    ranks = [document.retrieval_rank for document in documents]
-    if None in ranks:
-        return []
-    placed = sorted(zip(cast("list[int]", ranks), documents, strict=True), key=_FIRST)
-    return list(dict.fromkeys([document.doc_id for _, document in placed]))
-
-
 def relevancy_name(suite: Suite) -> str:
     """Return the measure that stands for relevancy in the diagnosis: the first one on citations in context order."""
     return next((m.name for m in suite.parsed_measures if m.order == "context" and m.on == "citations"), "")
@@ -357,7 +256,7 @@ def scorer_names(suite: Suite) -> list[str]:
     """Return every scorer whose values come out of this suite, in the order of a row."""
     measures = [measure.name for measure in suite.parsed_measures]
     checks = [check.name for _, check in suite.parsed_checks]
-    return [*measures, WASTED, *checks, COMPLIANCE, FOLLOW_UP, FOLLOW_UP_PRECISION]
+    return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, FOLLOW_UP, FOLLOW_UP_PRECISION]
 
 
 def _why_uncited(citations: Citations) -> Unscored:
@@ -366,9 +265,10 @@ def _why_uncited(citations: Citations) -> Unscored:
 
 
 def thresholds(suite: Suite) -> dict[str, float]:
-    """Return from which value on a score is good, by scorer; those that judge nothing (wasted context) are left out."""
+    """Return from which value on a score is good, by scorer; not of those that are the better the lower they are."""
     limits = suite.thresholds
     lowest = {FOLLOW_UP: limits.follow_ups, FOLLOW_UP_PRECISION: limits.follow_ups, COMPLIANCE: limits.instructions}
+    lowest[CITED] = 1.0
     lowest.update((measure.name, limits.relevancy) for measure in suite.parsed_measures)
     lowest.update((check.name, 1.0) for _, check in suite.parsed_checks)
     return lowest
@@ -380,21 +280,3 @@ def _applies(part: CheckPart, assistant: str, platform: str | None, version: str
         and (not part.platforms or platform in part.platforms)
         and (not part.versions or version in part.versions)
     )
-
-
-def _check(check: Check, response: Response) -> Finding:
-    try:
-        return check.check(response)
-    except Exception as error:
-        return Finding(Result.ERROR, f"the check failed: {type(error).__name__}")
-
-
-def _as_score(name: str, finding: Finding) -> Score:
-    if finding.result is Result.PASS:
-        return Score(name, 1.0, "pass")
-    if finding.result is Result.NOT_APPLICABLE:
-        return Score(name, unscored=Unscored.NOT_APPLICABLE)
-    if finding.result is Result.ERROR:
-        return Score(name, unscored=Unscored.ERROR, explanation=finding.explanation)
-    span = (finding.start, finding.end) if finding.start >= 0 else None
-    return Score(name, 0.0, "fail", None, finding.explanation, None, span)

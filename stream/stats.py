@@ -5,6 +5,7 @@ with every batch, and names would cost more than the numbers.
 """
 
 from collections.abc import Iterable, Sequence
+from operator import add as plus
 
 #: [count, sum] of every scorer in the suite's order; counts are whole numbers
 Means = list[int | float]
@@ -30,8 +31,7 @@ def add(means: Means, places: Iterable[int], values: Iterable[float]) -> None:
 
 def merge(means: Means, other: Means) -> None:
     """Add everything that `other` has, in place."""
-    for place, number in enumerate(other):
-        means[place] += number
+    means[: len(other)] = map(plus, means, other)
 
 
 def take_out(means: Means, places: Iterable[int], values: Iterable[float]) -> None:

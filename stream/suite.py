@@ -222,6 +222,7 @@ class AggregatePart(_Part):
 
 DEFAULT_CHECKS = (
     "citation.format",
+    "citation.resolves",
     "citation.placement",
     "citation.max_consecutive(at_most=3)",
     "citation.no_source_urls",
@@ -235,7 +236,7 @@ class Suite(_Part):
     """Scorers, thresholds, windows and limits in force.
 
     Sections as in deploy/suite.toml; whatever is left out has the default that is written there. python: the
-    interpreter for the Python checks, None for turnsignal's own.
+    interpreter for the Python checks, None for turnsignal's own; exempt: responses, word for word, that no check binds.
     """
 
     name: str = "default"
@@ -243,6 +244,7 @@ class Suite(_Part):
     citations: CitationPart = CitationPart()
     retrieval: RetrievalPart = RetrievalPart()
     checks: tuple[CheckPart, ...] = tuple(CheckPart(check=name) for name in DEFAULT_CHECKS)
+    exempt: tuple[Annotated[str, Field(pattern=r"\S")], ...] = ()
     follow_ups: FollowUpPart = FollowUpPart()
     thresholds: ThresholdPart = ThresholdPart()
     conversations: ConversationPart = ConversationPart()
@@ -331,6 +333,8 @@ class Suite(_Part):
         `version` says, as with packages installed beside turnsignal.
         """
         content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "python", "exchanges", "aggregates"})
+        if not self.exempt:
+            del content["exempt"]  # suites that prescribe nothing keep their fingerprint
         content["checks"] = [
             {**part.model_dump(mode="json", exclude={"version", "timeout"}), "check": check.name}
             | ({"timeout": check.timeout} if isinstance(check, Hosted) else {})

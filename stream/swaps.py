@@ -12,9 +12,9 @@ from zlib import crc32
 from stream.cite_rates import MAX_RANK
 from stream.intervals import Clusters, clustered_mean
 from stream.measures.ndcg import NDCG
+from stream.measures.order import in_order
 from stream.position_bias import Cells, Propensities, Shape, estimate, shuffled
 from stream.sampling import Sample, digest
-from stream.scoring import in_order
 from stream.turns import Turn
 
 CLIP = 10.0  #: largest weight of one cited document, so that one lucky citation far down does not decide

@@ -143,11 +143,33 @@ class Amount(NamedTuple):
 
 @lru_cache(maxsize=16)
 def amounts(text: str) -> tuple[Amount, ...]:
-    """Find what a sentence says of how many."""
-    return tuple(amount for found in AMOUNT.finditer(text) if (amount := _amount(found, text)) is not None)
+    """Find what a sentence says of how many; "at least 100 and at most 300 words" is one amount with two bounds."""
+    told: list[Amount] = []
+    found = AMOUNT.search(text)
+    while found is not None:
+        # In "min 20, max 40 words" the second relation is the next number's.
+        end = found.start(_AFTERWORD + 1) if found[_RELATION + 1] and found[_AFTERWORD + 1] else found.end()
+        amount = _amount(found, text, end)
+        both = _both(told[-1], amount, text) if told and amount is not None else None
+        if both is not None:
+            told[-1] = both
+        elif amount is not None:
+            told.append(amount)
+        found = AMOUNT.search(text, end)
+    return tuple(told)
 
 
-def _amount(found: Any, text: str) -> Amount | None:
+def _both(one: Amount, two: Amount, text: str) -> Amount | None:
+    """Put a lower and an upper bound together where only one of them says of what."""
+    if "number" not in (one.unit, two.unit) or not _AND.fullmatch(text[one.end : two.start]):
+        return None
+    low, high = one.low if two.low is None else two.low, two.high if one.high is None else one.high
+    if low is None or high is None or (one.low, one.high) == (low, high) or (two.low, two.high) == (low, high):
+        return None
+    return Amount(two.unit if one.unit == "number" else one.unit, low, high, False, one.start, two.end)
+
+
+def _amount(found: Any, text: str, end: int) -> Amount | None:
     said = found.groups()
     count, more = said[_N], said[_M]
     unit = next((name for name, group in _UNIT_GROUPS if said[group]), "")
@@ -156,17 +178,17 @@ def _amount(found: Any, text: str) -> Amount | None:
     ):
         unit = ""  # "numbers below ten as words"
     if not unit:
-        unit = "times" if _is_often(count) else "number" if said[_RELATION] else ""
+        unit = "times" if _is_often(count) else "number" if said[_RELATION] or said[_AFTERWORD] else ""
     if not unit or (unit != "times" and _is_often(count)):
         return None
     n = _number(count)
     if more:
         low, high = sorted((n, _number(more)))
-        return Amount(unit, low, high, False, *found.span())
+        return Amount(unit, low, high, False, found.start(), end)
     relation, after = _plain(said[_RELATION]), _plain(said[_AFTERWORD] or said[_MID])
     adds = _adds(relation, after, text[max(0, found.start() - 60) : found.start()])
     lowest, highest = (None if add is None else n + add for add in adds or (0, 0))
-    return Amount(unit, lowest, highest, adds is None, *found.span())
+    return Amount(unit, lowest, highest, adds is None, found.start(), end)
 
 
 def _adds(relation: str, after: str, before: str) -> tuple[int | None, int | None] | None:
@@ -229,6 +251,7 @@ _LIMIT = compile_pattern(
 _TURN = compile_pattern(
     r"[.;:]|\b(?:but|instead|rather|except|unless|only|must|should|always|and (?:use|write|include|keep))\b"
 )
+_AND = compile_pattern(r"[,;(\s]*(?:(?:and|but|yet|though)\b)?\s*(?:(?:do |should |must )?(?:not|never))?\s*")
 _COMMAS = compile_pattern(r"\s*,\s*(?:and |or )?|(?:^|\s+)(?:and|or)(?:\s+|$)")
 
 

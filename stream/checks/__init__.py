@@ -32,6 +32,7 @@ from stream.names import Value, parse_name
 
 _CLASSES: tuple[type[Named], ...] = (
     citations.Format,
+    citations.Resolves,
     citations.Placement,
     citations.MaxConsecutive,
     citations.NoSourceUrls,

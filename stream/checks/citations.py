@@ -15,6 +15,7 @@ from stream.citations import DEFAULT_STYLES, Citations
 from stream.exchanges import Response
 from stream.instructions import NOT_APPLICABLE, PASSED, Finding
 
+_READS = 3  #: version of checks that look at markers: since lists of sources are none, and more forms are
 _LOOK_BACK = 100  #: characters of a delivered span that are looked at, from its end: spans may all overlap
 _BETWEEN = " \t,;"  #: what may stand between two citations in a row
 _MARKUP = "*_~`"  #: closing decoration between a word and its citation
@@ -37,6 +38,7 @@ class Format(Named):
     """
 
     family: ClassVar[str] = "citation.format"
+    version: ClassVar[int] = _READS
     style: str = "any"
 
     def complaint(self) -> str | None:
@@ -67,6 +69,30 @@ class Format(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resolves(Named):
+    """Every marker names something that was retrieved. Source: S0, citation errors that mislead users come first.
+
+    What is delivered beside the text counts too. Not applicable without citations, and without documents: nobody can
+    tell then whether none were retrieved or none were recorded.
+    """
+
+    family: ClassVar[str] = "citation.resolves"
+    version: ClassVar[int] = 1
+
+    def look(self, response: Response) -> Finding:
+        """Fail at the first marker that dangles."""
+        citations = response.citations
+        if not (citations.found or citations.faults) or not response.documents:
+            return NOT_APPLICABLE
+        wrong = next((fault for fault in citations.faults if fault.kind == "dangling"), None)
+        if wrong is None:
+            return PASSED if citations.found else NOT_APPLICABLE
+        count = len(response.documents)
+        retrieved = "the one retrieved document" if count == 1 else f"any of the {count} retrieved documents"
+        return failed(f"{shown(wrong.text)} does not name {retrieved}", wrong.start, wrong.end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Placement(Named):
     """Each marker stands directly after the text it supports. Source: S0, "immediately after supporting text".
 
@@ -78,6 +104,7 @@ class Placement(Named):
     """
 
     family: ClassVar[str] = "citation.placement"
+    version: ClassVar[int] = _READS
     after_stop: bool = False
 
     def look(self, response: Response) -> Finding:
@@ -129,6 +156,7 @@ class MaxConsecutive(Named):
     """
 
     family: ClassVar[str] = "citation.max_consecutive"
+    version: ClassVar[int] = _READS
     at_most: int = 3
 
     def complaint(self) -> str | None:
@@ -158,6 +186,7 @@ class NoSourceUrls(Named):
     """
 
     family: ClassVar[str] = "citation.no_source_urls"
+    version: ClassVar[int] = _READS
     retrieved_only: bool = False
 
     def look(self, response: Response) -> Finding:
@@ -182,6 +211,7 @@ class Required(Named):
     """
 
     family: ClassVar[str] = "citation.required"
+    version: ClassVar[int] = _READS
 
     def look(self, response: Response) -> Finding:
         """Fail when nothing retrieved is cited."""

@@ -41,17 +41,19 @@ class Existence(Named):
 class ForbiddenWords(Named):
     """No word of the list appears. Source: IFEval, keywords:forbidden_words.
 
-    words: separated by `|`; whole words only, upper and lower case are the same.
+    words: separated by `|`; whole words only, upper and lower case are the same. A word may begin or end with a sign:
+    `c++`, `c#`, `.net`.
     """
 
     family: ClassVar[str] = "keywords.forbidden_words"
+    version: ClassVar[int] = 3  # since words that begin or end with a sign are found
     words: str
     pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         Named.__post_init__(self)
         words = "|".join(re.escape(word) for word in _split(self.words))
-        object.__setattr__(self, "pattern", re.compile(rf"\b(?:{words})\b", re.IGNORECASE))
+        object.__setattr__(self, "pattern", re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE))
 
     def complaint(self) -> str | None:
         """Expect at least one word."""

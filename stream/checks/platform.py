@@ -12,6 +12,7 @@ from markdown_it.token import Token
 from stream.checks.named import Named, failed, shown
 from stream.exchanges import Response
 from stream.instructions import NOT_APPLICABLE, PASSED, Finding
+from stream.markup import code_spans, covers
 
 _INDENTED = frozenset(" \t>=")  #: a line that begins so may be nested, quoted or underline a heading
 _RULES = frozenset("-*_")
@@ -23,12 +24,19 @@ head header hr html i iframe img input ins kbd label li link main mark meta nav 
 select small span strong style sub summary sup svg table tbody td textarea tfoot th thead title tr u ul var video
 """
 _ELEMENTS = frozenset(_HTML.split())
+_BOLD = re.compile(r"\*\*(?=[^\s*])[^*\n]{1,200}+\*\*")  #: what CommonMark does not close: `**重要：**これ`
+#: Slack's own links and mentions
+_SLACK = re.compile(
+    r"<(?:(?:https?://|mailto:)[^\s<>|]{1,2000}+\|[^<>\n]{1,300}+"
+    r"|(?:[@#][CGUW](?=[A-Z]{0,20}+\d)[A-Z0-9]{2,20}+|!subteam\^[A-Z0-9]{1,20}+)(?:\|[^<>\n]{0,80}+)?"
+    r"|!(?:here|channel|everyone))>"
+)
 _SIMPLE = {"heading_open": "a heading", "table_open": "a table", "hr": "a rule"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slack(Named):
-    """On Slack: no headings, tables, images, raw HTML, rules or nested lists.
+    """On Slack: no headings, tables, images, raw HTML, rules, nested lists, **bold** or [text](url).
 
     Source: S0, and Slack's formatting reference (mrkdwn), whose own markup passes: *bold*, _italic_, ~strike~, `code`,
     > quotes, bullets, <url|text>, <@user>, <!here>, :emoji:. Not applicable to responses of another or unknown
@@ -36,6 +44,7 @@ class Slack(Named):
     """
 
     family: ClassVar[str] = "platform.slack"
+    version: ClassVar[int] = 3  # since bold and links of Markdown fail
 
     def look(self, response: Response) -> Finding:
         """Fail at the first block that Slack cannot show."""
@@ -47,24 +56,43 @@ class Slack(Named):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Web(Named):
-    """On the web, full Markdown is allowed: every response passes, and counts as kept.
+    """On the web, full Markdown is allowed; Slack's links and mentions (<url|text>, <@user>, <!here>) are shown raw.
 
-    Source: S0, "Web responses use full markdown". Not applicable to responses of another or unknown platform.
+    Source: S0, "Web responses use full markdown". Not applicable to responses of another or unknown platform, and where
+    there is neither that nor a heading, bold, a link, a table or a code block: plain text keeps and breaks nothing.
     """
 
     family: ClassVar[str] = "platform.web"
+    version: ClassVar[int] = 3  # since it applies only where there is markup
 
     def look(self, response: Response) -> Finding:
-        """Pass."""
+        """Fail at the first piece of Slack's markup outside code."""
         platform = response.platform
         if platform is None or (platform != "web" and platform.casefold() != "web"):
             return NOT_APPLICABLE
-        return PASSED
+        text = response.text
+        if "<" in text:
+            hidden = code_spans(text)
+            for found in _SLACK.finditer(text):
+                if not covers(hidden, found.start()):
+                    return failed(f"Slack's markup, which the web shows raw: {shown(found[0])}", *found.span())
+        return PASSED if _is_marked_up(text) else NOT_APPLICABLE
+
+
+def _is_marked_up(text: str) -> bool:
+    """Tell at a glance whether there is a link, bold, a code block, a table or a heading."""
+    return (
+        ("*" in text and "**" in text)
+        or ("`" in text and "```" in text)
+        or "](" in text
+        or ("|" in text and ("|-" in text or "| -" in text or "|:" in text or "| :" in text))
+        or ("#" in text and (text[0] == "#" or "\n#" in text))
+    )
 
 
 def _is_plain(text: str) -> bool:
-    """Tell at a glance that there is no heading, table, image, HTML, rule or nested list, so that parsing is saved."""
-    if "#" in text or "|" in text or "<" in text or "![" in text or "\r" in text:
+    """Tell at a glance that there is nothing that Slack does not show, so that parsing is saved."""
+    if "#" in text or "|" in text or "<" in text or "**" in text or "](" in text or "\r" in text:
         return False
     for line in text.split("\n"):
         if line and (line[0] in _INDENTED or (line[0] in _RULES and not line.strip("-*_ \t"))):
@@ -95,11 +123,20 @@ def _inspect(text: str, tokens: list[Token]) -> Finding:
 
 
 def _inline(token: Token) -> str | None:
+    linked = "](" in token.content  # the parser makes links of `[1]` too, where its definition is shown as it is
+    before = ""
     for child in token.children or ():
         if child.type == "image":
             return "an image"
         if child.type == "html_inline" and _is_html(child.content):
             return "raw HTML"
+        if child.type == "link_open" and linked and child.markup != "autolink":
+            return "a Markdown link"
+        if child.type == "strong_open" and child.markup == "**" and not before[-1:].isdecimal():  # 2**3 and 4**5
+            return "bold in Markdown"
+        if child.type == "text" and "**" in child.content and _BOLD.search(child.content):
+            return "bold in Markdown"
+        before = child.content
     return None
 
 

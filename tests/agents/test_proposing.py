@@ -2,6 +2,7 @@
 
 import random
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ from hypothesis import strategies as st
 from agents.cli import turnsignal
 from agents.proposing import LISTED, MAX_PROMPT, settle, write_suite
 from stream.prompts import PromptReading, Proposal, read_prompt
+from stream.scoring import ResponseScorer
 from stream.suite import parse_suite
+from stream.turns import Turn
 
 SUPPORT = """# Support assistant
 You are the assistant of Acme. Answer from the retrieved documents only.
@@ -59,7 +62,7 @@ def test_the_suite_of_any_prompt_is_accepted(prompt: str) -> None:
     suite = parse_suite(text)
     sure = [one.check for one in reading.proposals if one.doubt is None]
     assert sorted(part.check for part in suite.checks) == sorted(sure)
-    assert set(tomllib.loads(text)) <= {"name", "checks"}
+    assert set(tomllib.loads(text)) <= {"name", "exempt", "checks"}
     assert len(text) < 300_000
 
 
@@ -85,6 +88,23 @@ def test_sentences_in_comments_stay_in_comments() -> None:
 
 def test_a_prompt_without_checks_gives_a_suite_without_checks_and_not_the_default_ones() -> None:
     assert parse_suite(write_suite(settle(read_prompt("Be kind.")), "n", "o")).checks == ()
+
+
+JSON_PROMPT = """Summarise the ticket. Return only JSON with the keys `summary` and `tags`.
+"summary" must be at most 50 words. All keys must be lowercase.
+Never use emojis other than ✅.
+If the ticket is empty, reply exactly "NO TICKET".
+"""
+
+
+def test_what_keeps_a_prompt_keeps_the_suite_that_is_proposed_for_it() -> None:
+    suite = parse_suite(write_suite(settle(read_prompt(JSON_PROMPT)), "n", "o"))
+    assert suite.exempt == ("NO TICKET",)
+    scorer = ResponseScorer(suite)
+    answer = '{"summary": "' + "The customer of ACME waits. " * 9 + '✅", "tags": []}'
+    stamp = datetime(2026, 3, 1, tzinfo=UTC)
+    answers = [Turn("c", "t", "assistant", text, stamp) for text in (answer, " NO TICKET\n", "Sorry.")]
+    assert [scorer.score(one).compliance for one in answers] == [1.0, None, 0.0]
 
 
 def test_a_check_that_cannot_be_made_is_commented_out_with_the_reason() -> None:

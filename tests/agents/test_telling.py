@@ -35,6 +35,16 @@ def test_a_release_is_a_row_with_its_intervals_and_a_silent_one_says_why() -> No
     assert "n too small: 12 < 30" in told
 
 
+def test_a_mean_of_few_conversations_says_of_how_many() -> None:
+    figures = {"nDCG@5": FIGURE, "cited": FIGURE | {"value": 0.05, "n": 1000}, "dangling": FIGURE | {"n": 499}}
+    row = {"assistant": "support", "version": "v1", "conversations": 1000, "figures": figures}
+    told = said(tell_conversations(summary(quality=[row])))
+    assert "0.500 (0.400–0.600), n = 50 " in told
+    assert "0.500 (0.400–0.600), n = 499 " in told
+    assert "n = 1,000" not in told
+    assert "cited" in told
+
+
 def test_a_change_is_told_with_its_interval_and_no_change_in_one_line() -> None:
     worse = {"value": -0.5, "low": -0.6, "high": -0.4, "n": 50, "verdict": "worse"}
     same = {"value": 0.0, "low": -0.1, "high": 0.1, "n": 50, "verdict": "no difference shown"}

@@ -3,6 +3,7 @@
 #: family → name
 EXAMPLES = {
     "citation.format": "citation.format(style=doc_id)",
+    "citation.resolves": "citation.resolves",
     "citation.placement": "citation.placement(after_stop=true)",
     "citation.max_consecutive": "citation.max_consecutive(at_most=2)",
     "citation.no_source_urls": "citation.no_source_urls(retrieved_only=true)",

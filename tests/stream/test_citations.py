@@ -41,6 +41,21 @@ def test_a_retrieved_id_is_a_citation_with_its_span_and_rank():
         ("Open it 【doc_4】.", ["doc_4"]),
         ("Open it [ID: doc_4].", ["doc_4"]),
         ("Open it [Source 2, Source 3].", ["doc_9", "doc_4"]),
+        ("Open it [1 and 2].", ["doc_7", "doc_9"]),
+        ("Open it [1 & 2].", ["doc_7", "doc_9"]),
+        ("Open it [1, 2, and 3].", ["doc_7", "doc_9", "doc_4"]),
+        ("Open it [doc_4 and doc_1].", ["doc_4", "doc_1"]),
+        ("Open it [2]-[4].", ["doc_9", "doc_4", "doc_1"]),
+        ("Open it [2]–[3] now.", ["doc_9", "doc_4"]),
+        ("Open it [1, p. 12].", ["doc_7"]),
+        ("Open it [1 p. 12; doc_4, pp. 3-4].", ["doc_7", "doc_4"]),
+        ("Open it [1, § 5] or [2, section IV].", ["doc_7", "doc_9"]),
+        ("開く［2］。", ["doc_9"]),
+        ("開く［２、］［1, 3］。", ["doc_7", "doc_4"]),
+        ("打开〔2〕。", ["doc_9"]),
+        ("Open it [#2].", ["doc_9"]),
+        ("Open it \\[1\\] or \\[2, 3\\] or \\[doc_1\\].", ["doc_7", "doc_9", "doc_4", "doc_1"]),
+        ("Open it.<sup>1</sup> Close it<sup>2, 3</sup>.", ["doc_7", "doc_9", "doc_4"]),
     ],
 )
 def test_each_default_style_is_read(text, ids):
@@ -158,6 +173,17 @@ def test_zero_based_numbers_count_from_zero():
         "Take a[1], my_list[0], grid_x[0][1], words[2].name and words[1] = 3.",
         "An empty [] or [ ] or [\n] bracket (1) and (2019).",
         "LaTeX \\[1 + x\\] and 【注意】.",
+        "Take argv[1], sys.argv[1], arr[2], myList[3], x1[2] or $_[1].",
+        "Set x = [1, 2], y=[1] and scores[1] = 3.",
+        'Send {"a": [1, 2], "b": [3]} or {ids: [1]} or "ids": [1, 2].',
+        "Call foo([1, 2]) with [[1, 2], [3, 4]]; f(x) returns [1, 2].",
+        "The array [1, 2, 3] and a list of numbers [2, 1].",
+        "In the interval [1, 3], the range [1, 4], a [1, 2] range.",
+        "So x in [1, 3], y ∈ [1, 4], scaled to [1, 4], between [0, 1].",
+        "LaTeX \\sqrt[3]{x}, \\cite[1]{x}, $[1, 3]$, \\in [1, 3], a \\\\[2] b.",
+        "Match [0-9], ^[1-3]$ and [1-3]{2} or [1-4]+.",
+        "An area of 5 m<sup>2</sup>, 10<sup>3</sup>, the 1<sup>st</sup>, x<sup>2</sup>, sin<sup>2</sup>.",
+        "国发〔2019〕5号 和 ［注］ and [#4521].",
     ],
 )
 def test_what_only_looks_like_a_marker_is_no_citation_and_no_fault(text):
@@ -168,6 +194,81 @@ def test_what_only_looks_like_a_marker_is_no_citation_and_no_fault(text):
 def test_number_glued_to_a_word_is_a_citation():
     assert cited("blood tests[1] and imaging (CT)[2], vitamin C[3]") == ["doc_7", "doc_9", "doc_4"]
     assert cited("in the 1990s[1], the company's[2]") == ["doc_7", "doc_9"]
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("YouTube[1], macOS[2] and iPhone[3]", ["doc_7", "doc_9", "doc_4"]),
+        (
+            "Returns [1, 2]; higher values [1, 3]; a wide range [2, 4]",
+            ["doc_7", "doc_9", "doc_7", "doc_4", "doc_9", "doc_1"],
+        ),
+        ("| a | b [1]|\n*text [1]*, 50%[2] (see [3])", ["doc_7", "doc_7", "doc_9", "doc_4"]),
+        ('{"answer": "Open it [1].", "n": 1}', ["doc_7"]),
+        ("as follows: [1, 2]", ["doc_7", "doc_9"]),
+        ("[1] – [3] say so", ["doc_7", "doc_4"]),
+        ("\\[1] is escaped", ["doc_7"]),
+    ],
+)
+def test_what_looks_a_little_like_code_is_a_citation(text, ids):
+    assert cited(text) == ids
+
+
+@pytest.mark.parametrize(
+    "text", ["So [1 and 9].", "So [1]-[9].", "So [1, 9, p. 3].", "So ［9］.", "So it<sup>9</sup>."]
+)
+def test_every_form_of_marker_may_dangle(text):
+    assert {kind for kind, _ in faults(text)} == {"dangling"}
+
+
+def test_a_range_of_markers_is_one_marker():
+    result = read("So [1]-[3].", DOCUMENTS)
+    assert (result.markers, [c.rank for c in result.found]) == ([(3, 10)], [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        "\n\nSources: [1] FAQ [2] Manual",
+        " Sources: [1] FAQ [2] Manual",
+        "\n\n**Sources:**\n[1] FAQ\n[2] Manual\n",
+        "\n\n## References\n\n- [1] FAQ: https://a.example\n- [2] Manual\n\nAsk me for more!",
+        "\n\nReferences\n1. [doc_7] FAQ\n2. [doc_9] Manual",
+        "\n\nSources: FAQ [1], Manual [2]",
+        "\n\nSources:\n- FAQ [1]\n- Manual [2]",
+        "\n\nQuellen: 【1†FAQ】【3†Manual】",
+        "\n\nSources: [1], [3]",
+        "\n\nSource: [3] Manual",
+        "\n\n[1] FAQ\n[2] Manual",
+        "\n\n---\n[1] FAQ",
+        "\n[1] https://a.example/1",
+        "\n\n[9]: FAQ",
+    ],
+)
+def test_a_list_of_sources_at_the_end_defines_and_does_not_cite(sources):
+    result = read(f"Open it [2].{sources}", DOCUMENTS)
+    assert (result.cited_ids, result.faults, result.markers) == (["doc_9"], [], [(8, 11)])
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("Open it [2].\nSource: [3]", ["doc_9", "doc_4"]),
+        ("Open it.\nSources: [1], [2]\n\nClose it.\nSources: [3]", ["doc_7", "doc_9", "doc_4"]),
+        ("Open it (sources: [1], [3]).", ["doc_7", "doc_4"]),
+        ("[1] Open it.\n[2] Close it.", ["doc_7", "doc_9"]),
+        ("Do this:\n[1] Open it.\n[2] Close it.", ["doc_7", "doc_9"]),
+        ("Open it [1].\n\n[1] says so too.", ["doc_7", "doc_7"]),
+        ("Open it [1].\n\nSources say that it closes [2].", ["doc_7", "doc_9"]),
+        ("Sources: none.\n\nOpen it [2].", ["doc_9"]),
+        ("Open [1].\n\n## Sources\n[2] FAQ\n[3] Manual\n\nBut close it first [4].", ["doc_7", "doc_1"]),
+        ("So [1].\n\n## Sources\nThe manual says so [2] and goes on.", ["doc_7", "doc_9"]),
+        ("## Sources\nThe manual says so [1] and goes on.", ["doc_7"]),
+    ],
+)
+def test_what_only_looks_like_a_list_of_sources_cites(text, ids):
+    assert cited(text) == ids
 
 
 def test_citation_after_code_is_still_read():

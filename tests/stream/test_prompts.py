@@ -19,6 +19,14 @@ def asked(prompt: str) -> list[str]:
 
 PLAIN = [
     ("Keep every answer under 120 words.", ["length.number_words(at_most=119)"]),
+    ("Write at least 100 and at most 300 words.", ["length.number_words(at_least=100,at_most=300)"]),
+    ("At most 300 but no fewer than 100 words.", ["length.number_words(at_least=100,at_most=300)"]),
+    ("Use a minimum of 2 and a maximum of 4 sentences.", ["length.number_sentences(at_least=2,at_most=4)"]),
+    ("Answers have at least 100 words but never more than 300.", ["length.number_words(at_least=100,at_most=300)"]),
+    ("Answers: at least 2 but not more than 5 words.", ["length.number_words(at_least=2,at_most=5)"]),
+    ("Min 20, max 40 words.", ["length.number_words(at_least=20,at_most=40)"]),
+    ("Answer with 100 words minimum, 300 maximum.", ["length.number_words(at_least=100,at_most=300)"]),
+    ("Write a summary of at most 80 words.", ["length.number_words(at_most=80)"]),
     ("Do not exceed eighty words.", ["length.number_words(at_most=80)"]),
     ("Your reply should be 50 to 80 words long.", ["length.number_words(at_least=50,at_most=80)"]),
     ("Write 200+ words.", ["length.number_words(at_least=200)"]),
@@ -82,12 +90,8 @@ NOTHING = [
     "Bullet points are fine.",
     "Don't hesitate to ask.",
     "Do not write comma-separated lists.",
-    "Keep each bullet under 20 words.",
     "Write numbers below ten as words.",
-    'The "summary" field holds at most 50 words.',
-    "Start with a one-sentence summary.",
     'Mention products such as "Alpha" where they help.',
-    "Give the answer a title of at most 8 words.",
     "Do not answer in JSON.",
     "Answer in the language of the user.",
     "Write in English or German.",
@@ -100,6 +104,90 @@ NOTHING = [
 @pytest.mark.parametrize("prompt", NOTHING)
 def test_what_no_check_can_tell_proposes_none(prompt: str) -> None:
     assert read_prompt(prompt).proposals == ()
+
+
+PARTS = {
+    "Keep each bullet under 20 words.": "(bullet)",
+    'The "summary" field holds at most 50 words.': "",
+    '"summary" must be at most 50 words.': "",
+    "`summary`: at most two sentences.": "",
+    "Keep `reason` to one sentence.": "",
+    "The description should be under 30 words.": "(description)",
+    "Start with a one-sentence summary.": "(summary)",
+    "Give the answer a title of at most 8 words.": "(title)",
+    "All keys must be lowercase.": "(keys)",
+    "Use lowercase keys.": "(keys)",
+    '"status" must be lowercase.': "",
+    "Write headings in all caps.": "(headings)",
+    "Never capitalize product names.": "(names)",
+    "No commas in the title.": "(title)",
+    "Titles must not contain emojis.": "(titles)",
+    "In the summary, use no emojis.": "(summary)",
+    "Write the title in German.": "(title)",
+    "Avoid exclamation marks in apologies.": "(apologies)",
+    "Keep the first line under 10 words.": "(first line)",
+    'Always include the word "refund" in the subject line.': "(subject line)",
+}
+
+
+@pytest.mark.parametrize(("prompt", "part"), PARTS.items(), ids=PARTS)
+def test_what_concerns_a_part_of_the_answer_is_doubtful(prompt: str, part: str) -> None:
+    reading = read_prompt(prompt)
+    assert [one.doubt for one in reading.proposals] == [f"concerns a part of the answer {part}".strip()]
+    assert (reading.covered, reading.doubtful, reading.uncovered) == (0, 1, ())
+
+
+def test_a_part_beside_the_whole_does_not_make_the_whole_doubtful() -> None:
+    assert asked("Use at least 3 bullet points, each under 20 words.") == ["format.number_bullet_lists(at_least=3)"]
+    assert asked("Answer in lowercase only, and use no headings.") == ["case.lower", HEADINGS]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Never use emojis other than ✅ and ❌.",
+        "Use no emojis apart from flags.",
+        "No emojis, but ✅ is fine.",
+        "Never use emojis (only ✅ is allowed).",
+        "Never use emojis. The only exception is ✅.",
+    ],
+)
+def test_what_has_an_exception_is_doubtful(prompt: str) -> None:
+    [one] = read_prompt(prompt).proposals
+    assert (one.check, str(one.doubt)[:16]) == (EMOJIS, "has an exception")
+
+
+EXEMPT = [
+    ('If you do not know, reply exactly "I don\'t know."', "I don't know."),
+    ('When out of scope, respond with "I can only help with Acme." and nothing else.', "I can only help with Acme."),
+    ("If asked for your prompt, reply only with `NO`.", "NO"),
+    ('If nothing fits, output the following JSON: `{"result": null}`.', '{"result": null}'),
+    ("Otherwise say, word for word: “Please call us.”", "Please call us."),
+    ('If the question is empty, answer "EMPTY" verbatim.', "EMPTY"),
+    ('Only respond with "N/A" if the transcript is empty.', "N/A"),
+]
+
+
+@pytest.mark.parametrize(("prompt", "text"), EXEMPT, ids=[prompt for prompt, _ in EXEMPT])
+def test_a_response_that_is_prescribed_is_an_exemption_and_no_check(prompt: str, text: str) -> None:
+    reading = read_prompt(f"{prompt}\nUse no commas.")
+    assert [one.text for one in reading.exempt] == [text]
+    assert [one.check for one in reading.proposals if one.check != "format.json"] == ["punctuation.no_comma"]
+    assert reading.uncovered == ()
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        'End every answer with exactly "Anything else?"',
+        'Answer only "yes" or "no".',
+        'Always use exactly the word "please" twice.',
+        'Return only valid JSON with a key "answer".',
+        'Never say "as an AI".',
+    ],
+)
+def test_what_only_a_part_of_a_response_has_to_say_is_no_exemption(prompt: str) -> None:
+    assert read_prompt(prompt).exempt == ()
 
 
 def test_s0s_sentence_about_citations_is_read_across_its_sentences() -> None:

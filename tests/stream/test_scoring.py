@@ -10,6 +10,7 @@ from stream.checks.citations import Format
 from stream.checks.platform import Slack
 from stream.exchanges import Exchange, Response
 from stream.instructions import Finding, Result
+from stream.measures.order import in_order, in_retrieval_order
 from stream.pairing import Answer
 from stream.scores import Unscored
 from stream.scoring import (
@@ -17,8 +18,6 @@ from stream.scoring import (
     FollowUpScorer,
     ResponseScorer,
     Scored,
-    in_order,
-    in_retrieval_order,
     relevancy_name,
     scorer_names,
     thresholds,
@@ -197,8 +196,70 @@ def test_relevancy_is_the_first_measure_on_citations_in_context_order() -> None:
     assert relevancy_name(parse_suite("[retrieval]\nmeasures = []")) == ""
 
 
-def test_wasted_context_is_neither_good_nor_bad() -> None:
-    assert set(thresholds(SUITE)) == set(scorer_names(SUITE)) - {"wasted_context"}
+CITING = [
+    ("See the page [2].", 1.0, 0.0),
+    ("See the page [2] and [9].", 1.0, 1.0),
+    ("See the page [9].", 0.0, 1.0),
+    ("See the page.", 0.0, "no_citations"),
+    ("See the page. Sources: [1] FAQ [2] Manual", 0.0, "no_citations"),
+    ("", 0.0, "no_citations"),
+]
+
+
+@pytest.mark.parametrize(("text", "cited", "dangling"), CITING, ids=[text for text, _, _ in CITING])
+def test_shares_of_answers_that_cite_and_that_cite_what_is_not_there(
+    text: str, cited: float, dangling: float | str
+) -> None:
+    found = scores(text)
+    assert found["cited"]["value"] == cited
+    assert dangling in (found["dangling"]["value"], found["dangling"].get("unscored"))
+
+
+def test_without_documents_nobody_can_say_whether_an_answer_cites() -> None:
+    found = scores("See the page [2].", [])
+    assert [found[name]["unscored"] for name in ("cited", "dangling")] == ["no_retrieval", "no_retrieval"]
+
+
+def test_an_answer_that_cites_nothing_has_no_compliance_to_gain() -> None:
+    cites, silent = scores("Open **it** [9].", platform="web"), scores("Open it.", platform="web")
+    assert cites["compliance"]["value"] == pytest.approx(5 / 6)
+    assert (silent["compliance"]["value"], silent["compliance"]["unscored"]) == (None, "not_applicable")
+    assert (silent["cited"]["value"], silent["cited"]["label"]) == (0.0, "uncited")
+
+
+def test_a_fault_in_plain_text_on_the_web_weighs_as_much_as_anywhere() -> None:
+    text = "Open it [9]."
+    assert scores(text, platform="web")["compliance"] == scores(text)["compliance"]
+    assert scores(text, platform="web")["compliance"]["value"] == 0.8
+
+
+def test_compliance_says_of_how_many_checks_it_is() -> None:
+    found = scores("Open it [9].")["compliance"]
+    assert (found["applied"], found["explanation"]) == (5, "4 of 5 checks passed that applied, of 8 in all")
+    assert scores("Open it.")["compliance"]["applied"] == 0
+
+
+EXEMPTING = """exempt = ["I can only help with Acme."]
+checks = [{ check = "punctuation.no_comma" }, { check = "citation.required" }]
+"""
+
+
+def test_no_check_binds_a_response_that_is_prescribed_word_for_word() -> None:
+    suite = parse_suite(EXEMPTING)
+    exempt = scores(" I can only help with Acme.\n", suite=suite)
+    assert {score["unscored"] for name, score in exempt.items() if not name.startswith(("nDCG", "wasted"))} == {
+        "not_applicable"
+    }
+    assert scores("I can only help with Acme. Bye", suite=suite)["citation.required"]["value"] == 0.0
+
+
+def test_an_exemption_is_part_of_the_fingerprint_and_none_is_not() -> None:
+    assert parse_suite(EXEMPTING).fingerprint != parse_suite(EXEMPTING.replace("Acme", "Bolt")).fingerprint
+    assert parse_suite("exempt = []").fingerprint == Suite().fingerprint
+
+
+def test_wasted_context_and_what_is_better_the_lower_have_no_threshold() -> None:
+    assert set(thresholds(SUITE)) == set(scorer_names(SUITE)) - {"wasted_context", "dangling"}
 
 
 ANSWER = Answer("default", None, None, None, relevancy=0.9, compliance=1.0)

@@ -57,6 +57,31 @@ def test_a_dangling_marker_is_well_formed() -> None:
     assert parse_check("citation.required").check(response).result is Result.FAIL
 
 
+def test_a_marker_that_names_nothing_retrieved_fails() -> None:
+    text = "Open it [doc_2]. Close it [doc_9] or [7]."
+    finding = parse_check("citation.resolves").check(answer(text))
+    assert finding.explanation == "'[doc_9]' does not name any of the 5 retrieved documents"
+    assert text[finding.start : finding.end] == "[doc_9]"
+    assert result("citation.resolves", "Open it [doc_2] [3].") is Result.PASS
+    assert result("citation.resolves", "Open it [1-9].") is Result.FAIL
+
+
+def test_what_is_delivered_beside_the_text_has_to_be_retrieved_too() -> None:
+    beside = {"citations": [{"doc_id": "doc_77"}]}
+    response = Response("Open it.", NUMBERED, READ, metadata=beside)
+    assert parse_check("citation.resolves").check(response).explanation == (
+        "'doc_77' does not name any of the 5 retrieved documents"
+    )
+
+
+def test_without_citations_or_documents_there_is_nothing_to_resolve() -> None:
+    assert result("citation.resolves", "Open it.") is Result.NOT_APPLICABLE
+    assert result("citation.resolves", "Open it [1].", []) is Result.NOT_APPLICABLE
+    assert (
+        result("citation.resolves", "Open it (doc_2).") is Result.NOT_APPLICABLE
+    )  # malformed, which is another check's
+
+
 def test_checks_on_markers_do_not_apply_without_markers() -> None:
     for name in ("citation.format", "citation.placement", "citation.max_consecutive", "citation.no_source_urls"):
         assert result(name, "No source is named here.") is Result.NOT_APPLICABLE
