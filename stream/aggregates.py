@@ -5,27 +5,32 @@ it any more (it is forgotten, or the replay ends), so that one that came back is
 numbers are held, as long as its state is.
 """
 
+from array import array
+from collections.abc import Iterator
 from typing import Any
 
 from stream.cite_rates import CiteRates
+from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED, CITED, CLARIFICATION_FREE, DANGLING
 from stream.conversations import Conversation
 from stream.diagnosis import Level
 from stream.instructions import Result
 from stream.measures.ndcg import NDCG
 from stream.pairing import USER, Answer
 from stream.pipeline import Batch
-from stream.quality import Quality, Went
+from stream.quality import DERIVED, FOLLOW_UP, Quality, Went, on_log_scale
 from stream.review import Review
 from stream.scoring import Scored, relevancy_name, scorer_names
-from stream.stats import Means
 from stream.suite import Suite
 from stream.swaps import Swaps
+from stream.tallies import Release
 from stream.turns import Turn
 
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
 
 _BOTH_HIGH = f"{Level.HIGH}/{Level.HIGH}/"  #: how a diagnosis begins when relevancy and follow-up are high
 _OPEN_ANSWERS = 16  #: failing answers of a conversation whose follow-up is awaited
+
+Places = tuple[int, ...]  #: where in a conversation's values the counts of some figures are
 
 
 class Broken:
@@ -55,41 +60,74 @@ class Broken:
             self.fails[check][1] += 1
 
 
+class Held:
+    """What is known of a conversation that may go on.
+
+    parts: release → its values, as `Quality` counts them; headless: its first turn was an answer; follow_ups: turn id →
+    what a follow-up added to which values, as long as it can be corrected; good: answers whose relevancy and follow-up
+    were high; broken: instructions; went: how it had gone when it was closed.
+    """
+
+    __slots__ = ("broken", "follow_ups", "good", "headless", "parts", "went")
+
+    def __init__(self, *, headless: bool) -> None:
+        self.parts: dict[Release, array[float]] = {}
+        self.headless = headless
+        self.follow_ups: dict[str, tuple[Release, Places, tuple[float, ...]]] = {}
+        self.good = 0
+        self.broken: Broken | None = None
+        self.went: Went | None = None
+
+
 class Aggregates:
     """Sum up one shard, as its `Watch`, and `add` its batches; then `finish`, and merge in the order of the shards."""
 
     def __init__(self, suite: Suite) -> None:
-        self.quality = Quality(scorer_names(suite))
+        part, scorers = suite.aggregates, scorer_names(suite)
+        covered = tuple(name for name in (relevancy_name(suite), FOLLOW_UP) if name)
+        self.quality = Quality(scorers, 0.0 if part.whole else suite.limits.idle, covered)
         self.review = Review()
         self.cite_rates = CiteRates()
         self.swaps = Swaps()
-        self._went: dict[bytes, Went] = {}
-        self._broken: dict[bytes, Broken] = {}
-        self._good: dict[bytes, int] = {}
+        self._held: dict[bytes, Held] = {}
+        self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
+        self._places: dict[tuple[str, ...], Places] = {}
+        self._derives = frozenset(DERIVED) - frozenset(scorers)
+        self._correctable = suite.limits.kept_turns + 1
 
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
         """Take in a scored response."""
+        if state.responses == 1:
+            if key in self._held:
+                self._settle(key)  # another one under the same id, forgotten meanwhile
+            self._held[key] = Held(headless=state.turns == 1)
+        held = self._held[key]
+        self._count_answer(held, state, turn, scored)
         if scored.compliance is not None and scored.compliance < 1.0:
             checks = [check for check, result in scored.findings if result is Result.FAIL]
-            self._broken.setdefault(key, Broken()).on_answer(turn.turn_id, checks)
+            if held.broken is None:
+                held.broken = Broken()
+            held.broken.on_answer(turn.turn_id, checks)
         if scored.ranks:
             self.cite_rates.count(turn.assistant, turn.version, scored.ranks, scored.cited)
             question = _opening(state) if state.responses == 1 else None
             self.swaps.take(key, turn, scored.ranks, scored.cited, question)
 
-    def on_follow_up(self, key: bytes, turn_id: str, scored: Scored) -> None:
-        """Count an answer whose relevancy and follow-up are high."""
+    def on_follow_up(self, key: bytes, turn_id: str, answer: Answer, scored: Scored) -> None:
+        """Take in what followed an answer, in place of what was known to follow it."""
+        held = self._held[key]
+        self._count_follow_up(held, turn_id, answer, scored)
         if scored.diagnosis.startswith(_BOTH_HIGH):
-            self._good[key] = self._good.get(key, 0) + 1
-            if key in self._broken:
-                self._broken[key].on_good(turn_id)
+            held.good += 1
+            if held.broken is not None:
+                held.broken.on_good(turn_id)
 
-    def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str, means: Means) -> None:
+    def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str) -> None:
         """Hold what there is to say of a conversation, until it cannot come back."""
-        if state.closes == 1:
-            self._settle(key)  # another one under the same id, forgotten meanwhile
-        values = self.quality.values(means, state.clarifications)
-        self._went[key] = Went((answer.assistant, answer.version), outcome, state.first, state.responses, values)
+        held = self._held[key]
+        release = (answer.assistant, answer.version)
+        times = (state.first, state.quiet_since, state.clock)
+        held.went = Went(release, outcome, *times, held.headless, state.responses, held.parts)
 
     def add(self, batch: Batch) -> None:
         """Count the conversations that a batch forgot."""
@@ -100,10 +138,8 @@ class Aggregates:
 
     def finish(self) -> None:
         """Count the conversations that are left: nothing comes after this."""
-        for key in list(self._went):
+        for key in list(self._held):
             self._settle(key)
-        self._broken.clear()
-        self._good.clear()
 
     def merge(self, other: "Aggregates") -> None:
         """Add another shard's, finished."""
@@ -114,28 +150,85 @@ class Aggregates:
 
     def summary(self, suite: Suite) -> dict[str, Any]:
         """Return the sections of `summary.json`: conversations, releases compared, checks, ranks."""
-        minimum = suite.aggregates.minimum_n
+        part = suite.aggregates
+        minimum = part.minimum_n
+        self.quality.settle()
         checks = {check.name: self.quality.pooled(check.name) for _, check in suite.parsed_checks}
         relevancy = next((m for m in suite.parsed_measures if m.name == relevancy_name(suite)), None)
         cutoff = relevancy.cutoff if isinstance(relevancy, NDCG) else None
         return {
             "quality": self.quality.rows(minimum),
-            "comparisons": self.quality.comparisons(minimum),
+            "comparisons": self.quality.comparisons(minimum, part.primary, part.least_change),
             "review": self.review.rows(checks, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
             "position_bias": self.swaps.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 
-    def _settle(self, key: bytes) -> None:
-        went = self._went.pop(key, None)
-        if went is None:
+    def _count_answer(self, held: Held, state: Conversation, turn: Turn, scored: Scored) -> None:
+        release = (turn.assistant, turn.version)
+        values = held.parts.get(release)
+        if values is None:
+            values = held.parts[release] = self.quality.empty()
+        values[-1] += 1
+        for place, value in zip(self._find(scored.scorers), scored.values, strict=True):
+            values[place] += 1
+            values[place + 1] += value
+        for name, value in _derived(state, turn, scored):
+            if name in self._derives:
+                values[self._place[name]] += 1
+                values[self._place[name] + 1] += value
+
+    def _count_follow_up(self, held: Held, turn_id: str, answer: Answer, scored: Scored) -> None:
+        """Take out what was counted for this answer before, and put in what followed it as is known now."""
+        if turn_id in held.follow_ups:
+            release, places, before = held.follow_ups.pop(turn_id)
+            values = held.parts[release]
+            for place, value in zip(places, before, strict=True):
+                values[place] -= 1
+                values[place + 1] = values[place + 1] - value if values[place] else 0.0
+        if not scored.values:
             return
-        good, broken = self._good.pop(key, 0), self._broken.pop(key, None)
+        names, found = scored.scorers, scored.values
+        if CLARIFICATION_FREE in self._derives and FOLLOW_UP in names:
+            names, found = (*names, CLARIFICATION_FREE), (*found, 0.0 if answer.clarification else 1.0)
+        release, places = (answer.assistant, answer.version), self._find(names)
+        values = held.parts[release]
+        for place, value in zip(places, found, strict=True):
+            values[place] += 1
+            values[place + 1] += value
+        held.follow_ups[turn_id] = (release, places, found)
+        if len(held.follow_ups) > self._correctable:
+            del held.follow_ups[next(iter(held.follow_ups))]
+
+    def _find(self, names: tuple[str, ...]) -> Places:
+        places = self._places.get(names)
+        if places is None:
+            places = self._places[names] = tuple(self._place[name] for name in names)
+        return places
+
+    def _settle(self, key: bytes) -> None:
+        held = self._held.pop(key, None)
+        if held is None or held.went is None:
+            return
+        went, broken = held.went, held.broken
         self.quality.add(went)
         resolved = went.outcome == "resolved"
-        good = went.answers if resolved else min(good, went.answers)
+        good = went.answers if resolved else min(held.good, went.answers)
         fails = broken.fails.items() if broken is not None else ()
         self.review.add(went.answers, good, [(check, n, n if resolved else high) for check, (n, high) in fails])
+
+
+def _derived(state: Conversation, turn: Turn, scored: Scored) -> Iterator[tuple[str, float]]:
+    """Give the figures of an answer that need no scorer."""
+    if scored.ranks:
+        yield CITED, 1.0 if scored.cited else 0.0
+    if scored.markers or scored.faults:
+        yield DANGLING, 1.0 if "dangling" in scored.faults else 0.0
+    if scored.findings:
+        applied = sum(result is Result.PASS or result is Result.FAIL for _, result in scored.findings)
+        yield CHECKS_APPLIED, applied / len(scored.findings)
+    if state.slots and state.slots[-1].role == USER and turn.time >= state.slots[-1].time:
+        yield ANSWER_SECONDS, on_log_scale(turn.time - state.slots[-1].time)
 
 
 def _opening(state: Conversation) -> str | None:

@@ -29,6 +29,7 @@ from stream import follow_ups
 from stream.checks import parse_check
 from stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
 from stream.citations import DEFAULT_STYLES, citation_reader
+from stream.claims import CLARIFICATION_FREE, OUTCOMES
 from stream.conversations import Limits
 from stream.errors import ConfigError
 from stream.follow_ups import FollowUpRules
@@ -38,6 +39,8 @@ from stream.redaction import Redaction
 from stream.turns import MAX_ID, MAX_SHORT
 from stream.windows import WindowSpec
 
+#: that a comparison may be about, beside measures, checks and outcomes
+FIGURES = (CLARIFICATION_FREE, "follow_up", "follow_up(policy=precision)", "compliance", "cited")
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -215,9 +218,16 @@ class ExchangePart(_Part):
 
 
 class AggregatePart(_Part):
-    """What a replay's summary needs before it says anything: conversations, beneath which it is silent."""
+    """What a replay's summary needs before it says anything of a release.
+
+    minimum_n: conversations, beneath which it is silent; primary: the figure that a comparison of releases is about;
+    least_change: the smallest difference that is worth naming; whole: no conversation is cut by the recording.
+    """
 
     minimum_n: Annotated[int, Field(ge=2, le=1_000_000)] = 30
+    primary: str = CLARIFICATION_FREE
+    least_change: Ratio = 0.01
+    whole: bool = False
 
 
 DEFAULT_CHECKS = (
@@ -274,6 +284,15 @@ class Suite(_Part):
         if most > MAX_STATE:
             msg = f"expected the state of a conversation to take {MAX_STATE} bytes at most, got up to {most}"
             raise ValueError(msg + ": keep fewer turns or characters, or windows for a shorter time")
+        return self
+
+    @model_validator(mode="after")
+    def _known_primary(self) -> "Suite":
+        known = [m.name for m in self.parsed_measures] + [check.name for _, check in self.parsed_checks]
+        known += [*FIGURES, *OUTCOMES]
+        if self.aggregates.primary not in known:
+            msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
+            raise ValueError(msg)
         return self
 
     @cached_property
