@@ -17,6 +17,8 @@ PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
 CLARIFICATION_FREE = "clarification_free"
 CITED, DANGLING, CHECKS_APPLIED, ANSWER_SECONDS = "cited", "dangling", "checks_applied", "answer_seconds"
+#: what a comparison may be about, beside measures and checks
+PRIMARIES = (CLARIFICATION_FREE, "follow_up", "follow_up(policy=precision)", "compliance", CITED, *OUTCOMES)
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, SMALL = "no difference shown", "too small to name"

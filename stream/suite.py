@@ -3,7 +3,6 @@
 What is judged stands here; where things run (brokers, ports, keys) stands in the environment (agents.settings).
 """
 
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +16,6 @@ import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -29,8 +27,9 @@ from stream import follow_ups
 from stream.checks import parse_check
 from stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
 from stream.citations import DEFAULT_STYLES, citation_reader
-from stream.claims import CLARIFICATION_FREE, OUTCOMES
+from stream.claims import CLARIFICATION_FREE, PRIMARIES
 from stream.conversations import Limits
+from stream.durations import Duration
 from stream.errors import ConfigError
 from stream.follow_ups import FollowUpRules
 from stream.instructions import Check
@@ -39,22 +38,7 @@ from stream.redaction import Redaction
 from stream.turns import MAX_ID, MAX_SHORT
 from stream.windows import WindowSpec
 
-#: that a comparison may be about, beside measures, checks and outcomes
-FIGURES = (CLARIFICATION_FREE, "follow_up", "follow_up(policy=precision)", "compliance", "cited")
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-
-def _seconds(value: object) -> float:
-    """Read `90`, `"30m"`, `"24h"`; pydantic turns the ValueError into its own."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*", value) if isinstance(value, str) else None
-    if match is None:
-        msg = 'a duration like 90, "30m", "24h" or "7d" is expected'
-        raise ValueError(msg)
-    return float(match[1]) * _UNITS[match[2]]
 
 
 def _read_by(read: Callable[[str], object]) -> AfterValidator:
@@ -90,7 +74,6 @@ Label = Annotated[str, AfterValidator(_label)]
 MAX_STATE = 1_040_000  #: bytes of one conversation's state, so that a topic of the broker's default takes it
 MAX_KEPT = 100_000  #: characters of texts in one state: up to six bytes each as JSON, and a broker takes a megabyte
 
-Duration = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 #: Not strict: behind a validator that sees the part before it is read, pydantic takes a TOML array for a list only.
 Bound = Annotated[tuple[Annotated[str, Field(strict=True)], ...], Field(strict=False)]
@@ -288,8 +271,10 @@ class Suite(_Part):
 
     @model_validator(mode="after")
     def _known_primary(self) -> "Suite":
-        known = [m.name for m in self.parsed_measures] + [check.name for _, check in self.parsed_checks]
-        known += [*FIGURES, *OUTCOMES]
+        known = [
+            *PRIMARIES,
+            *(one.name for one in (*self.parsed_measures, *(check for _, check in self.parsed_checks))),
+        ]
         if self.aggregates.primary not in known:
             msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
             raise ValueError(msg)
