@@ -14,6 +14,11 @@ from stream.claims import BETTER, CHANGED, WORSE
 from stream.errors import TurnsignalError
 from stream.review import SUSPECT
 
+#: Said beside a debiased nDCG; measured over three strengths of position bias and three kinds of relevance.
+DEBIASED = (
+    "In simulations this took out 31 % to 43 % of the bias where rank weighs much (rank 2 looked at half as often as "
+    "rank 1), 54 % to 80 % where less (0.7), and overshot by up to half where little (0.9)."
+)
 ROWS = 20  #: releases, comparisons that are shown; summary.json has them all
 COLUMNS = (
     "resolved",
@@ -136,8 +141,8 @@ def _bias(row: Mapping[str, Any]) -> str:
     for one in row.get("ndcg", ()):
         if "raw" in one:
             told += f" {safe(one['version'] or '-', 30)}: {one['measure']} {_figure(one['raw'])},"
-            told += f" debiased {_figure(one['debiased'])}."
-    return told
+            told += f" debiased {_figure(one['debiased']) if 'debiased' in one else one['debiased_silent']}."
+    return f"{told} {DEBIASED}" if any("debiased" in one for one in row.get("ndcg", ())) else told
 
 
 def _cell(found: Mapping[str, Any] | None) -> str:

@@ -182,6 +182,18 @@ def _reach(after: Estimate, before: Estimate) -> float:
     return near
 
 
+def jackknife(value: float, left_out: Sequence[float], n: int) -> Interval:
+    """Return a value from 0 to 1 with the interval that its dependence on groups of the data leaves.
+
+    left_out: the value without each group, two or more (Efron and Tibshirani 1993, 11.5).
+    """
+    groups = len(left_out)
+    middle = math.fsum(left_out) / groups
+    error = math.sqrt((groups - 1) / groups * math.fsum((one - middle) ** 2 for one in left_out))
+    half = t_quantile(groups - 1) * error
+    return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
+
+
 def adjust(values: Sequence[float]) -> list[float]:
     """Return p-values adjusted for the share of false discoveries among so many (Benjamini and Hochberg 1995).
 

@@ -271,10 +271,8 @@ class Suite(_Part):
 
     @model_validator(mode="after")
     def _known_primary(self) -> "Suite":
-        known = [
-            *PRIMARIES,
-            *(one.name for one in (*self.parsed_measures, *(check for _, check in self.parsed_checks))),
-        ]
+        checks = [check.name for _, check in self.parsed_checks]
+        known = [*PRIMARIES, *(measure.name for measure in self.parsed_measures), *checks]
         if self.aggregates.primary not in known:
             msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
             raise ValueError(msg)
