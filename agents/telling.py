@@ -14,7 +14,7 @@ from stream.claims import BETTER, CHANGED, WORSE
 from stream.errors import TurnsignalError
 from stream.review import SUSPECT
 
-#: Said beside a debiased nDCG; measured over three strengths of position bias and three kinds of relevance.
+#: Said under debiased nDCGs; measured over three strengths of position bias and three kinds of relevance.
 DEBIASED = (
     "In simulations this took out 31 % to 43 % of the bias where rank weighs much (rank 2 looked at half as often as "
     "rank 1), 54 % to 80 % where less (0.7), and overshot by up to half where little (0.9)."
@@ -64,6 +64,8 @@ def tell_conversations(summary: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield PROMISE
     for row in summary["position_bias"]:
         yield _bias(row)
+    if any("debiased" in one for row in summary["position_bias"] for one in row.get("ndcg", ())):
+        yield DEBIASED
     looks = [row for row in summary["review"] if row["verdict"] in SUSPECT]
     if looks:
         yield f"{len(looks)} of {len(summary['review'])} checks want a look: see `turnsignal review`."
@@ -142,7 +144,7 @@ def _bias(row: Mapping[str, Any]) -> str:
         if "raw" in one:
             told += f" {safe(one['version'] or '-', 30)}: {one['measure']} {_figure(one['raw'])},"
             told += f" debiased {_figure(one['debiased']) if 'debiased' in one else one['debiased_silent']}."
-    return f"{told} {DEBIASED}" if any("debiased" in one for one in row.get("ndcg", ())) else told
+    return told
 
 
 def _cell(found: Mapping[str, Any] | None) -> str:
