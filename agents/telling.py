@@ -20,14 +20,7 @@ DEBIASED = (
     "rank 1), 54 % to 80 % where less (0.7), and overshot by up to half where little (0.9)."
 )
 ROWS = 20  #: releases, comparisons that are shown; summary.json has them all
-COLUMNS = (
-    "resolved",
-    "silent",
-    "unanswered",
-    "clarification_free",
-    "follow_up",
-    "compliance",
-)  #: beside the first nDCG
+COLUMNS = ("resolved", "clarification_free", "follow_up", "compliance")  #: beside the first nDCG
 CHANGES = (BETTER, WORSE, CHANGED)
 #: Said under every table of comparisons.
 PROMISE = (
@@ -91,11 +84,14 @@ def _releases(rows: Sequence[Mapping[str, Any]]) -> Table:
     ndcg = next((name for name in figures if name.startswith("nDCG")), None)
     columns = [*([ndcg] if ndcg else []), *COLUMNS]
     title = "conversations, with 95 % intervals; after /: mean of conversation means; of: share of answers scored"
-    table = Table("assistant", "version", "conversations", *columns, title=title)
+    first: list[Column | str] = ["assistant", "version", Column("n", justify="right"), "silent, unanswered"]
+    table = Table(*first, *(Column(name, min_width=13, overflow="fold") for name in columns), title=title)
     for row in rows:
         found = row.get("figures", {})
         cells = [_cell(found.get(name)) for name in columns] if found else [row["silent"]]
-        table.add_row(safe(row["assistant"], 30), safe(row["version"] or "-", 30), f"{row['conversations']:,}", *cells)
+        lost = ", ".join(f"{found[name]['value']:.0%}" for name in ("silent", "unanswered") if name in found)
+        names = (safe(row["assistant"], 30), safe(row["version"] or "-", 30))
+        table.add_row(*names, f"{row['conversations']:,}", lost, *cells)
     return table
 
 

@@ -6,7 +6,6 @@ numbers are held, as long as its state is.
 """
 
 from array import array
-from collections.abc import Iterator
 from typing import Any
 
 from stream.cite_rates import CiteRates
@@ -71,9 +70,9 @@ class Held:
     __slots__ = ("broken", "follow_ups", "good", "headless", "parts", "went")
 
     def __init__(self, *, headless: bool) -> None:
-        self.parts: dict[Release, array[float]] = {}
+        self.parts: dict[Release, list[float]] = {}
         self.headless = headless
-        self.follow_ups: dict[str, tuple[Release, Places, tuple[float, ...]]] = {}
+        self.follow_ups: dict[str, tuple[list[float], Places, tuple[float, ...]]] = {}
         self.good = 0
         self.broken: Broken | None = None
         self.went: Went | None = None
@@ -91,8 +90,13 @@ class Aggregates:
         self.swaps = Swaps()
         self._held: dict[bytes, Held] = {}
         self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
-        self._places: dict[tuple[str, ...], Places] = {}
-        self._derives = frozenset(DERIVED) - frozenset(scorers)
+        self._found: dict[tuple[str, ...], tuple[Places, int]] = {}
+        self._checks = frozenset(check.name for _, check in suite.parsed_checks)
+        self._width = 2 * len(self.quality.figures) + 1
+        # Where what is derived goes; nowhere, 0, where a scorer says it.
+        derived = {name: 0 if name in scorers else self._place[name] for name in DERIVED}
+        self._at_free, self._at_cited, self._at_dangling = (derived[n] for n in (CLARIFICATION_FREE, CITED, DANGLING))
+        self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
         self._correctable = suite.limits.kept_turns + 1
 
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
@@ -127,7 +131,8 @@ class Aggregates:
         held = self._held[key]
         release = (answer.assistant, answer.version)
         times = (state.first, state.quiet_since, state.clock)
-        held.went = Went(release, outcome, *times, held.headless, state.responses, held.parts)
+        parts = {mine: array("d", values) for mine, values in held.parts.items()}
+        held.went = Went(release, outcome, *times, held.headless, state.responses, parts)
 
     def add(self, batch: Batch) -> None:
         """Count the conversations that a batch forgot."""
@@ -168,43 +173,57 @@ class Aggregates:
         release = (turn.assistant, turn.version)
         values = held.parts.get(release)
         if values is None:
-            values = held.parts[release] = self.quality.empty()
+            values = held.parts[release] = [0.0] * self._width
         values[-1] += 1
-        for place, value in zip(self._find(scored.scorers), scored.values, strict=True):
+        places, checks = self._find(scored.scorers)
+        for place, value in zip(places, scored.values, strict=True):
             values[place] += 1
             values[place + 1] += value
-        for name, value in _derived(state, turn, scored):
-            if name in self._derives:
-                values[self._place[name]] += 1
-                values[self._place[name] + 1] += value
+        if scored.ranks and (place := self._at_cited):
+            values[place] += 1
+            values[place + 1] += bool(scored.cited)
+        if (scored.markers or scored.faults) and (place := self._at_dangling):
+            values[place] += 1
+            values[place + 1] += "dangling" in scored.faults
+        if scored.findings:
+            place = self._at_checks
+            values[place] += 1
+            values[place + 1] += checks / len(scored.findings)
+        before = state.slots[-1] if state.slots else None
+        if before is not None and before.role == USER and turn.time >= before.time:
+            place = self._at_seconds
+            values[place] += 1
+            values[place + 1] += on_log_scale(turn.time - before.time)
 
     def _count_follow_up(self, held: Held, turn_id: str, answer: Answer, scored: Scored) -> None:
         """Take out what was counted for this answer before, and put in what followed it as is known now."""
-        if turn_id in held.follow_ups:
-            release, places, before = held.follow_ups.pop(turn_id)
-            values = held.parts[release]
+        known = held.follow_ups
+        if turn_id in known:
+            values, places, before = known.pop(turn_id)
             for place, value in zip(places, before, strict=True):
                 values[place] -= 1
                 values[place + 1] = values[place + 1] - value if values[place] else 0.0
-        if not scored.values:
+        found = scored.values
+        if not found:
             return
-        names, found = scored.scorers, scored.values
-        if CLARIFICATION_FREE in self._derives and FOLLOW_UP in names:
-            names, found = (*names, CLARIFICATION_FREE), (*found, 0.0 if answer.clarification else 1.0)
-        release, places = (answer.assistant, answer.version), self._find(names)
-        values = held.parts[release]
+        places, _ = self._find(scored.scorers)
+        if self._at_free:
+            places, found = (*places, self._at_free), (*found, 0.0 if answer.clarification else 1.0)
+        values = held.parts[answer.assistant, answer.version]
         for place, value in zip(places, found, strict=True):
             values[place] += 1
             values[place + 1] += value
-        held.follow_ups[turn_id] = (release, places, found)
-        if len(held.follow_ups) > self._correctable:
-            del held.follow_ups[next(iter(held.follow_ups))]
+        known[turn_id] = (values, places, found)
+        if len(known) > self._correctable:
+            del known[next(iter(known))]
 
-    def _find(self, names: tuple[str, ...]) -> Places:
-        places = self._places.get(names)
-        if places is None:
-            places = self._places[names] = tuple(self._place[name] for name in names)
-        return places
+    def _find(self, names: tuple[str, ...]) -> tuple[Places, int]:
+        """Return the places of some scorers, and how many of them are checks."""
+        found = self._found.get(names)
+        if found is None:
+            checks = sum(name in self._checks for name in names)
+            found = self._found[names] = tuple(self._place[name] for name in names), checks
+        return found
 
     def _settle(self, key: bytes) -> None:
         held = self._held.pop(key, None)
@@ -216,19 +235,6 @@ class Aggregates:
         good = went.answers if resolved else min(held.good, went.answers)
         fails = broken.fails.items() if broken is not None else ()
         self.review.add(went.answers, good, [(check, n, n if resolved else high) for check, (n, high) in fails])
-
-
-def _derived(state: Conversation, turn: Turn, scored: Scored) -> Iterator[tuple[str, float]]:
-    """Give the figures of an answer that need no scorer."""
-    if scored.ranks:
-        yield CITED, 1.0 if scored.cited else 0.0
-    if scored.markers or scored.faults:
-        yield DANGLING, 1.0 if "dangling" in scored.faults else 0.0
-    if scored.findings:
-        applied = sum(result is Result.PASS or result is Result.FAIL for _, result in scored.findings)
-        yield CHECKS_APPLIED, applied / len(scored.findings)
-    if state.slots and state.slots[-1].role == USER and turn.time >= state.slots[-1].time:
-        yield ANSWER_SECONDS, on_log_scale(turn.time - state.slots[-1].time)
 
 
 def _opening(state: Conversation) -> str | None:

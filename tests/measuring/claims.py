@@ -1,6 +1,6 @@
 """Simulate recordings and count what their comparisons claim: `make claims`, or a few draws of each in a test.
 
-Three tables: releases that do not differ, releases that are broken, and how often 95 % intervals cover the truth.
+Four tables: releases that do not differ, are broken, or are mended; and how often 95 % intervals cover the truth.
 Conversations are simulated and scored as in any replay; recordings are then drawn from them, but for those that are cut
 somewhere, which are simulated, cut and replayed one by one.
 """
@@ -35,6 +35,8 @@ BROKEN = {
     "users who leave": ("loses_users", 0.5),
     "twice as slow to answer": ("answers_slowly", 1.0),
 }
+#: what a release got right that the one before it had wrong
+MENDED = {"answers": "answers_worse", "retrieval": "retrieves_worse", "format": "breaks_format"}
 
 
 class Heard(NamedTuple):
@@ -171,19 +173,19 @@ def _print_same(name: str, found: Sequence[Heard | None]) -> None:
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--recordings", type=int, default=500, help="that do not differ, over all three kinds")
+    parser.add_argument("--recordings", type=int, default=600, help="that do not differ, over all three kinds")
     parser.add_argument("--broken", type=int, default=100, help="of each broken release")
-    parser.add_argument("--draws", type=int, default=2000, help="per cell of the coverage table")
+    parser.add_argument("--draws", type=int, default=4000, help="per cell of the coverage table")
     parser.add_argument("--pool", type=int, default=3000, help="simulated conversations that recordings are drawn from")
     args = parser.parse_args()
     kept = conversations(args.pool, 1)
-    share = args.recordings // 5
+    share = args.recordings // 3
     print("| no difference | recordings | any claim | any interval without 0, unadjusted |\n|---|---|---|---|")
-    halves = list(dealt(2 * share, kept, 2, 150, 150))
+    halves = list(dealt(share, kept, 2, 150, 150))
     _print_same("300 conversations dealt by chance", halves)
-    canary = list(dealt(2 * share, kept, 3, 1000, 30))
+    canary = list(dealt(share, kept, 3, 1000, 30))
     _print_same("canary: 30 beside 1,000", canary)
-    cut = list(cut_anywhere(args.recordings - 4 * share, 4))
+    cut = list(cut_anywhere(args.recordings - 2 * share, 4))
     _print_same("cut anywhere, a release half way", cut)
     _print_same("all", [*halves, *canary, *cut])
     print("\n| broken release | recordings | worse or changed | any better | most often worse |\n|---|---|---|---|---|")
@@ -193,6 +195,12 @@ def main() -> None:
         named, better = sum(bool(one.worse or one.changed) for one in found), sum(bool(one.better) for one in found)
         often = sorted({n for one in found for n in one.worse}, key=lambda n: -sum(n in one.worse for one in found))[:3]
         print(f"| {name} | {len(found)} | {named} | {better} | {', '.join(often)} |", flush=True)
+    print("\n| mended release | recordings | any better | any worse | most often better |\n|---|---|---|---|---|")
+    for name, kind in MENDED.items():
+        found = list(broken(args.broken, conversations(args.pool // 2, 5, kind), kept, 6))
+        better, worse = sum(bool(one.better) for one in found), sum(bool(one.worse) for one in found)
+        often = sorted({n for one in found for n in one.better}, key=lambda n: -sum(n in one.better for one in found))
+        print(f"| {name} | {len(found)} | {better} | {worse} | {', '.join(often[:3])} |", flush=True)
     print("\n| coverage of 95 % | n = 30 | n = 100 | n = 1,000 |\n|---|---|---|---|")
     for clustered in (True, False):
         for level in (0.5, 0.9, 0.99):
