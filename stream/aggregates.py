@@ -19,6 +19,7 @@ from stream.pipeline import Batch
 from stream.quality import DERIVED, FOLLOW_UP, Quality, Went, on_log_scale
 from stream.review import Review
 from stream.scoring import Scored, relevancy_name, scorer_names
+from stream.stats import Means
 from stream.suite import Suite
 from stream.swaps import Swaps
 from stream.tallies import Release
@@ -27,9 +28,13 @@ from stream.turns import Turn
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
 
 _BOTH_HIGH = f"{Level.HIGH}/{Level.HIGH}/"  #: how a diagnosis begins when relevancy and follow-up are high
+_UNSUMMED = 64  #: answers and follow-ups of a conversation that are held as they came
 _OPEN_ANSWERS = 16  #: failing answers of a conversation whose follow-up is awaited
 
 Places = tuple[int, ...]  #: where in a conversation's values the counts of some figures are
+#: turn id of the answer that a follow-up judges, "" for an answer; release of the answer; scorers, values; whether the
+#: follow-up asked for a clarification
+Heard = tuple[str, Release, tuple[str, ...], tuple[float, ...], bool]
 
 
 class Broken:
@@ -62,15 +67,20 @@ class Broken:
 class Held:
     """What is known of a conversation that may go on.
 
-    parts: release → its values, as `Quality` counts them; headless: its first turn was an answer; follow_ups: turn id →
-    what a follow-up added to which values, as long as it can be corrected; good: answers whose relevancy and follow-up
-    were high; broken: instructions; went: how it had gone when it was closed.
+    release: of its first answer; mixed: another release answered, too; parts: release → its values, as `Quality` counts
+    them, without what is in `heard` yet: answers ("") and follow-ups (turn id of the answer) with their values;
+    headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which values, as long as it
+    can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions; went: how it had gone
+    when it was closed.
     """
 
-    __slots__ = ("broken", "follow_ups", "good", "headless", "parts", "went")
+    __slots__ = ("broken", "follow_ups", "good", "headless", "heard", "mixed", "parts", "release", "went")
 
-    def __init__(self, *, headless: bool) -> None:
+    def __init__(self, release: Release, *, headless: bool) -> None:
+        self.release = release
+        self.mixed = False
         self.parts: dict[Release, list[float]] = {}
+        self.heard: list[Heard] = []
         self.headless = headless
         self.follow_ups: dict[str, tuple[list[float], Places, tuple[float, ...]]] = {}
         self.good = 0
@@ -104,7 +114,7 @@ class Aggregates:
         if state.responses == 1:
             if key in self._held:
                 self._settle(key)  # another one under the same id, forgotten meanwhile
-            self._held[key] = Held(headless=state.turns == 1)
+            self._held[key] = Held((turn.assistant, turn.version), headless=state.turns == 1)
         held = self._held[key]
         self._count_answer(held, state, turn, scored)
         if scored.compliance is not None and scored.compliance < 1.0:
@@ -120,18 +130,24 @@ class Aggregates:
     def on_follow_up(self, key: bytes, turn_id: str, answer: Answer, scored: Scored) -> None:
         """Take in what followed an answer, in place of what was known to follow it."""
         held = self._held[key]
-        self._count_follow_up(held, turn_id, answer, scored)
+        self._hear(
+            held, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values, answer.clarification)
+        )
         if scored.diagnosis.startswith(_BOTH_HIGH):
             held.good += 1
             if held.broken is not None:
                 held.broken.on_good(turn_id)
 
-    def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str) -> None:
+    def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str, means: Means) -> None:
         """Hold what there is to say of a conversation, until it cannot come back."""
         held = self._held[key]
-        release = (answer.assistant, answer.version)
         times = (state.first, state.quiet_since, state.clock)
-        parts = {mine: array("d", values) for mine, values in held.parts.items()}
+        if held.mixed:
+            self._sum_up(held)
+            parts = {release: array("d", values) for release, values in held.parts.items()}
+        else:
+            parts = {held.release: self._as_counted(held, means, state.clarifications)}
+        release = (answer.assistant, answer.version)
         held.went = Went(release, outcome, *times, held.headless, state.responses, parts)
 
     def add(self, batch: Batch) -> None:
@@ -174,11 +190,9 @@ class Aggregates:
         values = held.parts.get(release)
         if values is None:
             values = held.parts[release] = [0.0] * self._width
+            held.mixed = held.mixed or release != held.release
         values[-1] += 1
-        places, checks = self._find(scored.scorers)
-        for place, value in zip(places, scored.values, strict=True):
-            values[place] += 1
-            values[place + 1] += value
+        self._hear(held, ("", release, scored.scorers, scored.values, False))
         if scored.ranks and (place := self._at_cited):
             values[place] += 1
             values[place + 1] += bool(scored.cited)
@@ -188,34 +202,50 @@ class Aggregates:
         if scored.findings:
             place = self._at_checks
             values[place] += 1
-            values[place + 1] += checks / len(scored.findings)
+            values[place + 1] += self._find(scored.scorers)[1] / len(scored.findings)
         before = state.slots[-1] if state.slots else None
         if before is not None and before.role == USER and turn.time >= before.time:
             place = self._at_seconds
             values[place] += 1
             values[place + 1] += on_log_scale(turn.time - before.time)
 
-    def _count_follow_up(self, held: Held, turn_id: str, answer: Answer, scored: Scored) -> None:
-        """Take out what was counted for this answer before, and put in what followed it as is known now."""
+    def _hear(self, held: Held, heard: Heard) -> None:
+        """Put off the sums: where all answers are of one release, its conversation's own means say the same."""
+        held.heard.append(heard)
+        if len(held.heard) > _UNSUMMED:
+            self._sum_up(held)
+
+    def _sum_up(self, held: Held) -> None:
+        """Add what was heard to the values of its release; a follow-up in place of one that it corrects."""
         known = held.follow_ups
-        if turn_id in known:
-            values, places, before = known.pop(turn_id)
-            for place, value in zip(places, before, strict=True):
-                values[place] -= 1
-                values[place + 1] = values[place + 1] - value if values[place] else 0.0
-        found = scored.values
-        if not found:
-            return
-        places, _ = self._find(scored.scorers)
-        if self._at_free:
-            places, found = (*places, self._at_free), (*found, 0.0 if answer.clarification else 1.0)
-        values = held.parts[answer.assistant, answer.version]
-        for place, value in zip(places, found, strict=True):
-            values[place] += 1
-            values[place + 1] += value
-        known[turn_id] = (values, places, found)
-        if len(known) > self._correctable:
-            del known[next(iter(known))]
+        for turn_id, release, names, found, clarification in held.heard:
+            if turn_id in known:
+                values, places, before = known.pop(turn_id)
+                for place, value in zip(places, before, strict=True):
+                    values[place] -= 1
+                    values[place + 1] = values[place + 1] - value if values[place] else 0.0
+            if not found:
+                continue
+            values, places = held.parts[release], self._find(names)[0]
+            if turn_id and self._at_free:
+                places, found = (*places, self._at_free), (*found, 0.0 if clarification else 1.0)
+            for place, value in zip(places, found, strict=True):
+                values[place] += 1
+                values[place + 1] += value
+            if turn_id:
+                known[turn_id] = (values, places, found)
+                if len(known) > self._correctable:
+                    del known[next(iter(known))]
+        held.heard.clear()
+
+    def _as_counted(self, held: Held, means: Means, clarifications: int) -> "array[float]":
+        """Return the values of a conversation with one release: its own means, and what is derived beside them."""
+        values = array("d", means)
+        values.extend(held.parts[held.release][len(means) :])
+        if place := self._at_free:
+            judged = means[self._place[FOLLOW_UP]]
+            values[place], values[place + 1] = judged, max(0.0, judged - clarifications)
+        return values
 
     def _find(self, names: tuple[str, ...]) -> tuple[Places, int]:
         """Return the places of some scorers, and how many of them are checks."""

@@ -55,7 +55,7 @@ class Watch(Protocol):
         """Take note of what followed the response `turn_id`, in place of what was known to follow it."""
         ...
 
-    def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str) -> None:
+    def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str, means: Means) -> None:
         """Take note of a close, after which the conversation may come back; answer: its last one."""
         ...
 
@@ -170,7 +170,7 @@ class Scorekeeper:
         state.close_row = row
         outbox.tally.outcomes[answer.assistant, answer.version, outcome] += 1
         if self._watch is not None:
-            self._watch.on_close(key, state, answer, outcome)
+            self._watch.on_close(key, state, answer, outcome, means)
 
     def _put(
         self, key: bytes, state: Conversation, slot: Slot, outbox: Outbox, offset: int, *, late: bool

@@ -90,6 +90,28 @@ def test_an_answer_counts_for_the_release_that_gave_it() -> None:
     assert "clarification_free" not in figures["v2"]
 
 
+def test_where_two_releases_take_turns_each_has_the_means_of_its_own_answers() -> None:
+    asks = ["No, I meant the other one.", "Thanks, that worked! And what about billing?"]
+    lines = [turn("c1", 0, "user", "How do I reset my password?")]
+    for i in range(1, 90, 2):
+        text = f"Open Settings [d{1 + i % 3}]." + " See https://example.org/x." * (i % 5 == 0)
+        documents = [{"doc_id": f"d{j}", "url": "https://example.org/x"} for j in (1, 2, 3)]
+        answered, asked = (f"2025-06-15T{i // 60:02d}:{i % 60:02d}:{second}Z" for second in (10, 40))
+        more = {"retrieved": documents, "version": f"v{i // 2 % 2}", "timestamp": answered}
+        lines.append(turn("c1", i, "assistant", text, **more))
+        lines.append(turn("c1", i + 1, "user", asks[i // 2 % 3 == 0], timestamp=asked))
+    found = summary(*lines, *asked_and_answered("c2", minute=3), suite=ONE)
+    means = {(row["version"], row["scorer"]): row["mean"] for row in found["scores"] if row["mean"] is not None}
+    figures = {row["version"]: row.get("figures", {}) for row in found["quality"]}
+    compared = 0
+    for (version, scorer), mean in means.items():
+        if scorer in figures[version]:
+            assert figures[version][scorer]["value"] == mean
+            compared += 1
+    assert compared > 15
+    assert 0 < figures["v0"]["clarification_free"]["value"] < 1
+
+
 def test_a_follow_up_that_a_late_turn_corrects_counts_once() -> None:
     lines = [line for i in range(3) for line in asked_and_answered(f"c{i}")]
     thanks = turn("c0", 3, "user", "Thanks, that worked!")
