@@ -65,6 +65,9 @@ measure: $(VENV)/.report ## say how far each evaluator agrees with labels (DATA=
 	@test -d "$(DATA)" || { echo "no data in $(DATA): DATA=FOLDER make measure, FOLDER with turns*.jsonl(.gz) or of such folders" >&2; exit 2; }
 	$(VENV)/bin/turnsignal measure "$(DATA)" --mappings tests/measuring --json out/measure.json --html out/measure.html $(ARGS)
 
+claims: $(VENV)/.tests ## simulate recordings: how often comparisons claim what is not, miss what is, and intervals cover (ARGS="--recordings 100")
+	$(PY) -m tests.measuring.claims $(ARGS)
+
 bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARGS="--quick")
 	$(BENCH)/bin/python tests/bench/run.py $(ARGS)
 

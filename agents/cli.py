@@ -248,7 +248,8 @@ def conversation(conversation_id: str, *, source: Path | None) -> None:
 @click.option(
     "--worse",
     metavar="MINUTE:VERSION:KIND",
-    help="A planted regression; KIND: retrieves_worse, answers_worse or breaks_format.",
+    help="A planted regression; KIND: retrieves_worse, answers_worse, breaks_format, answers_errors, answers_empty, "
+    "refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
 )
 @click.option("--truth", type=click.Path(path_type=Path, dir_okay=False), help="File for what the simulation knows.")
 def simulate(

@@ -5,27 +5,36 @@ it any more (it is forgotten, or the replay ends), so that one that came back is
 numbers are held, as long as its state is.
 """
 
+from array import array
 from typing import Any
 
 from stream.cite_rates import CiteRates
+from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED, CITED, CLARIFICATION_FREE, DANGLING
 from stream.conversations import Conversation
 from stream.diagnosis import Level
 from stream.instructions import Result
 from stream.measures.ndcg import NDCG
 from stream.pairing import USER, Answer
 from stream.pipeline import Batch
-from stream.quality import Quality, Went
+from stream.quality import DERIVED, FOLLOW_UP, Quality, Went, on_log_scale
 from stream.review import Review
 from stream.scoring import Scored, relevancy_name, scorer_names
 from stream.stats import Means
 from stream.suite import Suite
 from stream.swaps import Swaps
+from stream.tallies import Release
 from stream.turns import Turn
 
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
 
 _BOTH_HIGH = f"{Level.HIGH}/{Level.HIGH}/"  #: how a diagnosis begins when relevancy and follow-up are high
+_UNSUMMED = 64  #: answers and follow-ups of a conversation that are held as they came
 _OPEN_ANSWERS = 16  #: failing answers of a conversation whose follow-up is awaited
+
+Places = tuple[int, ...]  #: where in a conversation's values the counts of some figures are
+#: turn id of the answer that a follow-up judges, "" for an answer; release of the answer; scorers, values; whether the
+#: follow-up asked for a clarification
+Heard = tuple[str, Release, tuple[str, ...], tuple[float, ...], bool]
 
 
 class Broken:
@@ -55,41 +64,91 @@ class Broken:
             self.fails[check][1] += 1
 
 
+class Held:
+    """What is known of a conversation that may go on.
+
+    release: of its first answer; mixed: another release answered, too; parts: release → its values, as `Quality` counts
+    them, without what is in `heard` yet: answers ("") and follow-ups (turn id of the answer) with their values;
+    headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which values, as long as it
+    can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions; went: how it had gone
+    when it was closed.
+    """
+
+    __slots__ = ("broken", "follow_ups", "good", "headless", "heard", "mixed", "parts", "release", "went")
+
+    def __init__(self, release: Release, *, headless: bool) -> None:
+        self.release = release
+        self.mixed = False
+        self.parts: dict[Release, list[float]] = {}
+        self.heard: list[Heard] = []
+        self.headless = headless
+        self.follow_ups: dict[str, tuple[list[float], Places, tuple[float, ...]]] = {}
+        self.good = 0
+        self.broken: Broken | None = None
+        self.went: Went | None = None
+
+
 class Aggregates:
     """Sum up one shard, as its `Watch`, and `add` its batches; then `finish`, and merge in the order of the shards."""
 
     def __init__(self, suite: Suite) -> None:
-        self.quality = Quality(scorer_names(suite))
+        part, scorers = suite.aggregates, scorer_names(suite)
+        covered = tuple(name for name in (relevancy_name(suite), FOLLOW_UP) if name)
+        self.quality = Quality(scorers, 0.0 if part.whole else suite.limits.idle, covered)
         self.review = Review()
         self.cite_rates = CiteRates()
         self.swaps = Swaps()
-        self._went: dict[bytes, Went] = {}
-        self._broken: dict[bytes, Broken] = {}
-        self._good: dict[bytes, int] = {}
+        self._held: dict[bytes, Held] = {}
+        self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
+        self._found: dict[tuple[str, ...], tuple[Places, int]] = {}
+        self._checks = frozenset(check.name for _, check in suite.parsed_checks)
+        self._width = 2 * len(self.quality.figures) + 1
+        # Where what is derived goes; nowhere, 0, where a scorer says it.
+        derived = {name: 0 if name in scorers else self._place[name] for name in DERIVED}
+        self._at_free, self._at_cited, self._at_dangling = (derived[n] for n in (CLARIFICATION_FREE, CITED, DANGLING))
+        self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
+        self._correctable = suite.limits.kept_turns + 1
 
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
         """Take in a scored response."""
+        if state.responses == 1:
+            if key in self._held:
+                self._settle(key)  # another one under the same id, forgotten meanwhile
+            self._held[key] = Held((turn.assistant, turn.version), headless=state.turns == 1)
+        held = self._held[key]
+        self._count_answer(held, state, turn, scored)
         if scored.compliance is not None and scored.compliance < 1.0:
             checks = [check for check, result in scored.findings if result is Result.FAIL]
-            self._broken.setdefault(key, Broken()).on_answer(turn.turn_id, checks)
+            if held.broken is None:
+                held.broken = Broken()
+            held.broken.on_answer(turn.turn_id, checks)
         if scored.ranks:
             self.cite_rates.count(turn.assistant, turn.version, scored.ranks, scored.cited)
             question = _opening(state) if state.responses == 1 else None
             self.swaps.take(key, turn, scored.ranks, scored.cited, question)
 
-    def on_follow_up(self, key: bytes, turn_id: str, scored: Scored) -> None:
-        """Count an answer whose relevancy and follow-up are high."""
+    def on_follow_up(self, key: bytes, turn_id: str, answer: Answer, scored: Scored) -> None:
+        """Take in what followed an answer, in place of what was known to follow it."""
+        held = self._held[key]
+        self._hear(
+            held, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values, answer.clarification)
+        )
         if scored.diagnosis.startswith(_BOTH_HIGH):
-            self._good[key] = self._good.get(key, 0) + 1
-            if key in self._broken:
-                self._broken[key].on_good(turn_id)
+            held.good += 1
+            if held.broken is not None:
+                held.broken.on_good(turn_id)
 
     def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str, means: Means) -> None:
         """Hold what there is to say of a conversation, until it cannot come back."""
-        if state.closes == 1:
-            self._settle(key)  # another one under the same id, forgotten meanwhile
-        values = self.quality.values(means, state.clarifications)
-        self._went[key] = Went((answer.assistant, answer.version), outcome, state.first, state.responses, values)
+        held = self._held[key]
+        times = (state.first, state.quiet_since, state.clock)
+        if held.mixed:
+            self._sum_up(held)
+            parts = {release: array("d", values) for release, values in held.parts.items()}
+        else:
+            parts = {held.release: self._as_counted(held, means, state.clarifications)}
+        release = (answer.assistant, answer.version)
+        held.went = Went(release, outcome, *times, held.headless, state.responses, parts)
 
     def add(self, batch: Batch) -> None:
         """Count the conversations that a batch forgot."""
@@ -100,10 +159,8 @@ class Aggregates:
 
     def finish(self) -> None:
         """Count the conversations that are left: nothing comes after this."""
-        for key in list(self._went):
+        for key in list(self._held):
             self._settle(key)
-        self._broken.clear()
-        self._good.clear()
 
     def merge(self, other: "Aggregates") -> None:
         """Add another shard's, finished."""
@@ -114,26 +171,98 @@ class Aggregates:
 
     def summary(self, suite: Suite) -> dict[str, Any]:
         """Return the sections of `summary.json`: conversations, releases compared, checks, ranks."""
-        minimum = suite.aggregates.minimum_n
+        part = suite.aggregates
+        minimum = part.minimum_n
+        self.quality.settle()
         checks = {check.name: self.quality.pooled(check.name) for _, check in suite.parsed_checks}
         relevancy = next((m for m in suite.parsed_measures if m.name == relevancy_name(suite)), None)
         cutoff = relevancy.cutoff if isinstance(relevancy, NDCG) else None
         return {
             "quality": self.quality.rows(minimum),
-            "comparisons": self.quality.comparisons(minimum),
+            "comparisons": self.quality.comparisons(minimum, part.primary, part.least_change),
             "review": self.review.rows(checks, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
             "position_bias": self.swaps.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 
+    def _count_answer(self, held: Held, state: Conversation, turn: Turn, scored: Scored) -> None:
+        release = (turn.assistant, turn.version)
+        values = held.parts.get(release)
+        if values is None:
+            values = held.parts[release] = [0.0] * self._width
+            held.mixed = held.mixed or release != held.release
+        values[-1] += 1
+        self._hear(held, ("", release, scored.scorers, scored.values, False))
+        if scored.ranks and (place := self._at_cited):
+            values[place] += 1
+            values[place + 1] += bool(scored.cited)
+        if (scored.markers or scored.faults) and (place := self._at_dangling):
+            values[place] += 1
+            values[place + 1] += "dangling" in scored.faults
+        if scored.findings:
+            place = self._at_checks
+            values[place] += 1
+            values[place + 1] += self._find(scored.scorers)[1] / len(scored.findings)
+        before = state.slots[-1] if state.slots else None
+        if before is not None and before.role == USER and turn.time >= before.time:
+            place = self._at_seconds
+            values[place] += 1
+            values[place + 1] += on_log_scale(turn.time - before.time)
+
+    def _hear(self, held: Held, heard: Heard) -> None:
+        """Put off the sums: where all answers are of one release, its conversation's own means say the same."""
+        held.heard.append(heard)
+        if len(held.heard) > _UNSUMMED:
+            self._sum_up(held)
+
+    def _sum_up(self, held: Held) -> None:
+        """Add what was heard to the values of its release; a follow-up in place of one that it corrects."""
+        known = held.follow_ups
+        for turn_id, release, names, found, clarification in held.heard:
+            if turn_id in known:
+                values, places, before = known.pop(turn_id)
+                for place, value in zip(places, before, strict=True):
+                    values[place] -= 1
+                    values[place + 1] = values[place + 1] - value if values[place] else 0.0
+            if not found:
+                continue
+            values, places = held.parts[release], self._find(names)[0]
+            if turn_id and self._at_free:
+                places, found = (*places, self._at_free), (*found, 0.0 if clarification else 1.0)
+            for place, value in zip(places, found, strict=True):
+                values[place] += 1
+                values[place + 1] += value
+            if turn_id:
+                known[turn_id] = (values, places, found)
+                if len(known) > self._correctable:
+                    del known[next(iter(known))]
+        held.heard.clear()
+
+    def _as_counted(self, held: Held, means: Means, clarifications: int) -> "array[float]":
+        """Return the values of a conversation with one release: its own means, and what is derived beside them."""
+        values = array("d", means)
+        values.extend(held.parts[held.release][len(means) :])
+        if place := self._at_free:
+            judged = means[self._place[FOLLOW_UP]]
+            values[place], values[place + 1] = judged, max(0.0, judged - clarifications)
+        return values
+
+    def _find(self, names: tuple[str, ...]) -> tuple[Places, int]:
+        """Return the places of some scorers, and how many of them are checks."""
+        found = self._found.get(names)
+        if found is None:
+            checks = sum(name in self._checks for name in names)
+            found = self._found[names] = tuple(self._place[name] for name in names), checks
+        return found
+
     def _settle(self, key: bytes) -> None:
-        went = self._went.pop(key, None)
-        if went is None:
+        held = self._held.pop(key, None)
+        if held is None or held.went is None:
             return
-        good, broken = self._good.pop(key, 0), self._broken.pop(key, None)
+        went, broken = held.went, held.broken
         self.quality.add(went)
         resolved = went.outcome == "resolved"
-        good = went.answers if resolved else min(good, went.answers)
+        good = went.answers if resolved else min(held.good, went.answers)
         fails = broken.fails.items() if broken is not None else ()
         self.review.add(went.answers, good, [(check, n, n if resolved else high) for check, (n, high) in fails])
 

@@ -1,10 +1,13 @@
-"""Intervals: how far a rate or a mean can be trusted, at 95 %, from sums that merge.
+"""Intervals: how far a rate, a mean or a difference can be trusted, at 95 %, from sums that merge.
 
 A few lines rather than a library: SciPy and statsmodels cost more to import than a small replay takes; the tests
 compare with SciPy. Turns within a conversation are alike, so the unit of a mean is the conversation, never the turn.
+Rates near 1 have lopsided intervals: all of them are score intervals on the effective number of observations, which is
+the number of turns ÷ the design effect of conversations.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -24,12 +27,51 @@ class Interval(NamedTuple):
         return {"value": round(self.value, 6), "low": round(self.low, 6), "high": round(self.high, 6), "n": self.n}
 
 
+class Estimate(NamedTuple):
+    """A mean of values from 0 to 1, and how much stands behind it.
+
+    size: effective number of observations: of so many independent ones, a rate would be as uncertain as this mean is;
+    degrees: of freedom of that uncertainty; n: conversations.
+    """
+
+    value: float
+    size: float
+    degrees: int
+    n: int
+
+    def bounds(self, quantile: float) -> tuple[float, float]:
+        """Return the score interval (Wilson 1927) that so many standard errors leave."""
+        value, size, square = self.value, self.size, quantile * quantile
+        middle = (value + square / (2 * size)) / (1 + square / size)
+        half = quantile / (1 + square / size) * math.sqrt(value * (1 - value) / size + square / (4 * size * size))
+        low = 0.0 if value <= 0 else max(0.0, middle - half)
+        return low, 1.0 if value >= 1 else min(1.0, middle + half)
+
+    @property
+    def interval(self) -> Interval:
+        """The value with its 95 % interval, by t."""
+        return Interval(self.value, *self.bounds(t_quantile(self.degrees)), self.n)
+
+
+class Difference(NamedTuple):
+    """The difference of two independent means with its 95 % interval; n: the smaller of the two.
+
+    p: of the two-sided test that the interval inverts: below 0.05 exactly where the interval leaves 0 out.
+    """
+
+    value: float
+    low: float
+    high: float
+    n: int
+    p: float
+
+
 @dataclass(slots=True)
 class Clusters:
     """Sums over conversations of one quantity: what a mean over turns and its interval need.
 
     n: conversations with an observation; turns, total: sums of the conversations' counts and of their values;
-    turns2, cross, total2: sums of count², count × total, total².
+    turns2, cross, total2: sums of count², count × total, total²; means, means2: of their own means, and of mean².
     """
 
     n: float = 0
@@ -38,6 +80,8 @@ class Clusters:
     turns2: float = 0
     cross: float = 0
     total2: float = 0
+    means: float = 0
+    means2: float = 0
 
     def add(self, turns: float, total: float) -> None:
         """Add a conversation: how many values it has, and their sum."""
@@ -48,6 +92,8 @@ class Clusters:
             self.turns2 += turns * turns
             self.cross += turns * total
             self.total2 += total * total
+            self.means += total / turns
+            self.means2 += (total / turns) ** 2
 
     def merge(self, other: "Clusters") -> None:
         """Add another's sums."""
@@ -56,43 +102,109 @@ class Clusters:
 
 
 def wilson(count: float, n: int) -> Interval:
-    """Return a rate with its score interval (Wilson 1927); count: 0 to n, n ≥ 1.
+    """Return a rate of independent observations with its score interval; count: 0 to n, n ≥ 1.
 
     >>> wilson(0, 30)[1:3]
     (0.0, 0.11351338317126263)
     """
-    rate, z2 = count / n, Z * Z
-    middle = (rate + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z / (1 + z2 / n) * math.sqrt(rate * (1 - rate) / n + z2 / (4 * n * n))
-    low = 0.0 if count <= 0 else max(0.0, middle - half)
-    return Interval(rate, low, 1.0 if count >= n else min(1.0, middle + half), n)
+    return Interval(count / n, *Estimate(count / n, n, n, n).bounds(Z), n)
 
 
-def clustered_mean(sums: Clusters) -> Interval:
-    """Return the mean over all turns of values from 0 to 1, with the interval that clusters of turns leave.
+def mean_over_turns(sums: Clusters) -> Estimate:
+    """Return the mean over all turns of values from 0 to 1; `sums` has a conversation at least.
 
-    Cluster-robust variance of a ratio, with t of n − 1 degrees (Cameron and Miller 2015: the meat is the sum over
-    clusters of squared residual totals). Without any spread, or with one conversation, the widest spread that such a
-    mean can have is taken: that of a rate, so that 30 times 1.0 is not certainty. `sums` has a conversation at least.
+    Its variance is the cluster-robust one of a ratio (Cameron and Miller 2015: the meat is the sum over clusters of
+    squared residual totals). Without any spread, or with one conversation, the widest spread that such a mean can have
+    is taken: that of a rate of so many conversations, so that 30 times 1.0 is not certainty.
     """
     n, mean = round(sums.n), min(1.0, max(0.0, sums.total / sums.turns))
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
-    if n < 2 or meat <= 1e-9 * sums.turns2:
-        return wilson(mean * n, n)
-    error = math.sqrt(meat * n / (n - 1)) / sums.turns
-    half = t_quantile(n - 1) * error
-    return Interval(mean, max(0.0, mean - half), min(1.0, mean + half), n)
+    size = float(n)
+    if n > 1 and meat > 1e-9 * sums.turns2 and 0 < mean < 1:
+        size = mean * (1 - mean) * sums.turns * sums.turns * (n - 1) / (meat * n)
+    return Estimate(mean, size, max(1, n - 1), n)
 
 
-def difference(after: Interval, before: Interval) -> Interval:
-    """Return after − before of two independent estimates; n: the smaller of the two.
+def mean_over_conversations(sums: Clusters) -> Estimate:
+    """Return the mean of the conversations' own means, in which a long one weighs no more than a short one."""
+    return mean_over_turns(Clusters(sums.n, sums.n, sums.means, sums.n, sums.means, sums.means2))
 
-    Newcombe's hybrid of the two intervals (1998, method 10), for means as for rates.
+
+def rate(count: int, n: int) -> Estimate:
+    """Return a rate among n conversations, n ≥ 1."""
+    return mean_over_turns(Clusters(n, n, count, n, count, count))
+
+
+def clustered_mean(sums: Clusters) -> Interval:
+    """Return the mean over all turns of values from 0 to 1, with the interval that clusters of turns leave."""
+    return mean_over_turns(sums).interval
+
+
+def difference(after: Estimate, before: Estimate) -> Difference:
+    """Return after − before of two independent estimates.
+
+    Newcombe's hybrid of the two score intervals (1998, method 10), for means as for rates, with t of Welch's degrees;
+    p comes from the widest interval that leaves 0 out.
     """
+    degrees = _welch(after, before)
+    low, high = _newcombe(after, before, t_quantile(degrees))
     delta = after.value - before.value
-    low = delta - math.hypot(after.value - after.low, before.high - before.value)
-    high = delta + math.hypot(after.high - after.value, before.value - before.low)
-    return Interval(delta, low, high, min(after.n, before.n))
+    return Difference(delta, low, high, min(after.n, before.n), t_tails(_reach(after, before), degrees))
+
+
+def _newcombe(after: Estimate, before: Estimate, quantile: float) -> tuple[float, float]:
+    delta = after.value - before.value
+    (low, high), (least, most) = after.bounds(quantile), before.bounds(quantile)
+    below = math.hypot(after.value - low, most - before.value)
+    return delta - below, delta + math.hypot(high - after.value, before.value - least)
+
+
+def _welch(after: Estimate, before: Estimate) -> int:
+    spreads = []
+    for one in (after, before):
+        low, high = one.bounds(Z)
+        spreads.append(((high - low) ** 2, one.degrees))
+    (mine, my_degrees), (theirs, their_degrees) = spreads
+    return max(1, int((mine + theirs) ** 2 / (mine**2 / my_degrees + theirs**2 / their_degrees)))
+
+
+def _reach(after: Estimate, before: Estimate) -> float:
+    """Return how many standard errors the difference is away from 0, at most 40."""
+    side = 0 if after.value > before.value else 1
+    near, far = 0.0, 40.0
+    for _ in range(50):
+        middle = (near + far) / 2
+        bound = _newcombe(after, before, middle)[side]
+        if after.value != before.value and (bound > 0) == (side == 0) and bound != 0:
+            near = middle
+        else:
+            far = middle
+    return near
+
+
+def jackknife(value: float, left_out: Sequence[float], n: int) -> Interval:
+    """Return a value from 0 to 1 with the interval that its dependence on groups of the data leaves.
+
+    left_out: the value without each group, two or more (Efron and Tibshirani 1993, 11.5).
+    """
+    groups = len(left_out)
+    middle = math.fsum(left_out) / groups
+    error = math.sqrt((groups - 1) / groups * math.fsum((one - middle) ** 2 for one in left_out))
+    half = t_quantile(groups - 1) * error
+    return Interval(value, max(0.0, value - half), min(1.0, value + half), n)
+
+
+def adjust(values: Sequence[float]) -> list[float]:
+    """Return p-values adjusted for the share of false discoveries among so many (Benjamini and Hochberg 1995).
+
+    >>> adjust([0.01, 0.5, 0.02])
+    [0.03, 0.5, 0.03]
+    """
+    order = sorted(range(len(values)), key=values.__getitem__, reverse=True)
+    found, least = [1.0] * len(values), 1.0
+    for rank, place in zip(range(len(values), 0, -1), order, strict=True):
+        least = found[place] = min(least, values[place] * len(values) / rank)
+    return found
 
 
 def t_quantile(degrees: int) -> float:
@@ -105,6 +217,16 @@ def t_quantile(degrees: int) -> float:
     second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
     third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
     return z + first / v + second / v**2 + third / v**3
+
+
+def t_tails(t: float, degrees: int) -> float:
+    """Return how often Student's t is further from 0 than this; within 1 % of itself from 30 degrees on (Wallace 1959).
+
+    Used for p-values, which nobody should read to the second digit.
+    """
+    v = float(max(1, degrees))
+    z = (8 * v + 1) / (8 * v + 3) * math.sqrt(v * math.log1p(t * t / v))
+    return math.erfc(z / math.sqrt(2))
 
 
 def rule_of_three(n: int) -> float:

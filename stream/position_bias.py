@@ -65,27 +65,34 @@ class Propensities(NamedTuple):
         return "" if len(self.values) > 1 else f"not enough swaps: n = {self.n}"
 
 
-def shuffled(shapes: Iterable[tuple[Shape, int]]) -> Cells:
-    """Return the cells of the responses whose contexts were shuffled; shapes of one assistant, with their counts.
+def shuffling(shapes: Iterable[tuple[Shape, int]]) -> frozenset[str | None]:
+    """Return the releases that shuffle their contexts; shapes of one assistant, with their counts.
 
     A release shuffles when, among its responses with four documents or more in another order than the retrieval's, the
     correlation of the two orders is about 0.
     """
     moved: defaultdict[str | None, list[tuple[Shape, int]]] = defaultdict(list)
     for shape, by in shapes:
-        if len(shape.places) >= 4 and shape.places != tuple(range(1, len(shape.places) + 1)):
+        if _moves(shape):
             moved[shape.version].append((shape, by))
+    return frozenset(version for version, found in moved.items() if abs(_correlation(found)) < MIXED)
+
+
+def shuffled(shapes: Iterable[tuple[Shape, int]], releases: frozenset[str | None]) -> Cells:
+    """Return the cells of the responses of releases that shuffle their contexts."""
     cells: Cells = {}
-    for version, found in moved.items():
-        if abs(_correlation(found)) >= MIXED:
-            continue
-        for shape, by in found:
+    for shape, by in shapes:
+        if shape.version in releases and _moves(shape):
             cited = set(shape.cited)
             for rank, place in zip(shape.ranks, shape.places, strict=True):
-                cell = cells.setdefault(((version, len(shape.ranks), place), rank), [0, 0])
+                cell = cells.setdefault(((shape.version, len(shape.ranks), place), rank), [0, 0])
                 cell[0] += by
                 cell[1] += by * (rank in cited)
     return cells
+
+
+def _moves(shape: Shape) -> bool:
+    return len(shape.places) >= 4 and shape.places != tuple(range(1, len(shape.places) + 1))
 
 
 def _correlation(shapes: Iterable[tuple[Shape, int]]) -> float:
@@ -125,6 +132,21 @@ def estimate(source: str, cells: Cells) -> Propensities:
             return Propensities(source, int(shown.sum()), tuple(values.tolist()), *bounds)
         known -= 1
     return Propensities(source, n)
+
+
+def refit(cells: Cells, without: Cells, known: int) -> tuple[float, ...] | None:
+    """Estimate the propensities of as many ranks as are known, with some of the documents taken out again.
+
+    None where those that are left do not connect the ranks.
+    """
+    left = {}
+    for key, (shown, cited) in cells.items():
+        less = without.get(key, (0, 0))
+        if key[1] <= known and shown > less[0]:
+            left[key] = [shown - less[0], cited - less[1]]
+    sets, ranks, shown_left, cited_left = _swapped(left)
+    found = _fit(sets, ranks - 1, shown_left, cited_left, known)
+    return None if found is None else tuple(np.exp(found[0]).tolist())
 
 
 def _swapped(cells: Cells) -> tuple[Ints, Ints, Floats, Floats]:

@@ -1,115 +1,191 @@
 """Quality: how the conversations of a release went, with n and intervals, and whether the next release went worse.
 
 Single conversations are noise: some people explore, some leave (S0). So nothing is said of fewer than a minimum of
-them, and every figure that is said comes with its 95 % interval. A conversation counts for the release of its last
-answer.
+them, and every figure that is said comes with its 95 % interval. An answer counts for the release that gave it; the
+outcome of a conversation for the release of its last answer. Conversations that the recording cuts are left out and
+counted: those in its middle of which it begins, and those that are younger than `idle` when it ends.
 """
 
+import math
 from array import array
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from stream.intervals import Clusters, Interval, clustered_mean, difference, wilson
-from stream.stats import Means
+from stream.claims import (
+    ANSWER_SECONDS,
+    CHECKS_APPLIED,
+    CITED,
+    CLARIFICATION_FREE,
+    DANGLING,
+    OUTCOMES,
+    Claim,
+    claims,
+    coverage_name,
+)
+from stream.intervals import (
+    Clusters,
+    Difference,
+    Estimate,
+    difference,
+    mean_over_conversations,
+    mean_over_turns,
+    rate,
+)
 from stream.tallies import Release
 
-OUTCOMES = ("resolved", "clarified", "abandoned")
 FOLLOW_UP = "follow_up"
-CLARIFICATION_FREE = "clarification_free"  #: share of judged follow-ups that asked for no clarification
-LOWER_IS_BETTER = frozenset({"clarified", "abandoned", "dangling", "wasted_context"})
+#: figures that are taken here from what answers and follow-ups are, where the suite has no scorer of that name
+DERIVED = (CLARIFICATION_FREE, CITED, DANGLING, CHECKS_APPLIED, ANSWER_SECONDS)
+FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the logarithmic scale of its mean
+_SPAN = math.log(SLOWEST / FASTEST)
 
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
+
+
+def on_log_scale(seconds: float) -> float:
+    """Return where seconds stand between `FASTEST` and `SLOWEST`: twice as slow is the same step everywhere."""
+    return math.log(min(SLOWEST, max(FASTEST, seconds)) / FASTEST) / _SPAN
 
 
 class Went(NamedTuple):
     """How one conversation went, in little memory.
 
-    first: event time of its first turn; answers: responses; values: count and sum of each scorer's values, in turn.
+    release: of its last answer; first: event time of its first turn; quiet: event time from which on it was idle;
+    clock: stream time at its last turn; headless: its first turn was an answer; answers: how many;
+    parts: release → count and sum of each figure's values, in turn, and the number of answers last.
     """
 
     release: Release
     outcome: str
     first: float
+    quiet: float
+    clock: float
+    headless: bool
     answers: int
-    values: "array[float]"
+    parts: "dict[Release, array[float]]"
 
 
 @dataclass(slots=True)
 class ReleaseTotals:
     """The conversations of one release.
 
-    first: smallest event time, seconds since 1970; moments: a row of `Clusters` fields per scorer; waiting: values of
-    conversations that are not in the moments yet.
+    first: smallest event time, seconds since 1970; moments: a row per figure: the fields of `Clusters`, and the sum of
+    answers × count; answered: conversations, answers, answers²; left_out: conversations that the recording cuts, by
+    reason; waiting: values of conversations that are not in the moments yet.
     """
 
     first: float
     moments: npt.NDArray[np.float64]
+    answered: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
     outcomes: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
     waiting: "list[array[float]]" = field(default_factory=list)
+
+    def take(self, values: "array[float]") -> None:
+        """Add a conversation's values."""
+        self.waiting.append(values)
+        if len(self.waiting) >= _WAITING:
+            self.sum_up()
 
     def sum_up(self) -> None:
         """Put the values that wait into the moments."""
         if self.waiting:
             values = np.frombuffer(b"".join(self.waiting)).reshape(len(self.waiting), -1)
-            turns, totals = values[:, 0::2], values[:, 1::2]
-            columns = [turns > 0, turns, totals, turns * turns, turns * totals, totals * totals]
-            self.moments += np.stack([column.sum(axis=0) for column in columns], axis=1)
+            turns, totals, answers = values[:, 0:-1:2], values[:, 1:-1:2], values[:, -1:]
+            means = totals / np.maximum(turns, 1)
+            columns = [turns > 0, turns, totals, turns * turns, turns * totals, totals * totals, means, means * means]
+            self.moments += np.stack([column.sum(axis=0) for column in (*columns, answers * turns)], axis=1)
+            self.answered += [(answers > 0).sum(), answers.sum(), (answers * answers).sum()]
             self.waiting.clear()
+
+    def merge(self, other: "ReleaseTotals") -> None:
+        """Add another part's."""
+        other.sum_up()
+        self.sum_up()
+        self.first = min(self.first, other.first)
+        self.moments += other.moments
+        self.answered += other.answered
+        self.outcomes.update(other.outcomes)
+        self.left_out.update(other.left_out)
+
+
+class Figure(NamedTuple):
+    """One figure of a release: the mean over turns, the mean of conversation means, the share of answers it scored."""
+
+    mean: Estimate
+    by_conversation: Estimate | None = None
+    coverage: Estimate | None = None
 
 
 class Quality:
-    """Conversations by release; `add` each once, then `rows` and `comparisons`."""
+    """Conversations by release: `add` each once, `merge` the parts, `settle`, then `rows` and `comparisons`.
 
-    def __init__(self, scorers: Sequence[str]) -> None:
-        self.scorers = (*scorers, CLARIFICATION_FREE)
-        self._follow_ups = 2 * self.scorers.index(FOLLOW_UP)
+    scorers: of the suite; idle: seconds after which a conversation is over, 0 where the recording holds whole ones;
+    covered: scorers whose coverage is a figure of its own.
+    """
+
+    def __init__(self, scorers: Sequence[str], idle: float = 0.0, covered: Sequence[str] = (FOLLOW_UP,)) -> None:
+        self.figures = (*scorers, *(name for name in DERIVED if name not in scorers))
+        self.start, self.end = math.inf, -math.inf
+        self._idle = idle
+        self._covered = covered
         self._releases: dict[Release, ReleaseTotals] = {}
+        self._cut: list[Went] = []  # conversations that the recording may cut: known when its ends are known
+        self._set_aside = ReleaseTotals(math.inf, self._no_moments())  # of those that it does cut
 
-    def values(self, means: Means, clarifications: int) -> "array[float]":
-        """Return a conversation's values as `Went` holds them; means: in the order of the scorers."""
-        values = array("d", means)
-        judged = values[self._follow_ups]
-        values.extend((judged, max(0.0, judged - clarifications)))
-        return values
+    def empty(self) -> "array[float]":
+        """Return the values of a conversation before its first answer, as `Went` holds them."""
+        return array("d", bytes(8 * (2 * len(self.figures) + 1)))
 
     def add(self, went: Went) -> None:
         """Count a conversation; each once."""
-        of_release = self._totals(went.release, went.first)
-        of_release.outcomes[went.outcome] += 1
-        of_release.waiting.append(went.values)
-        if len(of_release.waiting) >= _WAITING:
-            of_release.sum_up()
+        self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
+        if self._why_cut(went):
+            self._cut.append(went)
+        else:
+            self._count(went)
 
     def merge(self, other: "Quality") -> None:
         """Add what another part counted; sums of floats depend on the order, so merge in the order of the shards."""
+        self.start, self.end = min(self.start, other.start), max(self.end, other.end)
+        self._cut += other._cut
+        self._set_aside.merge(other._set_aside)
         for release, theirs in other._releases.items():
-            theirs.sum_up()
-            mine = self._totals(release, theirs.first)
-            mine.sum_up()
-            mine.moments += theirs.moments
-            mine.outcomes.update(theirs.outcomes)
+            self._totals(release, theirs.first).merge(theirs)
 
-    def pooled(self, scorer: str) -> Clusters:
-        """Return one scorer's sums over all releases."""
+    def settle(self) -> None:
+        """Leave out what the recording cuts, now that its ends are known; call once all parts are merged."""
+        waiting, self._cut = self._cut, []
+        for went in waiting:
+            why = self._why_cut(went)
+            if not why:
+                self._count(went)
+                continue
+            self._totals(went.release, went.first).left_out[why] += 1
+            for values in went.parts.values():
+                self._set_aside.take(values)
+
+    def pooled(self, figure: str) -> Clusters:
+        """Return one figure's sums over all releases, with the conversations that are left out of them."""
         sums = Clusters()
-        for of_release in self._releases.values():
-            of_release.sum_up()
-            sums.merge(Clusters(*of_release.moments[self.scorers.index(scorer)].tolist()))
+        for totals in (*self._releases.values(), self._set_aside):
+            totals.sum_up()
+            sums.merge(Clusters(*totals.moments[self.figures.index(figure), :-1].tolist()))
         return sums
 
     def rows(self, minimum: int) -> list[dict[str, Any]]:
         """Say how each release's conversations went; nothing of fewer than `minimum`, and that it is silent."""
         return [self._row(release, minimum) for release in sorted(self._releases, key=self._by_time)]
 
-    def comparisons(self, minimum: int) -> list[dict[str, Any]]:
+    def comparisons(self, minimum: int, primary: str, least_change: float) -> list[dict[str, Any]]:
         """Compare each release with the one before it of the same assistant, where both have enough conversations.
 
-        A change is named where its interval leaves 0 out; of twenty figures one does so by chance.
+        What is named, and how, is `stream.claims`.
         """
         rows = []
         before: dict[str, Release] = {}
@@ -117,50 +193,114 @@ class Quality:
             if self._releases[release].outcomes.total() < minimum:
                 continue
             if release[0] in before:
-                rows.append(self._compare(before[release[0]], release, minimum))
+                rows.append(self._compare(before[release[0]], release, minimum, primary, least_change))
             before[release[0]] = release
         return rows
 
+    def _no_moments(self) -> npt.NDArray[np.float64]:
+        return np.zeros((len(self.figures), 9))
+
     def _totals(self, release: Release, first: float) -> ReleaseTotals:
-        of_release = self._releases.get(release)
-        if of_release is None:
-            of_release = self._releases[release] = ReleaseTotals(first, np.zeros((len(self.scorers), 6)))
-        of_release.first = min(of_release.first, first)
-        return of_release
+        totals = self._releases.get(release)
+        if totals is None:
+            totals = self._releases[release] = ReleaseTotals(first, self._no_moments())
+        totals.first = min(totals.first, first)
+        return totals
+
+    def _why_cut(self, went: Went) -> str:
+        """Say why a conversation is left out, as far as the ends of the recording are known; "" where it is not."""
+        if not self._idle:
+            return ""
+        if went.quiet + self._idle > self.end or went.quiet > self.end:
+            return "young"
+        return "headless" if went.headless and went.first < self.start + self._idle else ""
+
+    def _count(self, went: Went) -> None:
+        self._totals(went.release, went.first).outcomes[went.outcome] += 1
+        for release, values in went.parts.items():
+            self._totals(release, went.first).take(values)
 
     def _by_time(self, release: Release) -> tuple[str, float, str]:
         return release[0], self._releases[release].first, release[1] or ""
 
-    def _figures(self, release: Release, minimum: int) -> dict[str, Interval]:
+    def _figures(self, release: Release, minimum: int) -> dict[str, Figure]:
         """Return every figure of a release that enough conversations speak of."""
-        of_release = self._releases[release]
-        of_release.sum_up()
-        n = of_release.outcomes.total()
-        figures = {outcome: wilson(of_release.outcomes[outcome], n) for outcome in OUTCOMES} if n >= minimum else {}
-        for scorer, moments in zip(self.scorers, of_release.moments.tolist(), strict=True):
-            if moments[0] >= minimum:
-                figures[scorer] = clustered_mean(Clusters(*moments))
+        totals = self._releases[release]
+        totals.sum_up()
+        n = totals.outcomes.total()
+        figures = {name: Figure(rate(totals.outcomes[name], n)) for name in OUTCOMES} if n >= minimum else {}
+        conversations, answers, answers2 = totals.answered.tolist()
+        for name, moments in zip(self.figures, totals.moments.tolist(), strict=True):
+            sums = Clusters(*moments[:-1])
+            coverage = None
+            if conversations >= minimum:
+                scored = Clusters(conversations, answers, sums.turns, answers2, moments[-1], sums.turns2)
+                coverage = mean_over_turns(scored)
+                if name in self._covered:
+                    figures[coverage_name(name)] = Figure(coverage)
+            if sums.n >= minimum:
+                figures[name] = Figure(mean_over_turns(sums), mean_over_conversations(sums), coverage)
         return figures
 
     def _row(self, release: Release, minimum: int) -> dict[str, Any]:
-        of_release = self._releases[release]
-        n = of_release.outcomes.total()
+        totals = self._releases[release]
+        totals.sum_up()
+        n = totals.outcomes.total()
         row: dict[str, Any] = {"assistant": release[0], "version": release[1], "conversations": n}
-        row["first"] = of_release.first
+        row |= {"left_out": dict(sorted(totals.left_out.items())), "first": totals.first}
         if n < minimum:
             return row | {"silent": f"n too small: {n} < {minimum}"}
-        return row | {"figures": {name: found.as_json() for name, found in self._figures(release, minimum).items()}}
+        conversations, answers, _ = totals.answered.tolist()
+        row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
+        return row | {"figures": {name: _spell(name, found) for name, found in self._figures(release, minimum).items()}}
 
-    def _compare(self, before: Release, after: Release, minimum: int) -> dict[str, Any]:
+    def _compare(
+        self, before: Release, after: Release, minimum: int, primary: str, least_change: float
+    ) -> dict[str, Any]:
         old, new = self._figures(before, minimum), self._figures(after, minimum)
-        deltas = {}
-        for name in [name for name in new if name in old]:
-            delta = difference(new[name], old[name])
-            deltas[name] = delta.as_json() | {"verdict": _verdict(name, delta)}
-        return {"assistant": after[0], "before": before[1], "after": after[1], "deltas": deltas}
+        common = [name for name in new if name in old]
+        deltas = {name: difference(new[name].mean, old[name].mean) for name in common}
+        coverages = dict(_coverages(common, new, old))
+        said = claims(deltas, coverages, primary, least_change)
+        row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
+        row["primary"] = primary if primary in deltas else None
+        return row | {"deltas": {name: _spell_delta(name, deltas[name], said[name]) for name in common}}
 
 
-def _verdict(name: str, delta: Interval) -> str:
-    if delta.low <= 0 <= delta.high:
-        return "no difference shown"
-    return "worse" if (delta.value > 0) == (name in LOWER_IS_BETTER) else "better"
+def _coverages(
+    names: Iterable[str], new: Mapping[str, Figure], old: Mapping[str, Figure]
+) -> Iterable[tuple[str, Difference]]:
+    for name in names:
+        mine, theirs = new[name].coverage, old[name].coverage
+        if mine is not None and theirs is not None:
+            yield name, difference(mine, theirs)
+
+
+def _spell(name: str, figure: Figure) -> dict[str, Any]:
+    """Write a figure; seconds as geometric means, which is what a mean of logarithms is."""
+    if name == ANSWER_SECONDS:
+        value, low, high, n = figure.mean.interval
+        spelled = {"value": _seconds(value), "low": _seconds(low), "high": _seconds(high), "n": n, "unit": "s"}
+    else:
+        spelled = figure.mean.interval.as_json()
+    if figure.by_conversation is not None and name != ANSWER_SECONDS:
+        spelled["mean_of_conversations"] = figure.by_conversation.interval.as_json()
+    if figure.coverage is not None:
+        spelled["coverage"] = round(figure.coverage.value, 6)
+    return spelled
+
+
+def _spell_delta(name: str, delta: Difference, claim: Claim) -> dict[str, Any]:
+    """Write a difference; of seconds by how many times more, less one."""
+    bounds: dict[str, Any] = {"value": delta.value, "low": delta.low, "high": delta.high}
+    if name == ANSWER_SECONDS:
+        bounds = {key: math.expm1(value * _SPAN) for key, value in bounds.items()}
+    spelled = {key: round(value, 6) for key, value in bounds.items()} | {"n": delta.n}
+    if name == ANSWER_SECONDS:
+        spelled["unit"] = "ratio - 1"
+    spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.verdict}
+    return spelled | ({"why": claim.why} if claim.why else {})
+
+
+def _seconds(place: float) -> float:
+    return round(FASTEST * math.exp(place * _SPAN), 3)

@@ -51,8 +51,8 @@ class Watch(Protocol):
         """Take note of a response; its conversation is as it was before it, but for the number of responses."""
         ...
 
-    def on_follow_up(self, key: bytes, turn_id: str, scored: Scored) -> None:
-        """Take note of a follow-up to the response `turn_id`, maybe a correction of an earlier one."""
+    def on_follow_up(self, key: bytes, turn_id: str, answer: Answer, scored: Scored) -> None:
+        """Take note of what followed the response `turn_id`, in place of what was known to follow it."""
         ...
 
     def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str, means: Means) -> None:
@@ -229,8 +229,8 @@ class Scorekeeper:
         outbox.row(key, answer.row, Stage.FOLLOW_UP, slot, answer, answer.row_time, scored, extra)
         outbox.pairing(answer, found, scored.diagnosis, replaced=replaced)
         self._observe(key, state, answer, answer.row_time, scored, outbox)
-        if followed_up and self._watch is not None:
-            self._watch.on_follow_up(key, slot.turn_id, scored)
+        if self._watch is not None:
+            self._watch.on_follow_up(key, slot.turn_id, answer, scored)
         if followed_up and not found.gap and outbox.queues(key):
             outbox.queue(key, Stage.FOLLOW_UP, slot, answer, around, follow_up=found.turn)
 

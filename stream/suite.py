@@ -3,7 +3,6 @@
 What is judged stands here; where things run (brokers, ports, keys) stands in the environment (agents.settings).
 """
 
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +16,6 @@ import orjson
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -29,7 +27,9 @@ from stream import follow_ups
 from stream.checks import parse_check
 from stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
 from stream.citations import DEFAULT_STYLES, citation_reader
+from stream.claims import CLARIFICATION_FREE, PRIMARIES
 from stream.conversations import Limits
+from stream.durations import Duration
 from stream.errors import ConfigError
 from stream.follow_ups import FollowUpRules
 from stream.instructions import Check
@@ -39,19 +39,6 @@ from stream.turns import MAX_ID, MAX_SHORT
 from stream.windows import WindowSpec
 
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
-
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-
-def _seconds(value: object) -> float:
-    """Read `90`, `"30m"`, `"24h"`; pydantic turns the ValueError into its own."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*", value) if isinstance(value, str) else None
-    if match is None:
-        msg = 'a duration like 90, "30m", "24h" or "7d" is expected'
-        raise ValueError(msg)
-    return float(match[1]) * _UNITS[match[2]]
 
 
 def _read_by(read: Callable[[str], object]) -> AfterValidator:
@@ -87,7 +74,6 @@ Label = Annotated[str, AfterValidator(_label)]
 MAX_STATE = 1_040_000  #: bytes of one conversation's state, so that a topic of the broker's default takes it
 MAX_KEPT = 100_000  #: characters of texts in one state: up to six bytes each as JSON, and a broker takes a megabyte
 
-Duration = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
 Ratio = Annotated[float, Field(ge=0, le=1)]
 #: Not strict: behind a validator that sees the part before it is read, pydantic takes a TOML array for a list only.
 Bound = Annotated[tuple[Annotated[str, Field(strict=True)], ...], Field(strict=False)]
@@ -215,9 +201,16 @@ class ExchangePart(_Part):
 
 
 class AggregatePart(_Part):
-    """What a replay's summary needs before it says anything: conversations, beneath which it is silent."""
+    """What a replay's summary needs before it says anything of a release.
+
+    minimum_n: conversations, beneath which it is silent; primary: the figure that a comparison of releases is about;
+    least_change: the smallest difference that is worth naming; whole: no conversation is cut by the recording.
+    """
 
     minimum_n: Annotated[int, Field(ge=2, le=1_000_000)] = 30
+    primary: str = CLARIFICATION_FREE
+    least_change: Ratio = 0.01
+    whole: bool = False
 
 
 DEFAULT_CHECKS = (
@@ -276,6 +269,15 @@ class Suite(_Part):
         if most > MAX_STATE:
             msg = f"expected the state of a conversation to take {MAX_STATE} bytes at most, got up to {most}"
             raise ValueError(msg + ": keep fewer turns or characters, or windows for a shorter time")
+        return self
+
+    @model_validator(mode="after")
+    def _known_primary(self) -> "Suite":
+        checks = [check.name for _, check in self.parsed_checks]
+        known = [*PRIMARIES, *(measure.name for measure in self.parsed_measures), *checks]
+        if self.aggregates.primary not in known:
+            msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
+            raise ValueError(msg)
         return self
 
     @cached_property

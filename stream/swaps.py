@@ -5,18 +5,32 @@ bounded and a long replay pays for a share of its responses only.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 from zlib import crc32
 
+import numpy as np
+
 from stream.cite_rates import MAX_RANK
-from stream.intervals import Clusters, clustered_mean
+from stream.intervals import Clusters, clustered_mean, jackknife
 from stream.measures.ndcg import NDCG
 from stream.measures.order import in_order
-from stream.position_bias import Cells, Propensities, Shape, estimate, shuffled
+from stream.position_bias import (
+    Cells,
+    Floats,
+    Ints,
+    Propensities,
+    Shape,
+    estimate,
+    refit,
+    shuffled,
+    shuffling,
+)
 from stream.sampling import Sample, digest
 from stream.turns import Turn
 
+GROUPS = 20  #: of conversations and questions; each is left out once, to see what the debiased nDCG hangs on
+LEAST_GROUPS = 10  #: without which nothing is said of its error
 CLIP = 10.0  #: largest weight of one cited document, so that one lucky citation far down does not decide
 
 #: assistant, version, context ranks of the documents and of the cited ones, and what each document says of its rank in
@@ -24,6 +38,8 @@ CLIP = 10.0  #: largest weight of one cited document, so that one lucky citation
 Ordered = tuple[str, str | None, tuple[int, ...], tuple[int, ...], tuple[int | None, ...], tuple[int | None, ...]]
 #: assistant, document, its rank, whether it was cited
 Shown = tuple[str, str, int, bool]
+#: conversations: the group of each, and its responses with their counts
+_Grouped = Sequence[tuple[int, Sequence[tuple[Shape, int]]]]
 
 
 class Swaps:
@@ -67,30 +83,62 @@ class Swaps:
 
         Propensities are of an assistant, over all its releases. minimum: conversations; cutoff: of the nDCG.
         """
-        conversations = [[(_shape(key), by) for key, by in keys.items()] for keys in self._orders.groups.values()]
+        conversations = [
+            (group % GROUPS, [(_shape(key), by) for key, by in keys.items()])
+            for group, keys in self._orders.groups.items()
+        ]
         rows = []
-        for assistant in sorted({shape.assistant for shapes in conversations for shape, _ in shapes}):
-            mine = [[(shape, by) for shape, by in shapes if shape.assistant == assistant] for shapes in conversations]
-            asked = estimate("questions", self._asked(assistant))
-            mixed = estimate("shuffles", shuffled(pair for shapes in mine for pair in shapes))
-            found = max(mixed, asked, key=lambda one: (not one.silent, one.n))
-            rows.append({"assistant": assistant, **_tell(found, mine, minimum, cutoff)})
+        for assistant in sorted({shape.assistant for _, shapes in conversations for shape, _ in shapes}):
+            mine = [
+                (group, [(shape, by) for shape, by in shapes if shape.assistant == assistant])
+                for group, shapes in conversations
+            ]
+            evidence = max(
+                (_gather("shuffles", _shuffled(mine)), _gather("questions", self._asked(assistant))),
+                key=lambda one: (not one.found.silent, one.found.n),
+            )
+            rows.append({"assistant": assistant, **_tell(evidence, mine, minimum, cutoff)})
         return rows
 
-    def _asked(self, assistant: str) -> Cells:
-        cells: Cells = {}
+    def _asked(self, assistant: str) -> list[Cells]:
+        cells: list[Cells] = [{} for _ in range(GROUPS)]
         for group, counts in self._questions.groups.items():
             for (who, doc_id, rank, cited), by in counts.items():
                 if who == assistant:
-                    cell = cells.setdefault(((group, doc_id), rank), [0, 0])
+                    cell = cells[group % GROUPS].setdefault(((group, doc_id), rank), [0, 0])
                     cell[0] += by
                     cell[1] += by * cited
         return cells
 
 
-def _tell(
-    found: Propensities, conversations: Sequence[Sequence[tuple[Shape, int]]], minimum: int, cutoff: int
-) -> dict[str, Any]:
+class _Evidence(NamedTuple):
+    """Propensities, and the cells that they come from, by group and together."""
+
+    found: Propensities
+    groups: list[Cells]
+    whole: Cells
+
+
+def _gather(source: str, groups: list[Cells]) -> _Evidence:
+    whole: Cells = {}
+    for cells in groups:
+        for key, (shown, cited) in cells.items():
+            cell = whole.setdefault(key, [0, 0])
+            cell[0] += shown
+            cell[1] += cited
+    return _Evidence(estimate(source, whole), groups, whole)
+
+
+def _shuffled(conversations: _Grouped) -> list[Cells]:
+    releases = shuffling(pair for _, shapes in conversations for pair in shapes)
+    apart: list[list[tuple[Shape, int]]] = [[] for _ in range(GROUPS)]
+    for group, shapes in conversations:
+        apart[group] += shapes
+    return [shuffled(shapes, releases) for shapes in apart]
+
+
+def _tell(evidence: _Evidence, conversations: _Grouped, minimum: int, cutoff: int) -> dict[str, Any]:
+    found = evidence.found
     if found.silent:
         return {"silent": found.silent}
     told: dict[str, Any] = {"source": found.source, "n": found.n}
@@ -102,43 +150,62 @@ def _tell(
     known = len(found.values)
     if known < cutoff:
         return told | {"ndcg_silent": f"propensities are known for {known} ranks, nDCG@{cutoff} needs {cutoff}"}
-    return told | {"ndcg": _debias(found, conversations, minimum, cutoff)}
+    return told | {"ndcg": _debias(evidence, conversations, minimum, cutoff)}
 
 
-def _debias(
-    found: Propensities, conversations: Sequence[Sequence[tuple[Shape, int]]], minimum: int, cutoff: int
-) -> list[dict[str, Any]]:
+def _debias(evidence: _Evidence, conversations: _Grouped, minimum: int, cutoff: int) -> list[dict[str, Any]]:
     """Return raw and debiased nDCG of each release over the ranks that are known; n: sampled conversations.
 
     A cited document's gain is 1 ÷ p(rank), at most `CLIP` (inverse propensity weighting); the ideal is made of the same
-    gains. That takes out most of the bias, not all: a document that nobody looked at has no gain to restore.
+    gains. That takes out a part of the bias: a document that nobody looked at has no gain to restore.
     """
-    weights = [min(CLIP, 1 / value) for value in found.values]
-    measure = NDCG(f"nDCG@{cutoff}", cutoff)
-    sums: defaultdict[str | None, tuple[Clusters, Clusters]] = defaultdict(lambda: (Clusters(), Clusters()))
-    for shapes in conversations:
-        of_one: defaultdict[str | None, list[float]] = defaultdict(lambda: [0, 0.0, 0.0])
+    measure, known = NDCG(f"nDCG@{cutoff}", cutoff), len(evidence.found.values)
+    patterns: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+    seen: defaultdict[str | None, list[tuple[int, int, int, int]]] = defaultdict(list)
+    for conversation, (group, shapes) in enumerate(conversations):
         for shape, by in shapes:
-            cited = [rank for rank in shape.cited if rank <= len(weights)]
+            cited = tuple(rank for rank in shape.cited if rank <= known)
             if cited:
-                ranking = [str(rank) for rank in shape.ranks if rank <= len(weights)]
-                total = of_one[shape.version]
-                total[0] += by
-                total[1] += by * measure(ranking, {str(rank): 1.0 for rank in cited})
-                total[2] += by * measure(ranking, {str(rank): weights[rank - 1] for rank in cited})
-        for version, (n, raw, debiased) in of_one.items():
-            sums[version][0].add(n, raw)
-            sums[version][1].add(n, debiased)
+                pattern = (tuple(rank for rank in shape.ranks if rank <= known), cited)
+                place = patterns.setdefault(pattern, len(patterns))
+                seen[shape.version].append((conversation, group, place, by))
+    refits = [refit(evidence.whole, cells, known) for cells in evidence.groups]
+    raw, debiased = (_values(measure, patterns, p) for p in ([1.0] * known, evidence.found.values))
+    without = [None if p is None else _values(measure, patterns, p) for p in refits]
     return [
-        _pair(version, *sums[version], minimum, measure.name) for version in sorted(sums, key=lambda name: name or "")
+        {"version": version, "measure": measure.name} | _pair(np.array(seen[version]), raw, debiased, without, minimum)
+        for version in sorted(seen, key=lambda name: name or "")
     ]
 
 
-def _pair(version: str | None, raw: Clusters, debiased: Clusters, minimum: int, name: str) -> dict[str, Any]:
-    row: dict[str, Any] = {"version": version, "measure": name}
-    if raw.n < minimum:
-        return row | {"silent": f"n too small: {raw.n:.0f} < {minimum}"}
-    return row | {"raw": clustered_mean(raw).as_json(), "debiased": clustered_mean(debiased).as_json()}
+def _values(
+    measure: NDCG, patterns: Iterable[tuple[tuple[int, ...], tuple[int, ...]]], propensities: Sequence[float]
+) -> Floats:
+    gains = [min(CLIP, 1 / value) for value in propensities]
+    return np.array(
+        [measure([str(r) for r in ranks], {str(r): gains[r - 1] for r in cited}) for ranks, cited in patterns]
+    )
+
+
+def _pair(seen: Ints, raw: Floats, debiased: Floats, without: Sequence[Floats | None], minimum: int) -> dict[str, Any]:
+    """Return the two means of a release; seen: rows of conversation, group, pattern and count."""
+    conversation, group, place, by = seen.T
+    sums = Clusters()
+    for one in np.unique(conversation):
+        mine = conversation == one
+        sums.add(int(by[mine].sum()), float((by * raw[place])[mine].sum()))
+    if sums.n < minimum:
+        return {"silent": f"n too small: {sums.n:.0f} < {minimum}"}
+    told = {"raw": clustered_mean(sums).as_json()}
+    left_out = [
+        float(np.average(values[place], weights=by * (group != number)))
+        for number, values in enumerate(without)
+        if values is not None and (group == number).any() and (group != number).any()
+    ]
+    if len(left_out) < LEAST_GROUPS:
+        return told | {"debiased_silent": f"too few groups to tell its error: {len(left_out)} < {LEAST_GROUPS}"}
+    value = float(np.average(debiased[place], weights=by))
+    return told | {"debiased": jackknife(value, left_out, round(sums.n)).as_json()}
 
 
 def _shape(key: Ordered) -> Shape:

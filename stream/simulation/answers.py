@@ -25,6 +25,12 @@ VAGUE = (
     "There are several possibilities here, and which one is right depends on your situation",
     "Please have a look at the help centre, most of it is explained there",
 )
+#: Said in place of an answer by a version that is broken, by the kind of its regression.
+BROKEN = {
+    "answers_errors": "Internal error 500.",
+    "answers_empty": "",
+    "refuses": "I'm sorry, but I can't help with that.",
+}
 REPLIES = ("You're welcome!", "Glad that I could help.", "Any time. Have a nice day!")
 
 #: Format faults that any answer with citations can have; each breaks the check of nearly the same name.

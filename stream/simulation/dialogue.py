@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from random import Random
 from typing import Any, TypedDict
 
-from stream.simulation.answers import REPLIES
+from stream.simulation.answers import BROKEN, REPLIES
 from stream.simulation.content import BY_NAME, TOPICS, Topic
 from stream.simulation.responses import Writer
 from stream.simulation.traffic import Traffic, daylight
@@ -117,7 +117,7 @@ class Dialogue:
         truth["follow_up"], truth["judges"] = kind, self._answered
         self._user_next = False
         gives_up = kind == "frustration" and self._left is not None and random.random() < 0.4
-        self.delay = None if gives_up else 1.5 + random.expovariate(0.4)
+        self.delay = None if gives_up else (1.5 + random.expovariate(0.4)) * self._pace(truth["time"])
 
     def _respond(self, turn: Turn, truth: SideTruth) -> None:
         random, traffic, time = self._random, self._traffic, truth["time"]
@@ -126,6 +126,8 @@ class Dialogue:
             truth["planted"].append(worse)
         quality = 0.83 + self._moods[0] + random.gauss(0, _OWN) + 0.02 * daylight(time)
         quality = truth["quality"] = _share(quality - (_LOSS if worse == "answers_worse" else 0.0))
+        if worse in BROKEN:
+            quality = truth["quality"] = 0.0
         ranking = _share(0.8 + self._moods[1] + random.gauss(0, _OWN))
         self._intent = choose_follow_up(random, quality)
         written = self._writer.write(self._topic, self._intent, self._platform, ranking, worse)
@@ -140,11 +142,13 @@ class Dialogue:
             self.delay = 2.0 + random.expovariate(0.3)
         else:
             self._hand_over(None if self._left is None else self._left - 1)
+        if worse == "loses_users" or (worse in BROKEN and random.random() < 0.5):
+            self.delay = None
 
     def _take_leave(self, turn: Turn) -> None:
         """Answer thanks in a few words, without documents; only an endless conversation goes on."""
-        self._answer_as(turn, turn["timestamp"].timestamp())
-        turn["text"] = self._random.choice(REPLIES)
+        worse = self._answer_as(turn, turn["timestamp"].timestamp())
+        turn["text"] = BROKEN[worse] if worse in BROKEN else self._random.choice(REPLIES)
         self._intent = "new_topic"
         self._hand_over(None if self._left is None else 0)
 
@@ -159,6 +163,17 @@ class Dialogue:
             turn["version"] = regression.version
         affected = turn["version"] == regression.version and self._random.random() < regression.share
         return regression.kind if affected else None
+
+    def _pace(self, time: float) -> float:
+        """Say how many times slower than usual the next answer comes."""
+        regression = self._traffic.regression
+        if (
+            regression is None
+            or regression.kind != "answers_slowly"
+            or time < self._traffic.start + 60 * regression.minute
+        ):
+            return 1.0
+        return 2.0 if regression.version not in self._traffic.versions or regression.version == self._version else 1.0
 
     def _hand_over(self, left: int | None) -> None:
         """Let the user think, leave for a while, or be done."""

@@ -4,7 +4,7 @@ from itertools import cycle, islice
 from random import Random
 from typing import Any, NamedTuple
 
-from stream.simulation.answers import FAULTS, FAULTS_ON, VAGUE, Unit, compose
+from stream.simulation.answers import BROKEN, FAULTS, FAULTS_ON, VAGUE, Unit, compose
 from stream.simulation.content import BY_NAME, Topic
 from stream.simulation.corpus import Corpus, Document
 from stream.simulation.traffic import Traffic
@@ -52,9 +52,13 @@ class Writer:
         }
         right = self._aside(asked, placed) if misread else placed
         retrieved = self._corpus.retrieve(random, topic, placed | right, size)
-        cites = list(placed.items()) if random.random() >= _UNCITED else []
-        fault = self._fault(platform, worse, cites=bool(cites))
+        cites = list(placed.items()) if random.random() >= _UNCITED and worse != "cites_nothing" else []
+        fault = self._fault(platform, worse, cites=bool(cites)) if worse != "invents_citations" else None
         units, cited = self._units(topic, facts, cites, retrieved[:4] if fault == "citation_run" else [])
+        if worse == "invents_citations":
+            units, cited = self._invent(units, retrieved)
+        if worse in BROKEN:
+            return Written(BROKEN[worse], retrieved, [], [document["doc_id"] for document in right.values()], None)
         if intent in ASKED_AGAIN:
             units.insert(0, (random.choice(VAGUE), ""))
         first = retrieved[cited[0] - 1]["doc_id"] if cited else ""
@@ -101,6 +105,17 @@ class Writer:
         elif self._traffic.documents < 4:
             offered.remove("citation_run")
         return self._random.choice(offered)
+
+    def _invent(self, units: list[Unit], retrieved: list[dict[str, Any]]) -> tuple[list[Unit], list[int]]:
+        """Put a made-up document in place of every second citation; give the ranks that are still cited."""
+        invented = [
+            (text, self._made_up() if marks and self._random.random() < 0.5 else marks) for text, marks in units
+        ]
+        said = "".join(marks for _, marks in invented)
+        return invented, [i for i, document in enumerate(retrieved, 1) if f"[{document['doc_id']}]" in said]
+
+    def _made_up(self) -> str:
+        return f"[doc_9{self._random.randrange(10**6):06d}]"
 
     def _units(
         self, topic: Topic, facts: list[int], cites: list[tuple[int, Document]], run: list[Document]

@@ -9,7 +9,19 @@ from stream.errors import ConfigError
 DAY = 86_400.0  #: seconds
 BUSIEST = 15.0  #: hour of the day (UTC) with the most traffic
 
-Kind = Literal["retrieves_worse", "answers_worse", "breaks_format"]
+#: What gets worse. Answers that are errors, empty or refusals cite nothing and drive half of the users away.
+Kind = Literal[
+    "retrieves_worse",
+    "answers_worse",
+    "breaks_format",
+    "answers_errors",
+    "answers_empty",
+    "refuses",
+    "invents_citations",
+    "cites_nothing",
+    "loses_users",
+    "answers_slowly",
+]
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from typing import Any
 
 import orjson
 
-from stream.replay import Indexer, Replay, Run
+from stream.replay import Indexer, Recorded, Replay, Run
 from stream.suite import Suite, parse_suite
 
 NOW = 1_800_000_000.0
-SUITE = parse_suite("[aggregates]\nminimum_n = 2")
+SUITE = parse_suite("[aggregates]\nminimum_n = 2\nwhole = true")
+
+ONE = SUITE.model_copy(update={"aggregates": SUITE.aggregates.model_copy(update={"minimum_n": 1})})
 
 
 def turn(conversation: str, number: int, role: str, text: str, minute: int = 0, **more: Any) -> bytes:
@@ -18,8 +20,16 @@ def turn(conversation: str, number: int, role: str, text: str, minute: int = 0, 
 
 
 def summary(*lines: bytes, suite: Suite = SUITE) -> dict[str, Any]:
+    return _replay(sorted(Indexer(NOW).index(lines)), suite)
+
+
+def summary_as_is(*lines: bytes) -> dict[str, Any]:
+    return _replay(list(Indexer(NOW).index(lines)), SUITE)
+
+
+def _replay(lines: list[Recorded], suite: Suite) -> dict[str, Any]:
     replay = Replay(suite)
-    for source in (replay.feed(sorted(Indexer(NOW).index(lines))), replay.finish()):
+    for source in (replay.feed(lines), replay.finish()):
         for _ in source:
             pass
     whole = Run(suite)
@@ -56,6 +66,67 @@ def test_means_are_those_of_the_scores() -> None:
     figures = found["quality"][0]["figures"]
     assert scores["nDCG@5"]["mean"] == figures["nDCG@5"]["value"] == 1.0
     assert scores["compliance"]["mean"] == figures["compliance"]["value"]
+
+
+def test_an_answer_counts_for_the_release_that_gave_it() -> None:
+    def answer(number: int, text: str, version: str) -> bytes:
+        return turn("c1", number, "assistant", text, retrieved=[{"doc_id": "d2"}], version=version)
+
+    lines = [
+        turn("c1", 0, "user", "How do I reset my password?"),
+        answer(1, "Open Settings [d2], see https://example.org/x.", "v1"),
+        turn("c1", 2, "user", "No, I meant resetting the other password, not this one."),
+        answer(3, "Open Settings [d2].", "v2"),
+        *asked_and_answered("c2"),
+        turn("c3", 0, "user", "How do I reset my password?"),
+        turn("c3", 1, "assistant", "Open Settings [d2].", retrieved=[{"doc_id": "d2"}], version="v2"),
+    ]
+    found = summary(*lines)
+    means = {(row["version"], row["scorer"]): row["mean"] for row in found["scores"]}
+    figures = {row["version"]: row["figures"] for row in summary(*lines, suite=ONE)["quality"] if "figures" in row}
+    assert means["v2", "compliance"] == figures["v2"]["compliance"]["value"] == 1.0
+    # c1 ended under v2, and what followed the answer of v1 is v1's.
+    assert [row["conversations"] for row in found["quality"]] == [1, 2]
+    assert "clarification_free" not in figures["v2"]
+
+
+def test_where_two_releases_take_turns_each_has_the_means_of_its_own_answers() -> None:
+    asks = ["No, I meant the other one.", "Thanks, that worked! And what about billing?"]
+    lines = [turn("c1", 0, "user", "How do I reset my password?")]
+    for i in range(1, 90, 2):
+        text = f"Open Settings [d{1 + i % 3}]." + " See https://example.org/x." * (i % 5 == 0)
+        documents = [{"doc_id": f"d{j}", "url": "https://example.org/x"} for j in (1, 2, 3)]
+        answered, asked = (f"2025-06-15T{i // 60:02d}:{i % 60:02d}:{second}Z" for second in (10, 40))
+        more = {"retrieved": documents, "version": f"v{i // 2 % 2}", "timestamp": answered}
+        lines.append(turn("c1", i, "assistant", text, **more))
+        lines.append(turn("c1", i + 1, "user", asks[i // 2 % 3 == 0], timestamp=asked))
+    found = summary(*lines, *asked_and_answered("c2", minute=3), suite=ONE)
+    means = {(row["version"], row["scorer"]): row["mean"] for row in found["scores"] if row["mean"] is not None}
+    figures = {row["version"]: row.get("figures", {}) for row in found["quality"]}
+    compared = 0
+    for (version, scorer), mean in means.items():
+        if scorer in figures[version]:
+            assert figures[version][scorer]["value"] == mean
+            compared += 1
+    assert compared > 15
+    assert 0 < figures["v0"]["clarification_free"]["value"] < 1
+
+
+def test_a_follow_up_that_a_late_turn_corrects_counts_once() -> None:
+    lines = [line for i in range(3) for line in asked_and_answered(f"c{i}")]
+    thanks = turn("c0", 3, "user", "Thanks, that worked!")
+    late = turn("c0", 2, "user", "No, I meant resetting the other password, not this one.")
+    (row,) = summary_as_is(*lines, thanks, late)["quality"]
+    assert row["figures"]["coverage(follow_up)"]["value"] == round(1 / 3, 6)
+    assert row["figures"]["cited"]["value"] == 1.0
+    assert row["figures"]["answer_seconds"]["value"] == 1.0
+
+
+def test_conversations_that_the_recording_cuts_are_left_out_of_release_figures() -> None:
+    lines = [line for i in range(4) for line in asked_and_answered(f"c{i}", minute=20 * i)]
+    lines.append(turn("c9", 0, "assistant", "Open Settings [d2].", 1, retrieved=[{"doc_id": "d2"}]))
+    (row,) = summary(*lines, suite=parse_suite("[aggregates]\nminimum_n = 2"))["quality"]
+    assert (row["conversations"], row["left_out"]) == (2, {"headless": 1, "young": 2})
 
 
 def test_an_answer_that_breaks_a_rule_and_ends_well_counts_as_good() -> None:

@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stream.intervals import Clusters, clustered_mean, difference, rule_of_three, t_quantile, wilson
+from stream.intervals import (
+    Clusters,
+    adjust,
+    clustered_mean,
+    difference,
+    mean_over_conversations,
+    mean_over_turns,
+    rate,
+    rule_of_three,
+    t_quantile,
+    t_tails,
+    wilson,
+)
 
 
 def clusters(*turns_and_totals: tuple[float, float]) -> Clusters:
@@ -25,11 +37,11 @@ def test_the_quantile_of_t_is_that_of_scipy(degrees: int) -> None:
     assert t_quantile(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=2e-3)
 
 
-def test_one_turn_a_conversation_gives_the_usual_interval_of_a_mean() -> None:
-    values = np.random.default_rng(0).random(40)
-    low, high = stats.t.interval(0.95, 39, values.mean(), stats.sem(values))
+def test_one_turn_a_conversation_gives_a_score_interval_as_wide_as_that_of_a_mean() -> None:
+    values = np.random.default_rng(0).random(400)
+    low, high = stats.t.interval(0.95, 399, values.mean(), stats.sem(values))
     found = clustered_mean(clusters(*[(1, value) for value in values]))
-    assert found == pytest.approx((values.mean(), low, high, 40), abs=1e-4)
+    assert found == pytest.approx((values.mean(), low, high, 400), abs=1e-3)
 
 
 def test_turns_that_are_alike_within_a_conversation_do_not_count_as_more() -> None:
@@ -38,20 +50,26 @@ def test_turns_that_are_alike_within_a_conversation_do_not_count_as_more() -> No
     assert alike == pytest.approx(single)
 
 
-def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+@pytest.mark.parametrize(("level", "n"), [(0.5, 30), (0.9, 30), (0.99, 100)])
+def test_the_interval_covers_the_truth_about_as_often_as_it_says(level: float, n: int) -> None:
     rng = np.random.default_rng(1)
     covered = 0
     for _ in range(400):
-        levels, sizes = rng.beta(2, 2, 50), rng.integers(1, 8, 50)
-        drawn = [(size, rng.binomial(size, level)) for size, level in zip(sizes, levels, strict=True)]
+        sizes = 1 + rng.poisson(3, n)
+        drawn = zip(sizes, rng.binomial(sizes, rng.beta(4 * level, 4 - 4 * level, n)), strict=True)
         found = clustered_mean(clusters(*drawn))
-        covered += found.low <= 0.5 <= found.high
-    assert 0.91 <= covered / 400 <= 0.985
+        covered += found.low <= level <= found.high
+    assert 0.92 <= covered / 400 <= 0.98
 
 
 def test_thirty_times_the_same_is_not_certainty() -> None:
-    assert clustered_mean(clusters(*[(2, 2.0)] * 30)).low == pytest.approx(wilson(30, 30).low)
+    assert clustered_mean(clusters(*[(2, 2.0)] * 30)).low == pytest.approx(wilson(30, 30).low, abs=0.01)
     assert clustered_mean(clusters((3, 2.0))).n == 1
+
+
+def test_a_long_conversation_weighs_no_more_than_a_short_one_in_the_mean_of_their_means() -> None:
+    sums = clusters((9, 9.0), (1, 0.0))
+    assert (mean_over_turns(sums).value, mean_over_conversations(sums).value) == (0.9, 0.5)
 
 
 def test_parts_merge_into_the_whole_and_empty_conversations_do_not_count() -> None:
@@ -63,9 +81,39 @@ def test_parts_merge_into_the_whole_and_empty_conversations_do_not_count() -> No
 
 
 def test_a_difference_is_newcombe_s() -> None:
-    # 56 of 70 against 48 of 80: the example of Newcombe (1998), method 10.
-    found = difference(wilson(56, 70), wilson(48, 80))
-    assert found == pytest.approx((0.2, 0.0524, 0.3339, 70), abs=1e-4)
+    # 56 of 70 against 48 of 80: the example of Newcombe (1998), method 10, whose normal quantile is ours of t here.
+    found = difference(rate(56, 70), rate(48, 80))
+    assert found[:4] == pytest.approx((0.2, 0.0524, 0.3339, 70), abs=3e-3)
+
+
+@pytest.mark.parametrize(("after", "before"), [((56, 70), (48, 80)), ((30, 30), (940, 1000)), ((2, 60), (9, 70))])
+def test_p_is_below_a_twentieth_just_where_the_interval_leaves_zero_out(
+    after: tuple[int, int], before: tuple[int, int]
+) -> None:
+    found = difference(rate(*after), rate(*before))
+    assert (found.p < 0.05) == (found.low > 0 or found.high < 0)
+    assert found.p == pytest.approx(difference(rate(*before), rate(*after)).p)
+
+
+def test_the_p_of_large_samples_is_scipy_s() -> None:
+    expected = stats.chi2_contingency([[560, 440], [520, 480]], correction=False).pvalue
+    assert difference(rate(560, 1000), rate(520, 1000)).p == pytest.approx(expected, rel=0.03)
+    assert difference(rate(7, 70), rate(7, 70)).p == 1.0
+
+
+def test_thirty_perfect_answers_are_not_better_than_nineteen_in_twenty() -> None:
+    assert difference(rate(30, 30), rate(950, 1000)).low < 0
+
+
+@pytest.mark.parametrize(("t", "degrees"), [(1.0, 29), (2.0, 29), (3.5, 60), (5.0, 200)])
+def test_the_tails_of_t_are_those_of_scipy(t: float, degrees: int) -> None:
+    assert t_tails(t, degrees) == pytest.approx(2 * stats.t.sf(t, degrees), rel=0.01)
+
+
+def test_adjusted_p_values_are_those_of_scipy() -> None:
+    values = [*np.random.default_rng(2).random(30) ** 3, 0.0, 1.0, 0.2, 0.2]
+    assert adjust(values) == pytest.approx(list(stats.false_discovery_control(values)))
+    assert adjust([]) == []
 
 
 def test_what_was_not_seen_among_three_hundred_is_rarer_than_one_percent() -> None:

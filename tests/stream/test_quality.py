@@ -2,19 +2,31 @@
 
 from array import array
 
-from stream.quality import Quality, Went
+import pytest
 
-SCORERS = ("nDCG@5", "wasted_context", "follow_up")
+from stream.quality import Quality, Went, on_log_scale
+
+SCORERS = ("nDCG@5", "wasted_context", "follow_up", "cited", "dangling", "checks_applied", "answer_seconds")
+PRIMARY = ("clarification_free", 0.01)
+V1 = ("support", "v1")
 
 
-def quality(*groups: tuple[str, float, int, str, float]) -> Quality:
+def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: float = 4.0) -> "array[float]":
+    """Three answers, of which one is ranked; two follow-ups."""
+    latency = 3 * on_log_scale(seconds)
+    cited, dangling, applied = (3, 3.0), (3, 0.0), (3, 3.0)
+    follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
+    return array("d", [1, ndcg, 1, wasted, *follow_ups, *cited, *dangling, *applied, 3, latency, *free, 3])
+
+
+def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -> Quality:
     """Groups of (version, first, how many, outcome, nDCG); every conversation has two follow-ups of 0.8."""
     found = Quality(SCORERS)
     for version, first, count, outcome, ndcg in groups:
         for i in range(count):
-            wobble = 0.1 * (i % 2)
-            values = array("d", found.values([1, ndcg - wobble, 1, 0.5 + wobble, 2, 1.6], 1 if i % 4 == 0 else 0))
-            found.add(Went(("support", version), outcome, first + i, 3, values))
+            wobble, release = 0.1 * (i % 2), ("support", version)
+            part = values(ndcg - wobble, float(i % 4 == 0), 0.5 + wobble, seconds * (1 + i % 3))
+            found.add(Went(release, outcome, first + i, first + i, first + i, False, 3, {release: part}))
     return found
 
 
@@ -28,6 +40,21 @@ def test_outcomes_and_means_carry_n_and_an_interval() -> None:
     assert figures["clarification_free"]["value"] == 0.875
 
 
+def test_beside_a_mean_stand_its_coverage_and_the_mean_of_conversation_means() -> None:
+    found = Quality(SCORERS)
+    for i in range(40):
+        part = found.empty()
+        long = i % 2 == 0
+        part[-1] = 9 if long else 1
+        part[0], part[1] = (9, 9.0) if long else (1, 0.0)
+        found.add(Went(V1, "resolved", 0.0, 0.0, 0.0, False, int(part[-1]), {V1: part}))
+    (row,) = found.rows(30)
+    ndcg = row["figures"]["nDCG@5"]
+    assert (ndcg["value"], ndcg["mean_of_conversations"]["value"], ndcg["coverage"]) == (0.9, 0.5, 1.0)
+    assert row["figures"]["coverage(follow_up)"]["value"] == 0.0
+    assert row["answers_per_conversation"] == 5.0
+
+
 def test_below_the_minimum_it_is_silent_and_says_so() -> None:
     (row,) = quality(("v1", 0.0, 12, "resolved", 0.9)).rows(30)
     assert row["silent"] == "n too small: 12 < 30"
@@ -38,19 +65,33 @@ def test_a_release_is_compared_with_the_one_before_it_in_time() -> None:
     found = quality(
         ("b", 1000.0, 50, "resolved", 0.4), ("a", 2000.0, 50, "resolved", 0.9), ("c", 0.0, 5, "resolved", 0.1)
     )
-    (change,) = found.comparisons(30)
-    assert (change["before"], change["after"]) == ("b", "a")
+    (change,) = found.comparisons(30, *PRIMARY)
+    assert (change["before"], change["after"], change["primary"]) == ("b", "a", "clarification_free")
     assert change["deltas"]["nDCG@5"]["value"] == 0.5
     assert change["deltas"]["nDCG@5"]["verdict"] == "better"
+    assert change["deltas"]["nDCG@5"]["adjusted"] <= 0.05
     assert change["deltas"]["follow_up"]["verdict"] == "no difference shown"
+
+
+def test_a_primary_figure_of_too_few_is_said_to_be_missing() -> None:
+    found = quality(("v1", 0.0, 50, "resolved", 0.4), ("v2", 2000.0, 50, "resolved", 0.9))
+    assert found.comparisons(30, "nDCG@10", 0.01)[0]["primary"] is None
 
 
 def test_more_of_what_should_be_low_is_worse() -> None:
     found = quality(
         ("v1", 0.0, 80, "resolved", 0.9), ("v2", 1000.0, 40, "resolved", 0.9), ("v2", 1000.0, 40, "abandoned", 0.9)
     )
-    deltas = found.comparisons(30)[0]["deltas"]
+    deltas = found.comparisons(30, *PRIMARY)[0]["deltas"]
     assert (deltas["abandoned"]["verdict"], deltas["resolved"]["verdict"]) == ("worse", "worse")
+
+
+def test_twice_as_slow_to_answer_is_worse_and_told_as_a_ratio() -> None:
+    found = quality(("v1", 0.0, 80, "resolved", 0.9))
+    found.merge(quality(("v2", 1000.0, 80, "resolved", 0.9), seconds=8.0))
+    delta = found.comparisons(30, *PRIMARY)[0]["deltas"]["answer_seconds"]
+    assert (delta["value"], delta["unit"], delta["verdict"]) == (pytest.approx(1.0, abs=0.05), "ratio - 1", "worse")
+    assert found.rows(30)[0]["figures"]["answer_seconds"]["value"] == pytest.approx(4.0 * 6 ** (1 / 3), rel=0.01)
 
 
 def test_parts_merge_into_the_whole() -> None:
@@ -60,6 +101,49 @@ def test_parts_merge_into_the_whole() -> None:
     assert merged.rows(30) == quality(one, other).rows(30)
 
 
+def cut(*times: tuple[float, float, bool], idle: float = 1800.0) -> Quality:
+    """Conversations as (first turn, last turn, first turn was an answer)."""
+    found = Quality(SCORERS, idle)
+    for first, last, headless in times:
+        found.add(Went(V1, "resolved", first, last, last, headless, 3, {V1: values(0.5)}))
+    return found
+
+
+def test_conversations_that_the_recording_cuts_are_left_out_and_counted() -> None:
+    whole = [(60.0 * i, 60.0 * i + 30, False) for i in range(40)]
+    found = cut(*whole, (50_000.0, 50_200.0, False), (51_000.0, 51_900.0, False), (10.0, 20.0, True))
+    found.settle()
+    (row,) = found.rows(30)
+    assert (row["conversations"], row["left_out"]) == (40, {"headless": 1, "young": 2})
+    assert row["figures"]["nDCG@5"]["n"] == 40
+    # Checks are reviewed over all of them.
+    assert found.pooled("nDCG@5").n == 43
+
+
+def test_an_answer_that_begins_a_conversation_later_is_a_greeting() -> None:
+    found = cut((0.0, 30.0, False), (4000.0, 4030.0, True), (9000.0, 9030.0, False))
+    found.settle()
+    assert found.rows(2)[0]["left_out"] == {"young": 1}
+
+
+def test_what_is_cut_does_not_depend_on_how_the_recording_is_divided() -> None:
+    times = [(0.0, 30.0, False), (1000.0, 1200.0, True), (3000.0, 3100.0, False), (4000.0, 4100.0, False)]
+    parts = cut(times[1])
+    for one in (times[2], times[0], times[3]):
+        parts.merge(cut(one))
+    parts.settle()
+    whole = cut(*times)
+    whole.settle()
+    assert parts.rows(2) == whole.rows(2)
+    assert parts.rows(2)[0]["left_out"] == {"headless": 1, "young": 2}
+
+
+def test_a_recording_of_whole_conversations_leaves_none_out() -> None:
+    found = cut((0.0, 30.0, True), (10.0, 40.0, False), idle=0.0)
+    found.settle()
+    assert (found.rows(2)[0]["conversations"], found.rows(2)[0]["left_out"]) == (2, {})
+
+
 def test_nothing_gives_nothing() -> None:
-    assert Quality(SCORERS).rows(30) == [] == Quality(SCORERS).comparisons(30)
+    assert Quality(SCORERS).rows(30) == [] == Quality(SCORERS).comparisons(30, *PRIMARY)
     assert Quality(SCORERS).pooled("follow_up").n == 0

@@ -442,6 +442,68 @@ def test_a_version_that_breaks_a_format_malforms_a_citation_and_keeps_the_others
     assert reciprocal_rank(after) > 0.8
 
 
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ("answers_errors", "Internal error 500."),
+        ("answers_empty", ""),
+        ("refuses", "I'm sorry, but I can't help with that."),
+    ],
+)
+def test_a_version_that_breaks_says_the_same_to_everybody_and_half_of_the_users_leave(kind, text):
+    before, after, others = worse_from_minute_30(kind)
+    assert {decode(record).text for record in after if record.truth["role"] == "assistant"} == {text}
+    assert text not in {decode(record).text for record in (*before, *others) if record.truth["role"] == "assistant"}
+    answered = [record for record in after if record.truth["role"] == "assistant"]
+    assert sum(bool(record.truth["follow_up"]) for record in after) < 0.6 * len(answered)
+
+
+def test_a_version_that_invents_citations_names_documents_that_were_not_retrieved():
+    _, after, others = worse_from_minute_30("invents_citations")
+
+    def resolved(records):
+        turns = [decode(record) for record in records if record.truth["role"] == "assistant"]
+        found = [(mark in {d.doc_id for d in t.retrieved}) for t in turns for mark in MARKER.findall(t.text)]
+        return sum(found) / len(found)
+
+    assert resolved(others) > 0.98
+    assert 0.4 < resolved(after) < 0.6
+    for record in after:
+        if record.truth["role"] == "assistant":
+            ids = [d.doc_id for d in decode(record).retrieved]
+            cited = {ids.index(mark) + 1 for mark in MARKER.findall(decode(record).text) if mark in ids}
+            assert cited == set(record.truth["cited"])
+
+
+def test_a_version_that_cites_nothing_has_no_marker():
+    _, after, _ = worse_from_minute_30("cites_nothing")
+    assert not any(MARKER.findall(decode(record).text) for record in after if record.truth["role"] == "assistant")
+
+
+def test_a_version_that_loses_its_users_has_no_follow_ups():
+    before, after, _ = worse_from_minute_30("loses_users")
+    begun = {record.key for record in before}
+    assert sum(bool(record.truth["follow_up"]) for record in before) > 50
+    assert not [
+        r for r in after if r.key not in begun and r.truth["follow_up"] and "superseded" not in r.truth["planted"]
+    ]
+
+
+def test_a_version_that_answers_slowly_takes_twice_as_long():
+    def wait(records):
+        times = {(record.key, record.truth["turn_id"]): record.truth["time"] for record in records}
+        waits = [
+            time - times[key, f"t{int(turn_id[1:]) - 1}"]
+            for record in records
+            for key, turn_id, time in [(record.key, record.truth["turn_id"], record.truth["time"])]
+            if record.truth["role"] == "assistant" and (key, f"t{int(turn_id[1:]) - 1}") in times
+        ]
+        return sum(waits) / len(waits)
+
+    before, after, _ = worse_from_minute_30("answers_slowly")
+    assert wait(after) == pytest.approx(2 * wait(before), rel=0.25)
+
+
 def test_a_regression_can_hit_a_share_of_the_responses():
     regression = Regression(minute=0, version="v1", kind="breaks_format", share=0.25)
     records = list(simulate(replace(CLEAN, regression=regression, format_faults=0.0)))
@@ -497,7 +559,7 @@ def test_shares_that_exclude_each_other_are_at_most_one_together():
 
 
 def test_a_regression_of_an_unknown_kind_is_refused():
-    with pytest.raises(ConfigError, match="retrieves_worse, answers_worse, breaks_format; got 'slower'"):
+    with pytest.raises(ConfigError, match="loses_users, answers_slowly; got 'slower'"):
         Regression(minute=1, version="v2", kind="slower")
 
 

@@ -34,6 +34,11 @@ WRONG = {
         ["once", "citation.max_consecutive"],
     ),
     "a window twice": ('[[windows]]\nsize = 60\nkeep = 60\n[[windows]]\nsize = "1m"\nkeep = 90', ["once", "60"]),
+    "an unknown primary figure": (
+        '[aggregates]\nprimary = "nDCG@7"',
+        ["aggregates.primary", "clarification_free", "nDCG@7"],
+    ),
+    "a share as change": ("[aggregates]\nleast_change = 2", ["aggregates.least_change", "1"]),
     "too many windows": ('[[windows]]\nsize = 1\nkeep = "1d"', ["windows.0", "300", "86400"]),
 }
 
@@ -70,7 +75,7 @@ SAME = [
     ("", "# a comment\n"),
     ("", 'name = "another"'),
     ("", "[exchanges]\nshare = 0.5"),
-    ("", "[aggregates]\nminimum_n = 100"),
+    ("", '[aggregates]\nminimum_n = 100\nprimary = "nDCG@5"\nleast_change = 0.05\nwhole = true'),
     ("", "[retrieval]\ngood = 0.8"),
     ("[retrieval]\ngood = 0.7\nmoderate = 0.4", "[retrieval]\nmoderate = 0.4\ngood = 0.7  # first"),
     (

@@ -1,0 +1,106 @@
+"""Claims: which differences between two releases are named, and with which word.
+
+A comparison makes one promise: where nothing differs, at most 5 % of comparisons name any change. Half of it belongs to
+the primary figure, which the suite declares beforehand; the other half to all other figures together, adjusted for
+their number (Benjamini and Hochberg 1995). It holds for one look: who compares again every day will see more.
+
+A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
+where the evidence became less.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from stream.intervals import Difference, adjust
+
+PROMISE = 0.05  #: share of comparisons without any difference that may name one
+OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
+CLARIFICATION_FREE = "clarification_free"
+CITED, DANGLING, CHECKS_APPLIED, ANSWER_SECONDS = "cited", "dangling", "checks_applied", "answer_seconds"
+#: what a comparison may be about, beside measures and checks
+PRIMARIES = (CLARIFICATION_FREE, "follow_up", "follow_up(policy=precision)", "compliance", CITED, *OUTCOMES)
+
+BETTER, WORSE, CHANGED = "better", "worse", "changed"
+SAME, SMALL = "no difference shown", "too small to name"
+
+#: What a rise and a fall of a figure are called; any other is better when it rises, worse when it falls.
+MEANINGS = {
+    "clarified": (CHANGED, CHANGED),  # from resolved it is worse, from abandoned better, and those say so
+    "abandoned": (WORSE, BETTER),
+    "silent": (CHANGED, CHANGED),
+    "unanswered": (WORSE, BETTER),
+    "uncited": (WORSE, CHANGED),
+    DANGLING: (WORSE, BETTER),
+    "wasted_context": (WORSE, BETTER),
+    CHECKS_APPLIED: (CHANGED, CHANGED),
+    ANSWER_SECONDS: (WORSE, CHANGED),  # errors are fast
+}
+#: Smallest differences that are worth naming whatever the suite says. Answers are slow together, with the load, so that
+#: a conversation does not stand for itself: a quarter slower, on the scale of `stream.quality.on_log_scale`.
+LEAST = {ANSWER_SECONDS: 0.02}
+_MORE_IS_LESS_EVIDENCE = frozenset({"silent", "unanswered", "uncited", DANGLING})
+_LESS_IS_LESS_EVIDENCE = (CITED, "citation.resolves", CHECKS_APPLIED, "coverage(")
+
+
+class Claim(NamedTuple):
+    """What is said of one figure; adjusted: at most `PROMISE` where it is named; why: not better, not named."""
+
+    verdict: str
+    adjusted: float
+    why: str = ""
+
+
+def coverage_name(scorer: str) -> str:
+    """Name the share of answers that a scorer could score."""
+    return f"coverage({scorer})"
+
+
+def claims(
+    deltas: Mapping[str, Difference], coverages: Mapping[str, Difference], primary: str, least_change: float
+) -> dict[str, Claim]:
+    """Return what is said of each figure of a comparison.
+
+    deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
+    name of one figure; least_change: the smallest difference that is worth naming.
+    """
+    others = [name for name in deltas if name != primary]
+    adjusted = dict(zip(others, adjust([deltas[name].p for name in others]), strict=True))
+    if primary in deltas:
+        adjusted[primary] = deltas[primary].p
+    lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
+    found = {}
+    for name, delta in deltas.items():
+        least = LEAST.get(name, least_change)
+        found[name] = _claim(
+            name, delta, min(1.0, 2 * adjusted[name]), least, _lost(name, lost, coverages, least_change)
+        )
+    return found
+
+
+def _claim(name: str, delta: Difference, adjusted: float, least_change: float, lost: str) -> Claim:
+    if adjusted > PROMISE:
+        return Claim(SAME, adjusted)
+    if abs(delta.value) < least_change:
+        return Claim(SMALL, adjusted, f"smaller than {least_change:g}")
+    rise, fall = (CHANGED, CHANGED) if name.startswith("coverage(") else MEANINGS.get(name, (BETTER, WORSE))
+    verdict = rise if delta.value > 0 else fall
+    return (
+        Claim(CHANGED, adjusted, f"not called better: {lost}")
+        if verdict == BETTER and lost
+        else Claim(verdict, adjusted)
+    )
+
+
+def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least_change: float) -> str:
+    """Say which evidence became less: of this figure, else of any."""
+    own = coverage_name(name)
+    if name in coverages and _is_loss(own, coverages[name], least_change):
+        return f"{own} fell"
+    return f"{lost[0]} {'rose' if lost[0] in _MORE_IS_LESS_EVIDENCE else 'fell'}" if lost else ""
+
+
+def _is_loss(name: str, delta: Difference, least_change: float) -> bool:
+    """Say whether there is less evidence; without adjustment, since that is to say more rather than less of it."""
+    less = delta.value > 0 if name in _MORE_IS_LESS_EVIDENCE else delta.value < 0
+    known = name in _MORE_IS_LESS_EVIDENCE or name.startswith(_LESS_IS_LESS_EVIDENCE)
+    return known and less and abs(delta.value) >= least_change and delta.p <= PROMISE

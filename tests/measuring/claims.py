@@ -1,0 +1,212 @@
+"""Simulate recordings and count what their comparisons claim: `make claims`, or a few draws of each in a test.
+
+Four tables: releases that do not differ, are broken, or are mended; and how often 95 % intervals cover the truth.
+Conversations are simulated and scored as in any replay; recordings are then drawn from them, but for those that are cut
+somewhere, which are simulated, cut and replayed one by one.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stream.aggregates import Aggregates
+from stream.claims import BETTER, CHANGED, WORSE
+from stream.intervals import Clusters, clustered_mean
+from stream.pipeline import Shard
+from stream.quality import Quality, Went
+from stream.replay import Indexer, Replay, Run
+from stream.scoring import scorer_names
+from stream.simulation import Regression, Traffic, simulate
+from stream.suite import parse_suite
+
+WHOLE, CUT = parse_suite("[aggregates]\nwhole = true"), parse_suite("")
+NOW = 2_000_000_000.0
+TRAFFIC = Traffic(assistants=("support",), platforms=("web", "web", "slack"), documents=6, document_chars=(40, 80))
+#: name → kind of the regression and share of the answers that it hits
+BROKEN = {
+    "errors to all": ("answers_errors", 1.0),
+    "half empty": ("answers_empty", 0.5),
+    "half refusals": ("refuses", 0.5),
+    "invented citations": ("invents_citations", 1.0),
+    "no citations": ("cites_nothing", 1.0),
+    "users who leave": ("loses_users", 0.5),
+    "twice as slow to answer": ("answers_slowly", 1.0),
+}
+#: what a release got right that the one before it had wrong
+MENDED = {"answers": "answers_worse", "retrieval": "retrieves_worse", "format": "breaks_format"}
+
+
+class Heard(NamedTuple):
+    """What a comparison said: figures by verdict, and whether any interval left 0 out before adjustment."""
+
+    worse: tuple[str, ...]
+    better: tuple[str, ...]
+    changed: tuple[str, ...]
+    unadjusted: bool
+
+    @property
+    def anything(self) -> bool:
+        return bool(self.worse or self.better or self.changed)
+
+
+class _Kept(Quality):
+    """Keeps the conversations instead of counting them."""
+
+    def __init__(self, scorers: Sequence[str]) -> None:
+        super().__init__(scorers)
+        self.kept: list[Went] = []
+
+    def add(self, went: Went) -> None:
+        self.kept.append(went)
+
+
+def conversations(count: int, seed: int, kind: str | None = None, share: float = 1.0) -> list[Went]:
+    """Simulate and score conversations of one version."""
+    worse = Regression(0, "v1", kind, share) if kind else None
+    traffic = replace(TRAFFIC, conversations=count, seed=seed, regression=worse)
+    aggregates = Aggregates(WHOLE)
+    aggregates.quality = kept = _Kept(scorer_names(WHOLE))
+    shard = Shard(WHOLE, watch=aggregates)
+    lines = sorted(Indexer(NOW).index(record.value for record in simulate(traffic) if record.value))
+    for start in range(0, len(lines), 512):
+        batch = shard.work(lines[start : start + 512], 0.0)
+        shard.accept(batch)
+        aggregates.add(batch)
+    shard.flush()
+    aggregates.finish()
+    return kept.kept
+
+
+def compare(before: Sequence[Went], after: Sequence[Went]) -> Heard:
+    """Compare two releases made of these conversations."""
+    quality = Aggregates(WHOLE).quality
+    for number, group in enumerate((before, after)):
+        release = ("support", f"v{number + 1}")
+        for went in group:
+            (values,) = went.parts.values()
+            quality.add(went._replace(release=release, first=float(number), parts={release: values}))
+    return heard(quality.comparisons(WHOLE.aggregates.minimum_n, *_declared())[0])
+
+
+def heard(comparison: dict[str, Any]) -> Heard:
+    deltas = comparison["deltas"]
+    by = [
+        tuple(name for name, delta in deltas.items() if delta["verdict"] == word) for word in (WORSE, BETTER, CHANGED)
+    ]
+    return Heard(*by, unadjusted=any(delta["low"] > 0 or delta["high"] < 0 for delta in deltas.values()))
+
+
+def _declared() -> tuple[str, float]:
+    return WHOLE.aggregates.primary, WHOLE.aggregates.least_change
+
+
+def dealt(recordings: int, kept: list[Went], seed: int, before: int, after: int) -> Iterator[Heard]:
+    """Deal conversations of one version to two releases, by chance."""
+    rng = np.random.default_rng(seed)
+    for _ in range(recordings):
+        chosen = [kept[i] for i in rng.choice(len(kept), before + after, replace=False)]
+        yield compare(chosen[:before], chosen[before:])
+
+
+def cut_anywhere(recordings: int, seed: int, rate: float = 0.2) -> Iterator[Heard | None]:
+    """Cut a recording of about 300 conversations out of a stream; half way, a release that is the same takes over.
+
+    None where too few conversations are left to compare.
+    """
+    for number in range(recordings):
+        traffic = replace(TRAFFIC, conversations=500, seed=seed + number, rate=rate, day_night=False)
+        records = [record for record in simulate(traffic) if record.value]
+        first, last = records[0].truth["time"], records[-1].truth["time"]
+        begin, middle, end = (first + share * (last - first) for share in (0.2, 0.5, 0.8))
+        lines = [
+            record.value.replace(b'"version":"v1"', b'"version":"v2"')
+            if record.truth["time"] > middle
+            else record.value
+            for record in records
+            if begin <= record.truth["time"] <= end
+        ]
+        replay, whole = Replay(CUT), Run(CUT)
+        for source in (replay.feed(sorted(Indexer(NOW).index(lines))), replay.finish()):
+            for _ in source:
+                pass
+        for shard in sorted(replay.runs):
+            whole.merge(replay.runs[shard])
+        rows = whole.summary(CUT)["comparisons"]
+        yield heard(rows[0]) if rows else None
+
+
+def broken(recordings: int, pool: list[Went], worse: list[Went], seed: int, each: int = 150) -> Iterator[Heard]:
+    """Put a broken release behind one that is well, `each` conversations of both."""
+    rng = np.random.default_rng(seed)
+    for _ in range(recordings):
+        before = [pool[i] for i in rng.choice(len(pool), each, replace=False)]
+        after = [worse[i] for i in rng.choice(len(worse), each, replace=False)]
+        yield compare(before, after)
+
+
+def covered(level: float, n: int, draws: int, seed: int, *, clustered: bool) -> float:
+    """Return how often the interval covers a rate.
+
+    clustered: n conversations of 1 + Poisson(3) turns that share their quality (intra-class correlation 0.2), as
+    OBSERVABILITY 4.1 assumes of real traffic; otherwise each has one turn.
+    """
+    rng = np.random.default_rng(seed)
+    hits = 0
+    for _ in range(draws):
+        turns = 1 + rng.poisson(3, n) if clustered else np.ones(n, int)
+        good = rng.binomial(turns, rng.beta(4 * level, 4 * (1 - level), n) if clustered else level)
+        sums = Clusters(n, *(float(x.sum()) for x in (turns, good, turns * turns, turns * good, good * good)))
+        found = clustered_mean(sums)
+        hits += found.low <= level <= found.high
+    return hits / draws
+
+
+def _print_same(name: str, found: Sequence[Heard | None]) -> None:
+    told = [one for one in found if one is not None]
+    claims, raw = sum(one.anything for one in told), sum(one.unadjusted for one in told)
+    print(f"| {name} | {len(told)} | {claims / len(found):.1%} | {raw / len(found):.1%} |", flush=True)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--recordings", type=int, default=600, help="that do not differ, over all three kinds")
+    parser.add_argument("--broken", type=int, default=100, help="of each broken release")
+    parser.add_argument("--draws", type=int, default=4000, help="per cell of the coverage table")
+    parser.add_argument("--pool", type=int, default=3000, help="simulated conversations that recordings are drawn from")
+    args = parser.parse_args()
+    kept = conversations(args.pool, 1)
+    share = args.recordings // 3
+    print("| no difference | recordings | any claim | any interval without 0, unadjusted |\n|---|---|---|---|")
+    halves = list(dealt(share, kept, 2, 150, 150))
+    _print_same("300 conversations dealt by chance", halves)
+    canary = list(dealt(share, kept, 3, 1000, 30))
+    _print_same("canary: 30 beside 1,000", canary)
+    cut = list(cut_anywhere(args.recordings - 2 * share, 4))
+    _print_same("cut anywhere, a release half way", cut)
+    _print_same("all", [*halves, *canary, *cut])
+    print("\n| broken release | recordings | worse or changed | any better | most often worse |\n|---|---|---|---|---|")
+    for name, (kind, hit) in BROKEN.items():
+        bad = conversations(args.pool // 2, 5, kind, hit)
+        found = list(broken(args.broken, kept, bad, 6))
+        named, better = sum(bool(one.worse or one.changed) for one in found), sum(bool(one.better) for one in found)
+        often = sorted({n for one in found for n in one.worse}, key=lambda n: -sum(n in one.worse for one in found))[:3]
+        print(f"| {name} | {len(found)} | {named} | {better} | {', '.join(often)} |", flush=True)
+    print("\n| mended release | recordings | any better | any worse | most often better |\n|---|---|---|---|---|")
+    for name, kind in MENDED.items():
+        found = list(broken(args.broken, conversations(args.pool // 2, 5, kind), kept, 6))
+        better, worse = sum(bool(one.better) for one in found), sum(bool(one.worse) for one in found)
+        often = sorted({n for one in found for n in one.better}, key=lambda n: -sum(n in one.better for one in found))
+        print(f"| {name} | {len(found)} | {better} | {worse} | {', '.join(often[:3])} |", flush=True)
+    print("\n| coverage of 95 % | n = 30 | n = 100 | n = 1,000 |\n|---|---|---|---|")
+    for clustered in (True, False):
+        for level in (0.5, 0.9, 0.99):
+            cells = [f"{covered(level, n, args.draws, n, clustered=clustered):.3f}" for n in (30, 100, 1000)]
+            print(f"| {'clustered' if clustered else 'one turn each'}, {level} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+"""A few draws of `make claims`: comparisons keep their promise, and see what is broken; the script prints it all."""
+
+import pytest
+
+from stream.quality import Went
+from tests.measuring.claims import BROKEN, broken, conversations, covered, cut_anywhere, dealt
+
+
+@pytest.fixture(scope="module")
+def well() -> list[Went]:
+    return conversations(600, 1)
+
+
+def test_conversations_dealt_by_chance_seldom_make_a_claim_though_raw_intervals_often_would(well: list[Went]) -> None:
+    found = list(dealt(40, well, 2, 150, 150))
+    assert sum(one.anything for one in found) <= 6  # more than 6 of 40 at 5 %: once in 300 times
+    assert sum(one.unadjusted for one in found) >= 8
+
+
+def test_a_canary_beside_many_seldom_makes_a_claim(well: list[Went]) -> None:
+    assert sum(one.anything for one in dealt(30, well, 3, 560, 30)) <= 5
+
+
+def test_a_recording_that_is_cut_anywhere_seldom_makes_a_claim() -> None:
+    assert sum(one is not None and one.anything for one in cut_anywhere(6, 40)) <= 2
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_release_is_named_and_nothing_of_it_is_better(name: str, well: list[Went]) -> None:
+    kind, share = BROKEN[name]
+    found = list(broken(4, well, conversations(300, 5, kind, share), 6))
+    assert all(one.worse or one.changed for one in found)
+    assert not [one.better for one in found if one.better]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_intervals_of_clustered_rates_cover_as_often_as_they_say(level: float) -> None:
+    assert 0.92 <= covered(level, 100, 400, 1, clustered=True) <= 0.98

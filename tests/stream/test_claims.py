@@ -1,0 +1,81 @@
+"""A change is named where it is shown and worth it, and nothing is called better where the evidence became less."""
+
+import pytest
+
+from stream.claims import claims
+from stream.intervals import Difference
+
+
+def delta(value: float, p: float) -> Difference:
+    return Difference(value, value - 0.1, value + 0.1, 100, p)
+
+
+RISE, FALL = delta(0.2, 1e-9), delta(-0.2, 1e-9)
+
+
+def verdicts(primary: str = "clarification_free", least: float = 0.01, **deltas: Difference) -> dict[str, str]:
+    found = claims(deltas, {}, primary, least)
+    return {name: claim.verdict for name, claim in found.items()}
+
+
+def test_the_primary_figure_is_tested_apart_and_the_others_pay_for_their_number() -> None:
+    many = {f"nDCG@{i}": delta(0.2, 0.02) if i == 1 else delta(0.0, 0.9) for i in range(1, 11)}
+    found = claims({"follow_up": delta(0.2, 0.02), **many}, {}, "follow_up", 0.01)
+    assert (found["follow_up"].verdict, found["follow_up"].adjusted) == ("better", 0.04)
+    assert (found["nDCG@1"].verdict, found["nDCG@1"].adjusted) == ("no difference shown", pytest.approx(0.4))
+
+
+def test_a_difference_that_is_not_worth_naming_is_not_named() -> None:
+    assert verdicts(compliance=delta(0.004, 1e-9)) == {"compliance": "too small to name"}
+    assert verdicts(compliance=delta(0.004, 1e-9), least=0.0) == {"compliance": "better"}
+
+
+@pytest.mark.parametrize(
+    ("name", "rise", "fall"),
+    [
+        ("resolved", "better", "worse"),
+        ("nDCG@5", "better", "worse"),
+        ("citation.format", "better", "worse"),
+        ("clarified", "changed", "changed"),
+        ("abandoned", "worse", "better"),
+        ("silent", "changed", "changed"),
+        ("unanswered", "worse", "better"),
+        ("uncited", "worse", "changed"),
+        ("dangling", "worse", "better"),
+        ("coverage(follow_up)", "changed", "changed"),
+        ("checks_applied", "changed", "changed"),
+        ("answer_seconds", "worse", "changed"),
+    ],
+)
+def test_what_a_rise_and_a_fall_are_called(name: str, rise: str, fall: str) -> None:
+    assert verdicts(**{name: RISE}) == {name: rise}
+    assert verdicts(**{name: FALL}) == {name: fall}
+
+
+@pytest.mark.parametrize(
+    ("lost", "change"),
+    [
+        ("silent", RISE),
+        ("unanswered", RISE),
+        ("uncited", RISE),
+        ("dangling", RISE),
+        ("cited", FALL),
+        ("citation.resolves", FALL),
+        ("checks_applied", FALL),
+        ("coverage(nDCG@5)", FALL),
+    ],
+)
+def test_nothing_is_better_where_the_evidence_became_less(lost: str, change: Difference) -> None:
+    found = claims({"nDCG@5": RISE, lost: change}, {}, "follow_up", 0.01)
+    assert found["nDCG@5"].verdict == "changed"
+    assert found["nDCG@5"].why.startswith(f"not called better: {lost} ")
+    assert claims({"nDCG@5": FALL, lost: change}, {}, "follow_up", 0.01)["nDCG@5"].verdict == "worse"
+
+
+def test_a_mean_over_fewer_answers_is_not_better_though_nothing_else_says_so() -> None:
+    found = claims({"nDCG@5": RISE, "compliance": RISE}, {"nDCG@5": FALL, "compliance": RISE}, "follow_up", 0.01)
+    assert (found["nDCG@5"].verdict, found["compliance"].verdict) == ("changed", "better")
+
+
+def test_no_figures_make_no_claims() -> None:
+    assert claims({}, {}, "follow_up", 0.01) == {}
