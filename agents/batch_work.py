@@ -32,6 +32,10 @@ logger = logging.getLogger("turnsignal.work")
 #: one then, and answers CONCURRENT_TRANSACTIONS, upon which librdkafka waits 20 ms before it asks again.
 _REST = 0.005
 _LONG = 100  #: turns that take about as long to compute
+#: Records of a partition that are set aside in a row before it slows down: it is more likely then that the code is to
+#: blame than that they are, and whoever can mend it needs the time.
+_IN_A_ROW = 10
+_LONGEST_REST = 60.0  #: seconds between two of them
 _LOOK = 0.5  #: seconds between looks at a step of a transaction that takes long
 _AFTER_RETURN = 2.0  #: seconds for a step that was under way when the broker came back
 
@@ -70,6 +74,7 @@ class BatchWork:
         self._idle = asyncio.Event()
         self._idle.set()
         self._commits = ThreadPoolExecutor(32, "commit")
+        self._in_a_row: dict[int, int] = {}  # partition → records set aside since one was worked through
         self._alone = asyncio.Lock()  # held while a batch is worked through that may end the worker
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -185,6 +190,8 @@ class BatchWork:
         if not self.exactly_once and offsets and self.committer is not None:
             await self.committer.commit_positions(offsets)
         holding.keeper.accept(batch)
+        if not batch.set_aside:
+            self._in_a_row.pop(holding.number, None)
         holding.advance(positions, gathered.taken(batch.taken))
         self.limit_batches(holding)
         if rest := gathered.after(batch.taken):
@@ -237,6 +244,7 @@ class BatchWork:
         caution = holding.caution
         why = (caution.why if caution else "") or "it ended each worker that worked on it and on nothing else"
         logger.error("%s is set aside as a dead letter: %s", describe(gathered), why)
+        self._in_a_row[holding.number] = self._in_a_row.get(holding.number, 0) + 1
         return self.plan.set_aside(holding.keeper, topic, record, why)
 
     def _finish(self, number: int) -> None:
@@ -244,10 +252,20 @@ class BatchWork:
         self.inflight -= 1
         if not self.inflight:
             self._idle.set()
-        if not self.exactly_once or self.inbox.waiting_for(number) >= _LONG:
-            self.inbox.done(number)
+        many = self._in_a_row.get(number, 0) - _IN_A_ROW
+        if many > 0:
+            rest = min(_LONGEST_REST, 2.0 ** min(many, 10))
+            logger.error(
+                "%d records of partition %d in a row are set aside: resting %.0f s", many + _IN_A_ROW, number, rest
+            )
+        elif not self.exactly_once or self.inbox.waiting_for(number) >= _LONG:
+            rest = 0.0
         else:
-            asyncio.get_running_loop().call_later(_REST, self.inbox.done, number)
+            rest = _REST
+        if rest:
+            asyncio.get_running_loop().call_later(rest, self.inbox.done, number)
+        else:
+            self.inbox.done(number)
 
     def _count(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
         now = time.time()

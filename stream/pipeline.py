@@ -40,13 +40,15 @@ class Batch:
 
     outputs: in order; changes: conversation key → new snapshot, None is a tombstone; tally: what to count after the
     commit; taken: input topic → how many of its records were worked through, from the first on: the position to commit
-    is behind them, and the rest is to be given again; without any: all of them.
+    is behind them, and the rest is to be given again; without any: all of them; set_aside: whether all it did was to
+    set a record aside that could not be worked on.
     """
 
     outputs: list[Output] = field(default_factory=list)
     changes: dict[bytes, bytes | None] = field(default_factory=dict)
     tally: Tally = field(default_factory=Tally)
     taken: dict[str, int] = field(default_factory=dict)
+    set_aside: bool = False
 
 
 class Shard:
@@ -154,7 +156,9 @@ class Shard:
             # Read with care: whatever reads the whole record may be what it cannot stand.
             role = "user" if b'"role":"user"' in (record.value or b"").replace(b" ", b"") else "assistant"
             self._leave_gap(record.key, role, record.offset)
-        return self._finish({topic: 1})
+        batch = self._finish({topic: 1})
+        batch.set_aside = True
+        return batch
 
     def flush(self) -> Batch:
         """Close every open conversation as if it had been idle for long enough: the end of a replay."""

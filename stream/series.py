@@ -214,7 +214,12 @@ class SeriesShard:
         """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
         tally = Tally()
         tally.dead_letters[topic, Reason.POISON] += 1
-        return Batch([dead_letter(record, topic, self.partition, Reason.POISON, why)], tally=tally, taken={topic: 1})
+        return Batch(
+            [dead_letter(record, topic, self.partition, Reason.POISON, why)],
+            tally=tally,
+            taken={topic: 1},
+            set_aside=True,
+        )
 
     def work(self, records: Sequence[Record]) -> Batch:
         """Work through packed observations in their order."""

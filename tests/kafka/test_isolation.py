@@ -55,9 +55,11 @@ def produce(settings: Settings, records: list[tuple[bytes, bytes]], **options: A
 
 
 @contextmanager
-def running(settings: Settings, directory: Path, module: str = "tests.kafka.pill", *more: str) -> Iterator[Path]:
+def running(
+    settings: Settings, directory: Path, module: str = "tests.kafka.pill", *more: str, name: str = "worker", **env: str
+) -> Iterator[Path]:
     """Run a supervised worker; gives its log."""
-    log = directory / "worker.log"
+    log = directory / f"{name}.log"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
     own = {
         "TURNSIGNAL_BROKERS": settings.brokers,
@@ -67,7 +69,7 @@ def running(settings: Settings, directory: Path, module: str = "tests.kafka.pill
     }
     with log.open("ab") as stream:
         command = [sys.executable, "-m", module, *more]
-        process = subprocess.Popen(command, env=kept | own | SHORT, cwd=ROOT, stdout=stream, stderr=stream)
+        process = subprocess.Popen(command, env=kept | own | SHORT | env, cwd=ROOT, stdout=stream, stderr=stream)
     try:
         yield log
     finally:
@@ -177,3 +179,22 @@ def started(settings: Settings) -> int:
 def cli(settings: Settings, *arguments: str) -> "subprocess.CompletedProcess[str]":
     line = [sys.executable, "-m", "agents.cli", *arguments]
     return subprocess.run(line, env=environment(settings), cwd=ROOT, capture_output=True, text=True, timeout=90)
+
+
+def test_a_worker_that_gains_an_input_works_beside_one_that_does_not_know_it(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    def caught_up() -> bool:
+        return committed(fresh_topics) == ends(fresh_topics)
+
+    with running(fresh_topics, tmp_path, name="new", _PILL_INPUTS="more") as new:
+        with running(fresh_topics, tmp_path, name="old") as old:
+            wait(lambda: "working on" in old.read_text() and "working on" in new.read_text(), 60, "both to work")
+            produce(fresh_topics, conversations("c", 20))
+            wait(caught_up, 60, "the turns to be committed")
+        produce(fresh_topics, conversations("d", 20))
+        wait(caught_up, 60, "the new worker to have all partitions")
+        said = new.read_text() + old.read_text()
+    assert "to be started again" not in said
+    assert "CRITICAL" not in said
+    assert rows(fresh_topics) == 2 * 2 * 20
