@@ -10,9 +10,10 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from agents.batches import Gathered, Inbox
 from agents.caution import Caution
@@ -23,7 +24,7 @@ from agents.moments import read_moment
 from agents.progress import Progress
 from agents.refusals import end_over, locate
 from agents.settings import Settings
-from agents.transactions import refuses_records, was_forgotten
+from agents.transactions import record_limits, refuses_records, was_forgotten
 from stream.pipeline import Batch
 
 logger = logging.getLogger("turnsignal.work")
@@ -36,7 +37,7 @@ _LONG = 100  #: turns that take about as long to compute
 #: blame than that they are, and whoever can mend it needs the time.
 _IN_A_ROW = 10
 _LONGEST_REST = 60.0  #: seconds between two of them
-_LOOK = 0.5  #: seconds between looks at a step of a transaction that takes long
+_LOOK = 1.0  #: seconds between looks at a step of a transaction that takes long
 _AFTER_RETURN = 2.0  #: seconds for a step that was under way when the broker came back
 
 
@@ -70,6 +71,7 @@ class BatchWork:
         self.progress = progress
         self.committer: Committer | None = None
         self.inflight = 0
+        self.limits: dict[str, int] = {}  #: topic → bytes that a record may have
         self._group = group
         self._idle = asyncio.Event()
         self._idle.set()
@@ -142,11 +144,17 @@ class BatchWork:
             if caution is not None and caution.exhausted and _names(gathered) == caution.inputs:
                 batch: Batch | None = self._set_aside(holding, gathered)
             else:
-                holding.writer.write([], {}, holding.checkpoint(begun=_names(gathered)))
-                await self._in_time(holding.writer.commit, [], self._group().consumer_group_metadata())
+                await self._say_begun(holding, _names(gathered))
                 batch = self._compute(holding, gathered)
+                if batch is not None:  # what goes wrong from here on is Kafka's doing, and no record's
+                    await self._say_begun(holding, "")
             if batch is not None and self._write(holding, gathered, batch):
                 await self._commit(holding, gathered, batch, began)
+
+    async def _say_begun(self, holding: Holding, begun: str) -> None:
+        """Commit which inputs a batch that begins has records of, "" when it is computed."""
+        holding.writer.write([], {}, holding.checkpoint(begun=begun))
+        await self._in_time(holding.writer.commit, [], self._group().consumer_group_metadata())
 
     def _compute(self, holding: Holding, gathered: Gathered) -> Batch | None:
         """Return what came of a batch; None when there is nothing to commit, or it is to be tried in smaller parts."""
@@ -182,7 +190,10 @@ class BatchWork:
         except Exception as error:
             if refuses_records(error):
                 holding.writer.abort()
-                self._try_smaller(holding, gathered, error)
+                if await self.learn_limits():
+                    self._take_back(holding, gathered)  # what is too large now becomes a dead letter of its own
+                else:
+                    self._try_smaller(holding, gathered, error)
                 return
             if not was_forgotten(error):
                 raise
@@ -212,17 +223,26 @@ class BatchWork:
         librdkafka's own timeouts are not kept everywhere: after an outage it may wait minutes for the coordinator. So a
         step that was under way when the broker came back has only moments left.
         """
-        began = time.monotonic()
-        work = asyncio.get_running_loop().run_in_executor(self._commits, step, *arguments)
+        began, loop = time.monotonic(), asyncio.get_running_loop()
+        work = loop.run_in_executor(self._commits, step, *arguments)
+        end = began + self.settings.transaction_timeout
+        was_gone = False
         while not (await asyncio.wait([work], timeout=_LOOK))[0]:
-            now, returned = time.monotonic(), self.progress.returned_at
-            end = began + self.settings.transaction_timeout
-            if returned > began:
-                end = min(end, returned + _AFTER_RETURN)
-            if now > end:
-                msg = f"expected the broker to end a step of a transaction, got nothing in {now - began:.0f} s"
+            answers = await loop.run_in_executor(self._commits, self._broker_answers)
+            if answers and was_gone:
+                end = min(end, time.monotonic() + _AFTER_RETURN)
+            was_gone = not answers
+            if time.monotonic() > end:
+                msg = f"expected the broker to end a step of a transaction within {end - began:.0f} s, got nothing"
                 raise TimeoutError(msg)
         await work
+
+    def _broker_answers(self) -> bool:
+        try:
+            self._group().list_topics(self.plan.inputs[0], timeout=_LOOK)
+        except KafkaException:
+            return False
+        return True
 
     def _try_smaller(self, holding: Holding, gathered: Gathered, error: Exception) -> None:
         """Put a batch that came to nothing back, to be tried in smaller parts; a record alone is set aside in time."""
@@ -231,12 +251,24 @@ class BatchWork:
             raise error  # nothing but time has passed; there is no record to set aside
         caution = holding.caution or Caution(gathered.size, gathered.size)
         holding.caution = caution.failed(_names(gathered), locate(error, quoted=False))
-        # What it left half done in memory goes with it.
+        self._take_back(holding, gathered)
+
+    def _take_back(self, holding: Holding, gathered: Gathered) -> None:
+        """Have a batch that came to nothing worked through again; what it left half done in memory goes with it."""
         holding.keeper = self.plan.make(holding.number, holding.keeper.store)
         holding.keeper.restored()
         holding.resume_silence()
         self.inbox.put_back(holding.number, gathered.records)
         self.limit_batches(holding)
+
+    async def learn_limits(self) -> bool:
+        """Ask again how large a record may be; return whether that has changed."""
+        topics = list(self.plan.outputs.values())
+        ask = partial(record_limits, self.settings.confluent(), topics)
+        found = await asyncio.get_running_loop().run_in_executor(self._commits, ask)
+        changed = {topic: limit for topic, limit in found.items() if self.limits.get(topic) != limit}
+        self.limits |= changed
+        return bool(changed)
 
     def _set_aside(self, holding: Holding, gathered: Gathered) -> Batch:
         """Return the dead letter of a record that cannot be worked on, and what has to be remembered of it."""

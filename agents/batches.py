@@ -149,7 +149,8 @@ class Inbox:
     async def take(self) -> Gathered:
         """Wait for the next partition that is free and has something to do."""
         while True:
-            for partition in sorted(self._waiting, key=lambda p: -self._sizes.get(p, 0)):
+            # Those that are tried in smaller parts come last: what ends a worker must not keep the others waiting.
+            for partition in sorted(self._waiting, key=self._rank):
                 if partition not in self._busy and self._sizes.get(partition):
                     self._busy.add(partition)
                     return Gathered(partition, self._cut(partition))
@@ -161,6 +162,9 @@ class Inbox:
                 return Gathered(partition, {})
             self._work.clear()
             await self._work.wait()
+
+    def _rank(self, partition: int) -> tuple[bool, int]:
+        return self.limits.get(partition, self.limit) < self.limit, -self._sizes.get(partition, 0)
 
     def _cut(self, partition: int) -> dict[str, list[Any]]:
         """Take out at most as many records of a partition as its limit says, topic by topic."""

@@ -45,6 +45,6 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
         return Caution(1, self.left, inputs, self.failures + 1 if inputs == self.inputs else 1, why)
 
     def passed(self, records: int) -> "Caution | None":
-        """Return what holds after so many records were committed; None when the trouble is behind."""
-        left = self.left - records
-        return Caution(self.size, left) if left > 0 else None
+        """Return what holds after so many records were committed: twice as many; None when the trouble is behind."""
+        left, size = self.left - records, self.size * 2
+        return Caution(size, left) if size < left else None

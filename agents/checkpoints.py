@@ -88,5 +88,5 @@ def resume(
     if caution is None and checkpoint.starts and waiting:
         caution = Caution.first(limit)
     elif caution is not None and checkpoint.begun:
-        caution = caution.failed(checkpoint.begun)
+        caution = caution.failed(checkpoint.begun, caution.why)
     return checkpoint.starts + waiting, caution

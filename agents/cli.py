@@ -81,8 +81,15 @@ def worker(app: str, *, supervisor: bool) -> None:
     if app == "all":
         raise click.UsageError("--no-supervisor takes one app, as all of them are one process each: score or watch")
     from agents.apps import run_app
+    from agents.refusals import EXIT_RESTART
+    from agents.supervisor import WORKED
 
-    sys.exit(run_app(_make_app(app, settings)))
+    try:
+        sys.exit(run_app(_make_app(app, settings)))
+    except ConfigError as error:
+        if WORKED not in os.environ:
+            raise
+        _fail(error, EXIT_RESTART)  # it has worked under these settings: what is wrong now may pass
 
 
 def _make_app(app: str, settings: Any) -> Any:

@@ -33,6 +33,7 @@ logger = logging.getLogger("turnsignal.ownership")
 #: Seconds after a partition's last commit until its position is moved past what carries no records: the markers of
 #: other producers' transactions. Retention would remove them, and the position would stand before the log.
 _CATCH_UP = 5.0
+_LIMITS_EVERY = 15  #: looks at the broker, two seconds apart, between two questions how large a record may be
 
 
 class Source(Protocol):
@@ -68,7 +69,7 @@ class Ownership:
         self.work = BatchWork(settings, plan, metrics, self.inbox, self.progress, self._group_reader)
         self._source: Source | None = None
         self._turn = 0  # which take-over is the current one
-        self._limits: dict[str, int] = {}  # topic → bytes that a record may have
+        self._looks = 0  # at the broker, so far
         self._group: Consumer | None = None
         self._taking: asyncio.Future[Any] | None = None
         self._takeovers = ThreadPoolExecutor(1, "takeovers")
@@ -124,14 +125,13 @@ class Ownership:
             self._drop(number)
         if not numbers:
             return []
-        if not self._limits:
-            self._limits = record_limits(self.settings.confluent(), self.plan.outputs.values())
+        self.work.limits |= record_limits(self.settings.confluent(), self.plan.outputs.values())
         takeover = TakeOver(
             self.settings,
             self.plan,
             self.metrics,
             wanted=lambda: turn == self._turn,
-            limits=self._limits,
+            limits=self.work.limits,
             group=self._group_reader(),
             progress=self._restoring,
         )
@@ -271,6 +271,9 @@ class Ownership:
             if refusal is not None:
                 refuse(refusal)
             raise
+        self._looks += 1
+        if self._looks % _LIMITS_EVERY == 0:
+            await self.work.learn_limits()
         if nobody and self.source is not None:
             logger.warning("the group has partitions to deal out and nobody has any: joining it again")
             await self.source.join_again()

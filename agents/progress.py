@@ -41,7 +41,6 @@ class Progress:
         self._remaining: dict[str, int] = {}
         self._standing: dict[TP, _Standing] = {}
         self._reachable = True
-        self.returned_at = 0.0  #: monotonic clock at which the broker answered again, after it had not
         self._nobody = 0  # how often in a row the group was found with nobody at work
 
     def made(self) -> None:
@@ -83,11 +82,6 @@ class Progress:
         self._standing[tp] = before._replace(end=end)
         return now - before.since
 
-    @property
-    def reachable(self) -> bool:
-        """Whether the broker answered the last question."""
-        return self._reachable
-
     def look_around(self, group: Consumer, *, working: bool) -> bool:
         """Ask the broker for the topics, and, without partitions of our own, whether anybody has some; blocks.
 
@@ -100,8 +94,7 @@ class Progress:
         except KafkaException:
             self._reachable = False
             return False
-        if not self._reachable:
-            self._reachable, self.returned_at = True, time.monotonic()
+        self._reachable = True
         if all(counts.values()):
             check_positions([], counts, plan.name, marked=True)
         if working or not self._assigned or not self._group_is_idle():

@@ -44,6 +44,10 @@ _OPERATORS = {
     ),
     KafkaError.CLUSTER_AUTHORIZATION_FAILED: f"expected the right IDEMPOTENT_WRITE on the cluster; {_RIGHTS}",
 }
+#: What a restart may mend, and yet somebody should know: an error and what to look at.
+_HINTS = {
+    KafkaError.INVALID_TIMESTAMP: "is this machine's clock right? A broker takes no time an hour ahead of its own",
+}
 _FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 _AIOKAFKA = {
     aiokafka_errors.TopicAuthorizationFailedError: _OPERATORS[KafkaError.TOPIC_AUTHORIZATION_FAILED],
@@ -148,7 +152,8 @@ def _first_refusal(heard: Iterable[KafkaError]) -> KafkaError:
 def _describe(error: BaseException) -> str:
     inner: Any = kafka_error(error)
     if inner is not None:
-        return f"{inner.name()}: {inner.str()}"
+        hint = f"; {_HINTS[inner.code()]}" if inner.code() in _HINTS else ""
+        return f"{inner.name()}: {inner.str()}{hint}"
     said = " ".join(str(error).split())[:500]
     return f"{type(error).__name__}: {said}"
 

@@ -27,6 +27,9 @@ SUPERVISOR_PIPE = "_TURNSIGNAL_SUPERVISOR_PIPE"
 #: member, and nothing is dealt out anew.
 INSTANCE = "_TURNSIGNAL_INSTANCE"
 
+#: Tells a worker that one before it has worked under the same settings: what refuses its start then may pass.
+WORKED = "_TURNSIGNAL_WORKED"
+
 EXIT_CONFIG = 2  #: a refusal, of a setting, a suite or a topic: starting again would not help
 REMIND_SECONDS = 300.0  #: between lines that say again which worker refused
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
@@ -40,7 +43,7 @@ class Worker:
     """One worker process.
 
     failures: how often in a row it ended young; due: when it is to be started again, or its refusal to be said again;
-    refused: when it said that an operator is needed, 0 for never.
+    refused: when it said that an operator is needed, 0 for never; worked: whether any process of it ever showed life.
     """
 
     app: str
@@ -52,6 +55,7 @@ class Worker:
     failures: int = 0
     due: float = 0.0
     refused: float = 0.0
+    worked: bool = False
 
 
 class Supervisor:
@@ -131,6 +135,8 @@ class Supervisor:
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         env = {**self._env, SUPERVISOR_PIPE: str(writing), INSTANCE: f"{worker.app}-{self._instance}"}
+        if worker.worked:
+            env[WORKED] = "yes"
         worker.process = subprocess.Popen(
             self._commands[worker.app],
             env=env,
@@ -180,7 +186,7 @@ class Supervisor:
             time.sleep(seconds)
         for pipe in readable:
             if os.read(pipe, 4096):
-                pipes[pipe].heard, pipes[pipe].alive = time.monotonic(), True
+                pipes[pipe].heard, pipes[pipe].alive, pipes[pipe].worked = time.monotonic(), True, True
             else:
                 time.sleep(0.05)  # its end is closed: it is about to end
 

@@ -33,7 +33,6 @@ _REFUSED_RECORDS = (
     KafkaError.INVALID_RECORD,
     KafkaError.INVALID_MSG,
     KafkaError.INVALID_MSG_SIZE,
-    KafkaError.INVALID_TIMESTAMP,
     KafkaError.POLICY_VIOLATION,
 )
 #: What it says when it has forgotten a producer that was quiet for days; a new one of the same id can go on.
@@ -65,9 +64,9 @@ class Writer:
 
     options: librdkafka's, with or without a transactional id; without one it writes at least once, outputs before
     state; topics: short name → topic; changelog: its topic; deadline: seconds that any one step may take; limits:
-    topic → bytes that a record may have, a topic that is not named takes any: what is larger goes to the dead letters,
-    cut, because the broker would refuse the whole transaction, again at every start; wanted: asked before each try at
-    fencing whether it is still ours to do: an outdated fence would end the rightful owner.
+    topic → bytes that a record may have, looked at with each batch, a topic that is not named takes any: what is larger
+    goes to the dead letters, cut, because the broker would refuse the whole transaction, again at every start; wanted:
+    asked before each try at fencing whether it is still ours to do: an outdated fence would end the rightful owner.
     """
 
     def __init__(
@@ -81,16 +80,16 @@ class Writer:
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         self.partition = partition
-        self._limits = {name: (limits or {}).get(topic, _ANY) - _OVERHEAD for name, topic in topics.items()}
+        self._allowed = {} if limits is None else limits
+        self._limits: dict[str, int] = {}  # short name → bytes, as allowed when the batch was begun
         self.transactional = "transactional.id" in options
         self._topics = topics
         self._changelog = changelog
         self._deadline = deadline
         self._failed: KafkaError | None = None
         self._wanted = wanted
-        # The limit is the topics' to decide, not the client's default.
-        largest = min(max([1_000_000, *(limits or {}).values()]), _ANY)
-        self._options = {**options, "message.max.bytes": largest}
+        # The limit is the topics' to decide, not the client's.
+        self._options = {**options, "message.max.bytes": _ANY}
         self.start()
 
     def start(self) -> None:
@@ -153,7 +152,8 @@ class Writer:
         self._producer.commit_transaction(self._deadline)
 
     def _produce_outputs(self, outputs: list[Output]) -> None:
-        produce, topics, limits = self._produce, self._topics, self._limits
+        produce, topics = self._produce, self._topics
+        limits = self._limits = {name: self._allowed.get(topic, _ANY) - _OVERHEAD for name, topic in topics.items()}
         for output in outputs:
             topic, key, value, headers = output
             # What has headers is a dead letter, of which there are few.
@@ -206,7 +206,7 @@ def record_limits(connection: Mapping[str, Any], topics: Iterable[str]) -> dict[
     for resource, answer in admin.describe_configs(resources, request_timeout=10).items():
         try:
             limits[resource.name] = int(answer.result(15)["max.message.bytes"].value)
-        except (KafkaException, KeyError, ValueError):
+        except (KafkaException, KeyError, ValueError, TimeoutError):
             continue
     return limits
 

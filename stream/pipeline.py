@@ -153,9 +153,14 @@ class Shard:
         self._outbox.outputs.append(letter)
         self._outbox.tally.dead_letters[topic, Reason.POISON] += 1
         if topic == self.topic and record.key:
-            # Read with care: whatever reads the whole record may be what it cannot stand.
+            # Read with care: whatever reads the whole record, or the state, may be what cannot be stood.
             role = "user" if b'"role":"user"' in (record.value or b"").replace(b" ", b"") else "assistant"
-            self._leave_gap(record.key, role, record.offset)
+            try:
+                self._leave_gap(record.key, role, record.offset)
+            except Exception:
+                self._live.clear()
+                self._changes = {record.key: None}
+                del self._outbox.outputs[1:]
         batch = self._finish({topic: 1})
         batch.set_aside = True
         return batch

@@ -27,12 +27,20 @@ def test_a_single_record_of_another_input_has_tries_of_its_own() -> None:
     assert (caution.failures, caution.exhausted) == (1, False)
 
 
-def test_caution_ends_when_as_many_records_have_passed_as_came_to_nothing() -> None:
-    caution = Caution.first(100)
-    passed = caution.passed(99)
-    assert passed is not None
-    assert (passed.size, passed.failures) == (25, 0)
-    assert caution.passed(100) is None
+def test_caution_grows_with_each_batch_that_is_committed_and_ends() -> None:
+    caution: Caution | None = Caution(1, 2000)
+    sizes = []
+    while caution is not None:
+        sizes.append(caution.size)
+        caution = caution.passed(caution.size)
+    assert sizes == [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+    assert Caution.first(100).passed(100) is None
+
+
+def test_the_error_of_the_last_try_outlives_the_worker() -> None:
+    caution = Caution(1, 9, "turns", 1, "ValueError (x.py:1)")
+    before = Checkpoint(positions=AT, starts=4, caution=caution, begun="turns")
+    assert resume(before, AT, 2000, waiting=True)[1] == Caution(1, 9, "turns", 2, "ValueError (x.py:1)")
 
 
 def test_a_first_take_over_is_not_careful() -> None:
