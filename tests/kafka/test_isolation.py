@@ -13,7 +13,7 @@ import orjson
 import pytest
 from aiokafka import AIOKafkaProducer
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from agents.brokers import Broker
 from agents.settings import Settings
@@ -198,3 +198,21 @@ def test_a_worker_that_gains_an_input_works_beside_one_that_does_not_know_it(
     assert "to be started again" not in said
     assert "CRITICAL" not in said
     assert rows(fresh_topics) == 2 * 2 * 20
+
+
+def test_rows_that_their_topic_refuses_are_dead_letters_and_no_turn_is_blamed(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "score") as log:
+        produce(fresh_topics, conversations("before", 10))
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the first turns to be committed")
+        admin, scores = AdminClient(fresh_topics.confluent()), topic_names(fresh_topics.prefix)["scores"]
+        entry = ConfigEntry("max.message.bytes", "200", incremental_operation=AlterConfigOpType.SET)
+        resource = ConfigResource(ResourceType.TOPIC, scores, incremental_configs=[entry])
+        admin.incremental_alter_configs([resource])[resource].result(30)
+        produce(fresh_topics, conversations("after", 10))
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "the last turns to be committed")
+        said = log.read_text()
+    assert {reason for reason, _ in letters(fresh_topics)} == {Reason.OUTPUT_TOO_LARGE}
+    assert len(letters(fresh_topics)) == 2 * 10
+    assert "to be started again" not in said
