@@ -91,6 +91,15 @@ class Reading:
 _SIGNS = ("asked", "confirm", "invited", "more", "offer", "failed")
 _ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _FAILED = range(6)
 
+#: A message that begins with one of these asks, or asks for something.
+_ASKING = frozenset(
+    "who whom whose what what's whats when where where's which why how how's hows can could would will should may shall"
+    " show give tell list write explain add make put".split()
+)
+#: With one of these behind it, so does one of those.
+_VERBS = frozenset("is are was were do does did has have had am".split())
+_SUBJECTS = frozenset("you u i we they he she it there the a an my your our their this these those any anyone all".split())
+
 #: Punctuation becomes blanks before words are split: half the cost of a pattern for words.
 _BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
 
@@ -155,6 +164,8 @@ class FollowUpRules:
         self._shouted = self.reading(label.FRUSTRATION, 0.6, "The user shouts.")
         self._same = self.reading(label.REPEAT, 0.95, "The user asks the same question again.")
         self._nearly_same = self.reading(label.REPEAT, 0.8, "The user asks nearly the same question again.")
+        self._part = self.reading(label.REPEAT, 0.6, "The user says again what they asked for.")
+        self._insisting = self.reading(label.REPEAT, 0.8, "The user stresses a word of the question.")
         self._changed = self.reading(label.REPEAT, 0.55, "The user asks the question again with a detail added.")
         self._related = self.reading(label.RELATED, 0.6, "The user goes on with what the conversation is about.")
         self._pointing = self.reading(label.RELATED, 0.5, "The user goes on, without a sign of a problem.")
@@ -205,16 +216,24 @@ class FollowUpRules:
             return self._same
         if asks and len(words) > 1 and follow_up == _plain(exchange.before):
             return self._same
-        if sum([word in prompt for word in words]) < 2:
+        known = [word for word in words if word in prompt]
+        if len(known) < len(words) and len(known) < 2:
             return None  # cheaper than splitting the prompt, and true of most follow-ups
         asked = self._words(prompt)
+        if _insists(exchange.follow_up, exchange.prompt, asked):
+            return self._insisting
+        kind, before = self._question_word(follow_up), self._question_word(prompt)
+        alike = kind == before or kind not in self._question_words or (not asks and context.holds("unasked"))
+        words = frozenset(_spelled_as(word, asked) for word in words)
         shared = len(words & asked)
-        if shared < 2 or self._question_word(follow_up) != self._question_word(prompt):
+        if shared < 2 or not alike:
             return None
         if shared >= 0.8 * len(asked) and shared >= 0.8 * len(words):
             return self._nearly_same
+        if shared == len(words) and 2 * shared >= len(asked) and context.holds("stated"):
+            return self._part
         lost, added = len(asked) - shared, len(words) - shared
-        detailed = lost <= len(asked) // 4 and added <= 4
+        detailed = kind == before and lost <= len(asked) // 4 and added <= 4
         return self._changed if detailed and context.holds("unasked") else None
 
     def _by_vocabulary(self, follow_up: str, words: frozenset[str], exchange: Exchange) -> Reading:
@@ -270,6 +289,11 @@ class _Context:
             return True
         if when == "closing":
             return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
+        if when == "unasking":
+            return "?" not in self._follow_up
+        if when in ("stated", "objected"):
+            if not self._states() or (when == "objected" and not self._objects()):
+                return False
         if when == "failed":
             return _FAILED in self._find(self._exchange.response[:HEAD])
         if self._tail is None:
@@ -285,6 +309,21 @@ class _Context:
             return False
         asked = _ASKED in tail and _CONFIRM not in tail
         return asked is (when == "asked")
+
+    def _states(self) -> bool:
+        """Say whether the follow-up asks nothing: no question mark, no question word in front."""
+        if "?" in self._follow_up:
+            return False
+        words = self._follow_up[:CLOSING].split(maxsplit=2)
+        return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
+
+    def _objects(self) -> bool:
+        """Say whether a statement can be held against the answer: something was asked, and nobody tells of themselves."""
+        prompt = self._exchange.prompt[:HEAD]
+        words = self._follow_up[:CLOSING].split(maxsplit=2)
+        if len(words) < 2 or words[0] in ("i", "we") or prompt[:2].casefold() in ("i ", "i'", "ye", "no", "ok", "hi", "th"):
+            return False
+        return "?" in prompt or not prompt[:1].islower()
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(_encode(text.casefold())) or []
@@ -313,6 +352,36 @@ def _encode(text: str) -> bytes:
 
 def _shouts(text: str) -> bool:
     return text.isupper() and "!" in text and len(text) > 12
+
+
+def _insists(follow_up: str, prompt: str, asked: frozenset[str]) -> bool:
+    """Say whether one word of the prompt comes again in capitals, in a message that is not all in capitals."""
+    if follow_up[:HEAD].isupper() or follow_up.islower():
+        return False
+    stressed = [word for word in follow_up[:HEAD].translate(_BLANKS).split() if len(word) > 2 and word.isupper()]
+    return any(word.casefold() in asked and word not in prompt for word in stressed)
+
+
+def _spelled_as(word: str, asked: frozenset[str]) -> str:
+    """Return the word that was asked with and that this one misspells by a letter, or the word itself."""
+    if word in asked or len(word) < 4:
+        return word
+    for other in asked:
+        if other[0] == word[0] and abs(len(other) - len(word)) <= 1 and len(other) > 3 and _nearly(word, other):
+            return other
+    return word
+
+
+def _nearly(one: str, other: str) -> bool:
+    """Say whether two words differ by a letter: one added, lost, changed, or two exchanged."""
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    left, right = one[start : len(one) - end], other[start : len(other) - end]
+    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
 
 
 def _options() -> Any:
