@@ -88,7 +88,7 @@ class Aggregates:
         """Hold what there is to say of a conversation, until it cannot come back."""
         if state.closes == 1:
             self._settle(key)  # another one under the same id, forgotten meanwhile
-        values = self.quality.values(means, state.clarifications)
+        values = self.quality.values(means)
         self._went[key] = Went((answer.assistant, answer.version), outcome, state.first, state.responses, values)
 
     def add(self, batch: Batch) -> None:

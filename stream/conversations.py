@@ -17,7 +17,7 @@ from stream.windows import Standing
 
 #: Of the state's layout. New fields are added at the end, with a default, and then it is raised: older state is read
 #: with the defaults, and older code, which would drop the new fields, refuses the new state.
-VERSION = 1
+VERSION = 2
 
 _ID_BYTES, _TURN_BYTES = 6, 9  # of the id's digest, then 3 more of the content's checksum
 _BEFORE_ALL = float("-inf")

@@ -18,8 +18,12 @@ _KNOWN = {name: frozenset(words.split()) for name, words in _TABLE["read"].items
 _OTHER = {name: frozenset(words.split()) for name, words in _TABLE["unread"].items()}
 _ENGLISH = _KNOWN["en"]
 _ANY_OTHER = frozenset().union(*_OTHER.values())
+_ANY_KNOWN = frozenset().union(*_KNOWN.values())
+_TELLING = _ANY_OTHER - _ENGLISH
 #: letters with accents that no language of READ has
-_STRANGE = frozenset("łąęśćńźżőűşğıțșăâîřůěčšžýťďňľĺŕđðþæøåơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỷỹỵāēīūģķļņėįųċġħŵŷəŋọṣẹĉĝĥĵŝŭ")
+_STRANGE = frozenset(
+    "łąęśćńźżőűşğıțșăâîřůěčšžýťďňľĺŕđðþæøåơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỷỹỵāēīūģķļņėįųċġħŵŷəŋọṣẹĉĝĥĵŝŭ"
+)
 _STRANGE -= frozenset("âî")  # French and Portuguese have these
 _LATIN_END = "\u024f"
 
@@ -30,7 +34,7 @@ def is_read(text: str, words: Collection[str]) -> bool:
     text: case-folded; words: its words without punctuation. True where nothing speaks against it.
     """
     if text.isascii():
-        if not _ANY_OTHER.intersection(words):
+        if _TELLING.isdisjoint(words):
             return True
     else:
         foreign = sum([letter > _LATIN_END and letter.isalpha() for letter in text])
@@ -42,3 +46,8 @@ def is_read(text: str, words: Collection[str]) -> bool:
     ours = max(sum(counts[word] for word in known.intersection(counts)) for known in _KNOWN.values())
     theirs = max(sum(counts[word] for word in known.intersection(counts)) for known in _OTHER.values())
     return ours >= theirs
+
+
+def knows(words: Collection[str]) -> bool:
+    """Say whether any word is a frequent one of a language that is read."""
+    return not _ANY_KNOWN.isdisjoint(words)

@@ -19,8 +19,6 @@ from stream.stats import Means
 from stream.tallies import Release
 
 OUTCOMES = ("resolved", "clarified", "abandoned")
-FOLLOW_UP = "follow_up"
-CLARIFICATION_FREE = "clarification_free"  #: share of judged follow-ups that asked for no clarification
 LOWER_IS_BETTER = frozenset({"clarified", "abandoned", "wasted_context"})
 
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
@@ -66,16 +64,12 @@ class Quality:
     """Conversations by release; `add` each once, then `rows` and `comparisons`."""
 
     def __init__(self, scorers: Sequence[str]) -> None:
-        self.scorers = (*scorers, CLARIFICATION_FREE)
-        self._follow_ups = 2 * self.scorers.index(FOLLOW_UP)
+        self.scorers = tuple(scorers)
         self._releases: dict[Release, ReleaseTotals] = {}
 
-    def values(self, means: Means, clarifications: int) -> "array[float]":
+    def values(self, means: Means) -> "array[float]":
         """Return a conversation's values as `Went` holds them; means: in the order of the scorers."""
-        values = array("d", means)
-        judged = values[self._follow_ups]
-        values.extend((judged, max(0.0, judged - clarifications)))
-        return values
+        return array("d", means)
 
     def add(self, went: Went) -> None:
         """Count a conversation; each once."""

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stream.follow_ups
+from stream.contexts import HEAD
 from stream.exchanges import Exchange
-from stream.follow_ups import CLARIFICATIONS, DEFAULT_PRECISION, DEFAULT_STRICT, HEAD, FollowUp, FollowUpRules, Reading
+from stream.follow_ups import CLARIFICATIONS, DEFAULT_PRECISION, DEFAULT_STRICT, FollowUp, FollowUpRules, Reading
+from stream.scores import Unscored
 from tests.conformance.growth import is_linear, ratio_of_times, steps
 from tests.conformance.hostile import PIECES, repeated
 
@@ -21,7 +23,20 @@ RULES = FollowUpRules()
 SOURCE = Path(stream.follow_ups.__file__)
 TABLE = tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))
 ROWS = TABLE["clarifying"] + TABLE["continuing"]
-CONDITIONS = {"always", "answered", "asked", "closing", "failed", "offered", "proposed", "unasked", "uninvited"}
+CONDITIONS = {
+    "always",
+    "answered",
+    "asked",
+    "closing",
+    "failed",
+    "offered",
+    "proposed",
+    "unasked",
+    "uninvited",
+    "unasking",
+    "stated",
+    "objected",
+}
 
 HOSTILE = [
     "",
@@ -52,10 +67,16 @@ HOSTILE = [
 
 def check(reading: Reading) -> None:
     assert reading.label in FollowUp
-    assert 0 <= reading.strict <= 1
-    assert 0 <= reading.precision <= 1
     assert 0 <= reading.confidence <= 1
-    assert reading.strict <= reading.precision
+    if reading.unscored is None:
+        assert reading.strict is not None
+        assert reading.precision is not None
+        assert 0 <= reading.strict <= reading.precision <= 1
+        assert reading.clarification_free == (0.0 if reading.clarification else 1.0)
+    else:
+        assert reading.strict is reading.precision is None
+        assert not reading.clarification
+        assert reading.clarification_free == (1.0 if reading.unscored is Unscored.NO_SIGNAL else None)
     assert reading.clarification is (reading.label in CLARIFICATIONS)
     assert reading.explanation.endswith(".")
     assert reading.decided_by == "rules"

@@ -2,9 +2,9 @@
 
     python tests/measuring/parts.py FOLDER... --part frozen --into out/frozen
 
-A conversation belongs to the frozen third where blake2b of its id, with person "frozen", is a multiple of three: the same
-on every machine and for every order of the file. Figures that are quoted are those of the frozen part; rules are made
-from the open one. `make measure PART=frozen` does both steps.
+A conversation belongs to the frozen third where blake2b of its id, with person "frozen", is a multiple of three: the
+same on every machine and for every order of the file. Figures that are quoted are those of the frozen part; rules are
+made from the open one. `make measure PART=frozen` does both steps.
 """
 
 import argparse
@@ -52,7 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--into", type=Path, required=True, help="where the folders of that part are written")
     options = parser.parse_args(arguments)
     for folder in options.folders:
-        sets = [folder] if any(folder.glob("turns*.jsonl*")) else sorted(path.parent for path in folder.glob("*/turns*"))
+        sets = (
+            [folder] if any(folder.glob("turns*.jsonl*")) else sorted(path.parent for path in folder.glob("*/turns*"))
+        )
         if not sets:
             print(f"{folder}: expected turns*.jsonl(.gz) in it, or in the folders in it; got neither", file=sys.stderr)
             return 2

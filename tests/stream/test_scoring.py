@@ -9,12 +9,12 @@ import pytest
 from stream.checks.citations import Format
 from stream.checks.platform import Slack
 from stream.exchanges import Exchange, Response
+from stream.follow_up_scoring import FollowUpScorer
 from stream.instructions import Finding, Result
 from stream.pairing import Answer
 from stream.scores import Unscored
 from stream.scoring import (
     BUDGET,
-    FollowUpScorer,
     ResponseScorer,
     Scored,
     in_order,
