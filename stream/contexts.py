@@ -1,8 +1,8 @@
 """Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
 
+import tomllib
+from importlib.resources import files
 from typing import Any
-
-import re2
 
 from stream.exchanges import Exchange
 from stream.wordplay import BLANKS
@@ -15,49 +15,13 @@ CLOSING = 100  #: characters that a closing remark may have
 SIGNS = ("asked", "confirm", "invited", "more", "offer", "failed")
 _ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _FAILED = range(6)
 
-#: A message that begins with one of these asks, or asks for something.
-_ASKING = frozenset(
-    [
-        "who",
-        "whom",
-        "whose",
-        "what",
-        "what's",
-        "whats",
-        "when",
-        "where",
-        "where's",
-        "which",
-        "why",
-        "how",
-        "how's",
-        "hows",
-        "can",
-        "could",
-        "would",
-        "will",
-        "should",
-        "may",
-        "shall",
-        "show",
-        "give",
-        "tell",
-        "list",
-        "write",
-        "explain",
-        "add",
-        "make",
-        "put",
-    ]
-)
-#: With one of the second behind it, so does one of the first.
-_VERBS = frozenset("is are was were do does did has have had am".split())  # noqa: SIM905
-_SUBJECTS = frozenset(
-    "you u i we they he she it there the a an my your our their this these those any anyone all".split()  # noqa: SIM905
-)
-_PRAISE = frozenset(
-    "love loved loves great good nice thanks thank ty thx perfect enjoy enjoyed excited glad happy fun".split()  # noqa: SIM905
-)
+_WORDS = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))[
+        "vocabulary"
+    ].items()
+}
+_ASKING, _VERBS, _SUBJECTS, _PRAISE = (_WORDS[name] for name in ("asking", "verbs", "subjects", "praise"))
 #: Beginnings of prompts by people who tell of themselves, and greet.
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
@@ -126,12 +90,3 @@ class Context:
 def encode(text: str) -> bytes:
     """Encode for RE2, which reads bytes."""
     return text.encode("utf-8", "replace")  # a lone surrogate becomes "?", which RE2 can read
-
-
-def options() -> Any:
-    """Return how every set of patterns is compiled."""
-    options = re2.Options()
-    options.max_mem = 64 << 20
-    options.dot_nl = True
-    options.log_errors = False
-    return options

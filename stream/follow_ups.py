@@ -1,9 +1,9 @@
 """Follow-ups: the user's next message, read by rules as a judgement of the answer before it.
 
-Why rules: they cost microseconds, need no key, and say why. The patterns are data (`follow_ups.toml`) and sit in two
-RE2 sets, so a message is scanned at most twice, in time linear in its length, however many there are. (In one set their
-states multiply: texts that all differ ran its automaton out of memory and cost 50 µs instead of 5.) Where a rule is
-unsure its confidence says so, and the next step of the cascade (an LLM judge) need be asked about few messages.
+Why rules: they cost microseconds, need no key, and say why. The patterns are data (`follow_ups.toml`) and run on
+RE2, in time linear in a message's length. How often each rule is right was counted on
+messages that it was not made from; that is its confidence, and where it is low, or no rule says anything, the next step
+of the cascade (an LLM judge) is asked.
 
 The labels are S0's: clarification needed (correction, adjustment, repeat, misunderstanding, frustration) against
 natural continuation (more_detail, related, reformat, building); beside them thanks, new_topic and other.
@@ -18,12 +18,16 @@ from typing import Any, Literal
 
 import re2
 
-from stream.contexts import CLOSING, HEAD, SIGNS, Context, encode, options
+from stream.contexts import CLOSING, HEAD, SIGNS, Context, encode
 from stream.errors import ConfigError
 from stream.exchanges import Exchange
 from stream.languages import is_read, knows
+from stream.patterns import Patterns, options
 from stream.scores import Unscored
 from stream.wordplay import BLANKS, insists, spelled_as
+
+_FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
+_FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
 VERSION = 3  #: raised when a rule changes what it says; part of the suite's fingerprint
 
@@ -104,21 +108,18 @@ class _Rule:
 
 
 class _Table:
-    """Rows whose patterns are matched in one scan; the first row that holds wins."""
+    """Rows of patterns; the first row that matches and holds wins."""
 
     __slots__ = ("_patterns", "_rules")
 
     def __init__(self, patterns: Sequence[str], rules: Sequence[_Rule]) -> None:
         self._rules = rules
-        self._patterns = re2.Set.SearchSet(options())
-        for pattern in patterns:
-            self._patterns.Add(pattern)
-        self._patterns.Compile()
+        self._patterns = Patterns(patterns, few=len(patterns) < _FEW_ROWS)
 
     def read(self, follow_up: bytes, context: "Context") -> Reading | None:
         """Return the reading of the first row that matches and whose condition holds."""
-        for place in sorted(self._patterns.Match(follow_up) or ()):
-            rule: _Rule = self._rules[place]
+        for place in self._patterns.match(follow_up):
+            rule = self._rules[place]
             if context.holds(rule.when):
                 return rule.reading
         return None
@@ -208,17 +209,20 @@ class FollowUpRules:
             return self._same
         if asks and len(words) > 1 and follow_up == _plain(exchange.before):
             return self._same
-        known = [word for word in words if word[:3] in prompt]
-        if len(known) < len(words) and len(known) < 2:
+        known = sum([word in prompt for word in words])
+        if len(words) > max(2 * known, known + _FEW) or (known < 2 and (known == 0 or len(words) > _FEW)):
             return None  # cheaper than splitting the prompt, and true of most follow-ups
         asked = self._words(prompt)
-        if insists(exchange.follow_up[:HEAD], exchange.prompt[:HEAD], asked):
-            return self._insisting
-        kind, before = self._question_word(follow_up), self._question_word(prompt)
-        alike = kind == before or kind not in self._question_words or (not asks and context.holds("unasked"))
-        words = frozenset(spelled_as(word, asked) for word in words)
         shared = len(words & asked)
-        if shared < 2 or not alike:
+        if shared and insists(exchange.follow_up[:HEAD], exchange.prompt[:HEAD], asked):
+            return self._insisting
+        if shared < len(words) <= 2 * known + 1:
+            words = frozenset([spelled_as(word, asked) for word in words])
+            shared = len(words & asked)
+        if shared < 2:
+            return None
+        kind, before = self._question_word(follow_up), self._question_word(prompt)
+        if kind != before and kind in self._question_words and (asks or not context.holds("unasked")):
             return None
         if shared >= 0.8 * len(asked) and shared >= 0.8 * len(words):
             return self._nearly_same
@@ -250,7 +254,7 @@ class FollowUpRules:
         """Spell the patterns out and attach the suite's values to each row."""
         patterns, rules = [], []
         for row in rows:
-            pattern = "|".join(f"(?:{part})" for part in row["patterns"])
+            pattern = "|".join(row["patterns"])
             for name, text in words.items():
                 pattern = pattern.replace("{" + name + "}", text)
             patterns.append(pattern)

@@ -2,13 +2,16 @@
 
 import string
 
+import re2
+
 #: Punctuation becomes blanks before words are split: half the cost of a pattern for words.
 BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
+_CAPITALS = re2.compile(r"\b\p{Lu}{3}")
 
 
 def insists(follow_up: str, prompt: str, asked: frozenset[str]) -> bool:
     """Say whether one word of the prompt comes again in capitals, in a message that is not all in capitals."""
-    if follow_up.isupper() or follow_up.islower():
+    if not _CAPITALS.search(follow_up) or follow_up.isupper():
         return False
     stressed = [word for word in follow_up.translate(BLANKS).split() if len(word) > 2 and word.isupper()]
     return any(word.casefold() in asked and word not in prompt for word in stressed)
