@@ -11,7 +11,7 @@ _CAPITALS = re2.compile(r"\b\p{Lu}{3}")
 
 def insists(follow_up: str, prompt: str, asked: frozenset[str]) -> bool:
     """Say whether one word of the prompt comes again in capitals, in a message that is not all in capitals."""
-    if not _CAPITALS.search(follow_up) or follow_up.isupper():
+    if not _CAPITALS.search(follow_up.encode("utf-8", "replace")) or follow_up.isupper():
         return False
     stressed = [word for word in follow_up.translate(BLANKS).split() if len(word) > 2 and word.isupper()]
     return any(word.casefold() in asked and word not in prompt for word in stressed)

@@ -1,10 +1,8 @@
 """Releases are told with n and intervals, compared in the order of time, and passed over where there are too few."""
 
-from array import array
-
 from stream.quality import Quality, Went
 
-SCORERS = ("nDCG@5", "wasted_context", "follow_up")
+SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free")
 
 
 def quality(*groups: tuple[str, float, int, str, float]) -> Quality:
@@ -13,7 +11,7 @@ def quality(*groups: tuple[str, float, int, str, float]) -> Quality:
     for version, first, count, outcome, ndcg in groups:
         for i in range(count):
             wobble = 0.1 * (i % 2)
-            values = array("d", found.values([1, ndcg - wobble, 1, 0.5 + wobble, 2, 1.6], 1 if i % 4 == 0 else 0))
+            values = found.values([1, ndcg - wobble, 1, 0.5 + wobble, 2, 1.6, 2, 1 if i % 4 == 0 else 2])
             found.add(Went(("support", version), outcome, first + i, 3, values))
     return found
 
