@@ -26,6 +26,7 @@ from stream.patterns import Patterns, options
 from stream.scores import Unscored
 from stream.wordplay import BLANKS, insists, spelled_as
 
+_SURE = 5  #: words, all unknown, from which on a message is in another language
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
@@ -139,7 +140,7 @@ class FollowUpRules:
     ) -> None:
         self.strict = _values("strict", DEFAULT_STRICT, strict)
         self.precision = _values("precision", DEFAULT_PRECISION, precision)
-        table = tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))
+        table, self._measured = _load("follow_ups.toml"), _load("follow_up_confidences.toml")
         self._clarifying = self._table(table["clarifying"], table["words"])
         self._continuing = self._table(table["continuing"], table["words"])
         self._signs = re2.Set.SearchSet(options())
@@ -152,12 +153,12 @@ class FollowUpRules:
         self._empty = self._silent(Unscored.NOT_APPLICABLE, "The follow-up is empty.")
         self._unknown = self._silent(Unscored.NO_SIGNAL, "No rule recognises the follow-up.")
         self._foreign = self._silent(Unscored.LANGUAGE, "The follow-up is in a language that the rules do not read.")
-        self._shouted = self.reading(label.FRUSTRATION, 0.6, "The user shouts.")
-        self._same = self.reading(label.REPEAT, 0.95, "The user asks the same question again.")
-        self._nearly_same = self.reading(label.REPEAT, 0.8, "The user asks nearly the same question again.")
-        self._part = self.reading(label.REPEAT, 0.6, "The user says again what they asked for.")
-        self._insisting = self.reading(label.REPEAT, 0.8, "The user stresses a word of the question.")
-        self._changed = self.reading(label.REPEAT, 0.55, "The user asks the question again with a detail added.")
+        self._shouted = self.reading(label.FRUSTRATION, "The user shouts.")
+        self._same = self.reading(label.REPEAT, "The user asks the same question again.")
+        self._nearly_same = self.reading(label.REPEAT, "The user asks nearly the same question again.")
+        self._part = self.reading(label.REPEAT, "The user says again what they asked for.")
+        self._insisting = self.reading(label.REPEAT, "The user stresses a word of the question.")
+        self._changed = self.reading(label.REPEAT, "The user asks the question again with a detail added.")
 
     def read(self, exchange: Exchange) -> Reading:
         """Read one follow-up; never raises, and looks at a bounded part of each text.
@@ -186,14 +187,19 @@ class FollowUpRules:
             or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
         )
 
-    def reading(
-        self, label: FollowUp, confidence: float, explanation: str, *, hint: bool = True, decided_by: str = "rules"
-    ) -> Reading:
+    def reading(self, label: FollowUp, explanation: str, *, hint: bool = True, decided_by: str = "rules") -> Reading:
         """Attach the suite's values to a label; hint: whether an adjustment comes with a hint of an error."""
         strict, precision = self.strict[label], self.precision[label]
         if label is FollowUp.ADJUSTMENT and hint:
             precision = min(strict, precision)
-        return Reading(label, strict, precision, confidence, label in CLARIFICATIONS, explanation, decided_by)
+        clarification = label in CLARIFICATIONS
+        confidence = self._confidence(explanation, clarification)
+        return Reading(label, strict, precision, confidence, clarification, explanation, decided_by)
+
+    def _confidence(self, rule: str, clarification: bool) -> float:
+        """Look up how often a rule was right; one that was never seen is taken for the average of its kind."""
+        measured = self._measured["rules"].get(rule, {}).get("confidence")
+        return float(measured or self._measured["clarifying" if clarification else "continuing"])
 
     def _repetition(
         self, follow_up: str, words: frozenset[str], exchange: Exchange, context: "Context"
@@ -234,7 +240,7 @@ class FollowUpRules:
 
     def _may_read(self, words: Sequence[str], exchange: Exchange) -> bool:
         """Say whether a message that no rule recognises may be in a language that is read."""
-        if sum([word.isalpha() for word in words]) < 4 or knows(words):
+        if sum([word.isalpha() for word in words]) < _SURE or knows(words):
             return True
         around = (exchange.prompt[:HEAD] + exchange.response[: 4 * HEAD]).casefold()
         return any(word in around for word in words)
@@ -260,7 +266,7 @@ class FollowUpRules:
             patterns.append(pattern)
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
-            reading = self.reading(label, row["confidence"], row["says"], hint=hint)
+            reading = self.reading(label, row["says"], hint=hint)
             rules.append(_Rule(row.get("when", "always"), reading))
         return _Table(patterns, rules)
 
@@ -276,6 +282,10 @@ def conversation_outcome(
     if last_was_clarification:
         return "abandoned"
     return "clarified" if clarifications else "resolved"
+
+
+def _load(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("stream").joinpath(name).read_text(encoding="utf-8"))
 
 
 def _plain(text: str) -> str:

@@ -114,12 +114,23 @@ def test_every_label_can_be_given() -> None:
 def test_every_row_of_the_table_is_complete() -> None:
     for row in ROWS:
         assert FollowUp(row["label"])
-        assert 0 < row["confidence"] <= 1
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
         assert row.get("when", "always") in CONDITIONS
-        assert set(row) <= {"label", "confidence", "when", "hint", "says", "patterns"}
+        assert set(row) <= {"label", "when", "hint", "says", "patterns"}
         assert row["patterns"]
+
+
+def test_every_rule_has_a_sentence_of_its_own_and_every_measured_one_is_a_rule() -> None:
+    said = [row["says"] for row in ROWS]
+    assert len(said) == len(set(said))
+    measured = tomllib.loads(files("stream").joinpath("follow_up_confidences.toml").read_text(encoding="utf-8"))
+    for rule, found in measured["rules"].items():
+        assert f'"{rule}"' in SOURCE.read_text(encoding="utf-8") or rule in said, rule
+        assert 0 <= found["right"] <= found["n"]
+        share = measured["clarifying"], measured["continuing"]
+        expected = [(found["right"] + measured["prior"] * kind) / (found["n"] + measured["prior"]) for kind in share]
+        assert any(abs(found["confidence"] - one) < 0.006 for one in expected), rule
 
 
 def test_no_pattern_counts_far() -> None:
