@@ -38,7 +38,9 @@ def decide(folder: Path, mappings: Path) -> Iterator[tuple[str, bool, bool]]:
     """Replay one labelled set and give every decision on it."""
     mapping = choose_mapping(folder, mappings)
     for labels in mapping.follow_ups:
-        compared = Decided(labels)
+        if labels.on != "user":
+            continue  # says something of the answer, not of the message
+        compared = Decided(labels.model_copy(update={"policy": "strict"}))
         for row in Reading(folder, mapping, [(labels, compared)]).replay(
             mapping.suited(Suite(), folder.name), time.time()
         ):
