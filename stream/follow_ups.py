@@ -216,13 +216,13 @@ class FollowUpRules:
         if asks and len(words) > 1 and follow_up == _plain(exchange.before):
             return self._same
         known = sum([word in prompt for word in words])
-        if len(words) > max(2 * known, known + _FEW) or (known < 2 and (known == 0 or len(words) > _FEW)):
+        if known < 2 and (known == 0 or len(words) > _FEW):
             return None  # cheaper than splitting the prompt, and true of most follow-ups
         asked = self._words(prompt)
         shared = len(words & asked)
         if shared and insists(exchange.follow_up[:HEAD], exchange.prompt[:HEAD], asked):
             return self._insisting
-        if shared < len(words) <= 2 * known + 1:
+        if shared < len(words) <= min(2 * known + 1, shared + 2):
             words = frozenset([spelled_as(word, asked) for word in words])
             shared = len(words & asked)
         if shared < 2:
@@ -240,7 +240,7 @@ class FollowUpRules:
 
     def _may_read(self, words: Sequence[str], exchange: Exchange) -> bool:
         """Say whether a message that no rule recognises may be in a language that is read."""
-        if sum([word.isalpha() for word in words]) < _SURE or knows(words):
+        if knows(words) or sum([word.isalpha() for word in words]) < _SURE:
             return True
         around = (exchange.prompt[:HEAD] + exchange.response[: 4 * HEAD]).casefold()
         return any(word in around for word in words)
