@@ -6,16 +6,7 @@ import pytest
 
 from stream.quality import Quality, Went, on_log_scale
 
-SCORERS = (
-    "nDCG@5",
-    "wasted_context",
-    "follow_up",
-    "clarification_free",
-    "cited",
-    "dangling",
-    "checks_applied",
-    "answer_seconds",
-)
+SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited", "dangling")
 PRIMARY = ("clarification_free", 0.01)
 V1 = ("support", "v1")
 
