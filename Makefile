@@ -61,9 +61,11 @@ lint: $(VENV)/.tests ## check style, types and layers
 test: $(VENV)/.tests ## run all tests, those on a real broker too (ARGS="tests/stream -k pairing")
 	$(PY) -m pytest $(ARGS)
 
-measure: $(VENV)/.report ## say how far each evaluator agrees with labels (DATA=folder of a set, or of sets)
+measure: $(VENV)/.report ## say how far each evaluator agrees with labels (DATA=folder of sets, PART=frozen or open)
 	@test -d "$(DATA)" || { echo "no data in $(DATA): DATA=FOLDER make measure, FOLDER with turns*.jsonl(.gz) or of such folders" >&2; exit 2; }
-	$(VENV)/bin/turnsignal measure "$(DATA)" --mappings tests/measuring --json out/measure.json --html out/measure.html $(ARGS)
+	$(if $(PART),$(PY) tests/measuring/parts.py "$(DATA)" --part $(PART) --into out/parts/$(PART))
+	$(if $(PART),$(PY) tests/measuring/everyday.py --part $(PART) --into out/parts/$(PART))
+	$(VENV)/bin/turnsignal measure "$(if $(PART),out/parts/$(PART),$(DATA))" --mappings tests/measuring --json out/measure.json --html out/measure.html $(ARGS)
 
 claims: $(VENV)/.tests ## simulate recordings: how often comparisons claim what is not, miss what is, and intervals cover (ARGS="--recordings 100")
 	$(PY) -m tests.measuring.claims $(ARGS)

@@ -9,14 +9,14 @@ from array import array
 from typing import Any
 
 from stream.cite_rates import CiteRates
-from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED, CITED, CLARIFICATION_FREE, DANGLING
+from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED
 from stream.conversations import Conversation
 from stream.diagnosis import Level
 from stream.instructions import Result
 from stream.measures.ndcg import NDCG
 from stream.pairing import USER, Answer
 from stream.pipeline import Batch
-from stream.quality import DERIVED, FOLLOW_UP, Quality, Went, on_log_scale
+from stream.quality import FOLLOW_UP, Quality, Went, on_log_scale
 from stream.review import Review
 from stream.scoring import Scored, relevancy_name, scorer_names
 from stream.stats import Means
@@ -32,9 +32,8 @@ _UNSUMMED = 64  #: answers and follow-ups of a conversation that are held as the
 _OPEN_ANSWERS = 16  #: failing answers of a conversation whose follow-up is awaited
 
 Places = tuple[int, ...]  #: where in a conversation's values the counts of some figures are
-#: turn id of the answer that a follow-up judges, "" for an answer; release of the answer; scorers, values; whether the
-#: follow-up asked for a clarification
-Heard = tuple[str, Release, tuple[str, ...], tuple[float, ...], bool]
+#: turn id of the answer that a follow-up judges, "" for an answer; release of the answer; scorers, values
+Heard = tuple[str, Release, tuple[str, ...], tuple[float, ...]]
 
 
 class Broken:
@@ -103,9 +102,6 @@ class Aggregates:
         self._found: dict[tuple[str, ...], tuple[Places, int]] = {}
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
         self._width = 2 * len(self.quality.figures) + 1
-        # Where what is derived goes; nowhere, 0, where a scorer says it.
-        derived = {name: 0 if name in scorers else self._place[name] for name in DERIVED}
-        self._at_free, self._at_cited, self._at_dangling = (derived[n] for n in (CLARIFICATION_FREE, CITED, DANGLING))
         self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
         self._correctable = suite.limits.kept_turns + 1
 
@@ -130,9 +126,7 @@ class Aggregates:
     def on_follow_up(self, key: bytes, turn_id: str, answer: Answer, scored: Scored) -> None:
         """Take in what followed an answer, in place of what was known to follow it."""
         held = self._held[key]
-        self._hear(
-            held, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values, answer.clarification)
-        )
+        self._hear(held, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
         if scored.diagnosis.startswith(_BOTH_HIGH):
             held.good += 1
             if held.broken is not None:
@@ -146,7 +140,7 @@ class Aggregates:
             self._sum_up(held)
             parts = {release: array("d", values) for release, values in held.parts.items()}
         else:
-            parts = {held.release: self._as_counted(held, means, state.clarifications)}
+            parts = {held.release: self._as_counted(held, means)}
         release = (answer.assistant, answer.version)
         held.went = Went(release, outcome, *times, held.headless, state.responses, parts)
 
@@ -192,13 +186,7 @@ class Aggregates:
             values = held.parts[release] = [0.0] * self._width
             held.mixed = held.mixed or release != held.release
         values[-1] += 1
-        self._hear(held, ("", release, scored.scorers, scored.values, False))
-        if scored.ranks and (place := self._at_cited):
-            values[place] += 1
-            values[place + 1] += bool(scored.cited)
-        if (scored.markers or scored.faults) and (place := self._at_dangling):
-            values[place] += 1
-            values[place + 1] += "dangling" in scored.faults
+        self._hear(held, ("", release, scored.scorers, scored.values))
         if scored.findings:
             place = self._at_checks
             values[place] += 1
@@ -218,7 +206,7 @@ class Aggregates:
     def _sum_up(self, held: Held) -> None:
         """Add what was heard to the values of its release; a follow-up in place of one that it corrects."""
         known = held.follow_ups
-        for turn_id, release, names, found, clarification in held.heard:
+        for turn_id, release, names, found in held.heard:
             if turn_id in known:
                 values, places, before = known.pop(turn_id)
                 for place, value in zip(places, before, strict=True):
@@ -227,8 +215,6 @@ class Aggregates:
             if not found:
                 continue
             values, places = held.parts[release], self._find(names)[0]
-            if turn_id and self._at_free:
-                places, found = (*places, self._at_free), (*found, 0.0 if clarification else 1.0)
             for place, value in zip(places, found, strict=True):
                 values[place] += 1
                 values[place + 1] += value
@@ -238,13 +224,10 @@ class Aggregates:
                     del known[next(iter(known))]
         held.heard.clear()
 
-    def _as_counted(self, held: Held, means: Means, clarifications: int) -> "array[float]":
+    def _as_counted(self, held: Held, means: Means) -> "array[float]":
         """Return the values of a conversation with one release: its own means, and what is derived beside them."""
         values = array("d", means)
         values.extend(held.parts[held.release][len(means) :])
-        if place := self._at_free:
-            judged = means[self._place[FOLLOW_UP]]
-            values[place], values[place + 1] = judged, max(0.0, judged - clarifications)
         return values
 
     def _find(self, names: tuple[str, ...]) -> tuple[Places, int]:

@@ -22,12 +22,13 @@ from stream.measures import parse_measure
 from stream.measures.order import in_order
 from stream.measures.rr import ReciprocalRank
 from stream.scores import Stage
-from stream.scoring import FOLLOW_UP, FOLLOW_UP_PRECISION
+from stream.scoring import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION
 from stream.suite import Suite
 from stream.turns import Document, Turn
 
 NO_ANSWER = "no answer before it"
 NO_FOLLOW_UP = "no follow-up"
+_UNKNOWN = 0.5  #: where a message that no rule recognises stands between complaints and messages that go on
 NOT_RETRIEVED = "not retrieved"  #: a document that the answer did not get cannot be found cited
 
 
@@ -130,16 +131,20 @@ class FollowUpsCompared:
         key = row["conversation_id"], str(turn)
         if row["stage"] == Stage.FOLLOW_UP and key in self._wanted:
             scores = {score["scorer"]: score for score in row["scores"]}
-            strict = scores[FOLLOW_UP]  # alone where nothing could be scored
-            self._said[key] = strict if self._labels.policy == "strict" else scores.get(FOLLOW_UP_PRECISION, strict)
+            strict = scores[FOLLOW_UP]  # without the other policy where nothing was read
+            said = strict if self._labels.policy == "strict" else scores.get(FOLLOW_UP_PRECISION, strict)
+            self._said[key] = {**said, "free": scores[CLARIFICATION_FREE]["value"]}
 
     def get(self) -> Outcome:
         """Put both side by side."""
         for key, (truth, label, group) in self._wanted.items():
             score = self._said.get(key)
-            if score is None or score["value"] is None:
+            if score is None or score["free"] is None:
                 reason = NO_ANSWER if self._labels.on == "user" else NO_FOLLOW_UP
                 self._out.unscored[reason if score is None else str(score.get("unscored"))] += 1
+                continue
+            if score["value"] is None:  # the rules read the language and found nothing: no clarification is called
+                self._out.observed.append(Observed(key[0], truth, False, _UNKNOWN, label, score["unscored"], group))
                 continue
             word, value = str(score["label"]), 1.0 - score["value"]
             called = word in CLARIFICATIONS and (self._labels.policy == "strict" or value > 0.5)

@@ -15,8 +15,9 @@ from stream.errors import SchemaError
 from stream.pairing import Slot, place
 from stream.windows import Standing
 
-#: Of the state's layout. New fields are added at the end, with a default, and then it is raised: older state is read
-#: with the defaults, and older code, which would drop the new fields, refuses the new state.
+#: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
+#: older code, which may run beside this in one group while a release rolls out, reads past them. Raised only where
+#: older code could misread the new state; then it refuses it.
 VERSION = 1
 
 _ID_BYTES, _TURN_BYTES = 6, 9  # of the id's digest, then 3 more of the content's checksum

@@ -1,15 +1,14 @@
 """Follow-ups: the user's next message, read by rules as a judgement of the answer before it.
 
-Why rules: they cost microseconds, need no key, and say why. The patterns are data (`follow_ups.toml`) and sit in two
-RE2 sets, so a message is scanned at most twice, in time linear in its length, however many there are. (In one set their
-states multiply: texts that all differ ran its automaton out of memory and cost 50 µs instead of 5.) Where a rule is
-unsure its confidence says so, and the next step of the cascade (an LLM judge) need be asked about few messages.
+Why rules: they cost microseconds, need no key, and say why. The patterns are data (`follow_ups.toml`) and run on
+RE2, in time linear in a message's length. How often each rule is right was counted on
+messages that it was not made from; that is its confidence, and where it is low, or no rule says anything, the next step
+of the cascade (an LLM judge) is asked.
 
 The labels are S0's: clarification needed (correction, adjustment, repeat, misunderstanding, frustration) against
 natural continuation (more_detail, related, reformat, building); beside them thanks, new_topic and other.
 """
 
-import string
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +18,19 @@ from typing import Any, Literal
 
 import re2
 
+from stream.contexts import CLOSING, HEAD, SIGNS, Context, encode
 from stream.errors import ConfigError
 from stream.exchanges import Exchange
+from stream.languages import is_read, knows
+from stream.patterns import Patterns, options
+from stream.scores import Unscored
+from stream.wordplay import BLANKS, insists, spelled_as
 
-VERSION = 2  #: raised when a rule changes what it says; part of the suite's fingerprint
-HEAD = 600  #: characters of a text that are read: people react first and explain later
-TAIL = 160  #: characters at the end of a response where a question to the user stands
-CLOSING = 100  #: characters that a closing remark may have
+_SURE = 5  #: words, all unknown, from which on a message is in another language
+_FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
+_FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
+
+VERSION = 3  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -42,7 +47,7 @@ class FollowUp(StrEnum):
     BUILDING = "building"
     THANKS = "thanks"
     NEW_TOPIC = "new_topic"
-    OTHER = "other"  #: empty, emoji only, unreadable, or an answer to the assistant with a no in it
+    OTHER = "other"  #: an answer to the assistant with a no in it, or nothing that a rule recognises
 
 
 CLARIFICATIONS = frozenset(
@@ -73,26 +78,26 @@ DEFAULT_PRECISION: Mapping[FollowUp, float] = {**DEFAULT_STRICT, FollowUp.ADJUST
 class Reading:
     """What a follow-up says of the answer.
 
-    strict, precision: values 0–1 under the two policies; confidence: 0–1, how sure the deciding step is;
-    clarification: whether the label asks for clarification under the strict policy; explanation: one plain sentence;
-    decided_by: `rules` or `classifier`.
+    strict, precision: values 0–1 under the two policies, None where nothing is known; confidence: 0–1, how often the
+    deciding rule is right; clarification: whether the label asks for clarification under the strict policy;
+    explanation: one plain sentence; decided_by: `rules` or `classifier`; unscored: why nothing is known.
     """
 
     label: FollowUp
-    strict: float
-    precision: float
+    strict: float | None
+    precision: float | None
     confidence: float
     clarification: bool
     explanation: str
     decided_by: str
+    unscored: Unscored | None = None
 
-
-#: What a response may show; the place in this tuple is the place in the set of signs.
-_SIGNS = ("asked", "confirm", "invited", "more", "offer", "failed")
-_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _FAILED = range(6)
-
-#: Punctuation becomes blanks before words are split: half the cost of a pattern for words.
-_BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
+    @property
+    def clarification_free(self) -> float | None:
+        """1 unless a clarification was read, 0 if one was, None where the message could not be read at all."""
+        if self.unscored not in (None, Unscored.NO_SIGNAL):
+            return None
+        return 0.0 if self.clarification else 1.0
 
 
 @dataclass(slots=True, frozen=True)
@@ -104,21 +109,18 @@ class _Rule:
 
 
 class _Table:
-    """Rows whose patterns are matched in one scan; the first row that holds wins."""
+    """Rows of patterns; the first row that matches and holds wins."""
 
     __slots__ = ("_patterns", "_rules")
 
     def __init__(self, patterns: Sequence[str], rules: Sequence[_Rule]) -> None:
         self._rules = rules
-        self._patterns = re2.Set.SearchSet(_options())
-        for pattern in patterns:
-            self._patterns.Add(pattern)
-        self._patterns.Compile()
+        self._patterns = Patterns(patterns, few=len(patterns) < _FEW_ROWS)
 
-    def read(self, follow_up: bytes, context: "_Context") -> Reading | None:
+    def read(self, follow_up: bytes, context: "Context") -> Reading | None:
         """Return the reading of the first row that matches and whose condition holds."""
-        for place in sorted(self._patterns.Match(follow_up) or ()):
-            rule: _Rule = self._rules[place]
+        for place in self._patterns.match(follow_up):
+            rule = self._rules[place]
             if context.holds(rule.when):
                 return rule.reading
         return None
@@ -138,61 +140,69 @@ class FollowUpRules:
     ) -> None:
         self.strict = _values("strict", DEFAULT_STRICT, strict)
         self.precision = _values("precision", DEFAULT_PRECISION, precision)
-        table = tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))
+        table, self._measured = _load("follow_ups.toml"), _load("follow_up_confidences.toml")
         self._clarifying = self._table(table["clarifying"], table["words"])
         self._continuing = self._table(table["continuing"], table["words"])
-        self._signs = re2.Set.SearchSet(_options())
-        for name in _SIGNS:
+        self._signs = re2.Set.SearchSet(options())
+        for name in SIGNS:
             self._signs.Add(table["response"][name])
         self._signs.Compile()
         self._empty_words = frozenset(table["vocabulary"]["empty"].split())
         self._question_words = frozenset(table["vocabulary"]["questions"].split())
-        self._pointers = frozenset(table["vocabulary"]["pointers"].split())
         label = FollowUp
-        self._empty = self.reading(label.OTHER, 0.9, "The follow-up is empty.")
-        self._wordless = self.reading(label.OTHER, 0.6, "The follow-up has no words to judge by.")
-        self._foreign = self.reading(label.OTHER, 0.2, "The follow-up is in a language that the rules do not read.")
-        self._shouted = self.reading(label.FRUSTRATION, 0.6, "The user shouts.")
-        self._same = self.reading(label.REPEAT, 0.95, "The user asks the same question again.")
-        self._nearly_same = self.reading(label.REPEAT, 0.8, "The user asks nearly the same question again.")
-        self._changed = self.reading(label.REPEAT, 0.55, "The user asks the question again with a detail added.")
-        self._related = self.reading(label.RELATED, 0.6, "The user goes on with what the conversation is about.")
-        self._pointing = self.reading(label.RELATED, 0.5, "The user goes on, without a sign of a problem.")
-        self._elsewhere = self.reading(label.NEW_TOPIC, 0.5, "The follow-up shares no words with the exchange.")
+        self._empty = self._silent(Unscored.NOT_APPLICABLE, "The follow-up is empty.")
+        self._unknown = self._silent(Unscored.NO_SIGNAL, "No rule recognises the follow-up.")
+        self._foreign = self._silent(Unscored.LANGUAGE, "The follow-up is in a language that the rules do not read.")
+        self._shouted = self.reading(label.FRUSTRATION, "The user shouts.")
+        self._same = self.reading(label.REPEAT, "The user asks the same question again.")
+        self._nearly_same = self.reading(label.REPEAT, "The user asks nearly the same question again.")
+        self._part = self.reading(label.REPEAT, "The user says again what they asked for.")
+        self._insisting = self.reading(label.REPEAT, "The user stresses a word of the question.")
+        self._changed = self.reading(label.REPEAT, "The user asks the question again with a detail added.")
 
     def read(self, exchange: Exchange) -> Reading:
         """Read one follow-up; never raises, and looks at a bounded part of each text.
 
-        Clarifying rules go first, then repetition of the prompt, then continuing rules, then shared vocabulary.
-        Readings are shared between calls.
+        The language goes first, then clarifying rules, then repetition of the prompt, then continuing rules. What none
+        of them recognises is unscored: most such messages go on, but which ones nobody can tell. Readings are shared
+        between calls.
         """
         follow_up = _plain(exchange.follow_up)
         if not follow_up:
             return self._empty
-        text = _encode(follow_up)
-        context = _Context(follow_up, exchange, self._signs)
+        spoken = follow_up.translate(BLANKS).split()
+        if not is_read(follow_up, spoken):
+            return self._foreign
+        text = encode(follow_up)
+        context = Context(follow_up, exchange, self._signs)
         reading = self._clarifying.read(text, context)
         if reading is not None:
             return reading
         if _shouts(exchange.follow_up[:HEAD]) and not exchange.prompt[:HEAD].isupper():
             return self._shouted
-        words = self._words(follow_up)
-        reading = self._repetition(follow_up, words, exchange, context) or self._continuing.read(text, context)
-        if reading is not None:
-            return reading
-        return self._by_vocabulary(follow_up, words, exchange)
+        words = frozenset(spoken) - self._empty_words
+        return (
+            self._repetition(follow_up, words, exchange, context)
+            or self._continuing.read(text, context)
+            or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
+        )
 
-    def reading(
-        self, label: FollowUp, confidence: float, explanation: str, *, hint: bool = True, decided_by: str = "rules"
-    ) -> Reading:
+    def reading(self, label: FollowUp, explanation: str, *, hint: bool = True, decided_by: str = "rules") -> Reading:
         """Attach the suite's values to a label; hint: whether an adjustment comes with a hint of an error."""
         strict, precision = self.strict[label], self.precision[label]
         if label is FollowUp.ADJUSTMENT and hint:
             precision = min(strict, precision)
-        return Reading(label, strict, precision, confidence, label in CLARIFICATIONS, explanation, decided_by)
+        clarification = label in CLARIFICATIONS
+        confidence = self._confidence(explanation, clarification)
+        return Reading(label, strict, precision, confidence, clarification, explanation, decided_by)
+
+    def _confidence(self, rule: str, clarification: bool) -> float:
+        """Look up how often a rule was right; one that was never seen is taken for the average of its kind."""
+        measured = self._measured["rules"].get(rule, {}).get("confidence")
+        return float(measured or self._measured["clarifying" if clarification else "continuing"])
 
     def _repetition(
-        self, follow_up: str, words: frozenset[str], exchange: Exchange, context: "_Context"
+        self, follow_up: str, words: frozenset[str], exchange: Exchange, context: "Context"
     ) -> Reading | None:
         """Tell whether the follow-up asks the prompt again, unchanged or with a detail added.
 
@@ -205,89 +215,60 @@ class FollowUpRules:
             return self._same
         if asks and len(words) > 1 and follow_up == _plain(exchange.before):
             return self._same
-        if sum([word in prompt for word in words]) < 2:
+        known = sum([word in prompt for word in words])
+        if known < 2 and (known == 0 or len(words) > _FEW):
             return None  # cheaper than splitting the prompt, and true of most follow-ups
         asked = self._words(prompt)
         shared = len(words & asked)
-        if shared < 2 or self._question_word(follow_up) != self._question_word(prompt):
+        if shared and insists(exchange.follow_up[:HEAD], exchange.prompt[:HEAD], asked):
+            return self._insisting
+        if shared < len(words) <= min(2 * known + 1, shared + 2):
+            words = frozenset([spelled_as(word, asked) for word in words])
+            shared = len(words & asked)
+        if shared < 2:
+            return None
+        kind, before = self._question_word(follow_up), self._question_word(prompt)
+        if kind != before and kind in self._question_words and (asks or not context.holds("unasked")):
             return None
         if shared >= 0.8 * len(asked) and shared >= 0.8 * len(words):
             return self._nearly_same
+        if shared == len(words) and 2 * shared >= len(asked) and context.holds("stated"):
+            return self._part
         lost, added = len(asked) - shared, len(words) - shared
-        detailed = lost <= len(asked) // 4 and added <= 4
+        detailed = kind == before and lost <= len(asked) // 4 and added <= 4
         return self._changed if detailed and context.holds("unasked") else None
 
-    def _by_vocabulary(self, follow_up: str, words: frozenset[str], exchange: Exchange) -> Reading:
-        """Fall back on what the follow-up shares with the exchange; words are looked up, so nothing long is split."""
-        if not words:
-            return self._pointing if any(letter.isalpha() for letter in follow_up) else self._wordless
-        for text in (exchange.prompt[:HEAD].casefold(), exchange.response[: 4 * HEAD].casefold()):
-            for word in words:
-                if word in text:
-                    return self._related
-        if not follow_up.isascii() and sum(letter > "\u024f" for letter in follow_up) > len(follow_up) / 2:
-            letters = any(letter.isalpha() for letter in follow_up)
-            return self._foreign if letters else self._wordless
-        if len(words) < 3 or not self._pointers.isdisjoint(follow_up.split()):
-            return self._pointing
-        return self._elsewhere
+    def _may_read(self, words: Sequence[str], exchange: Exchange) -> bool:
+        """Say whether a message that no rule recognises may be in a language that is read."""
+        if knows(words) or sum([word.isalpha() for word in words]) < _SURE:
+            return True
+        around = (exchange.prompt[:HEAD] + exchange.response[: 4 * HEAD]).casefold()
+        return any(word in around for word in words)
+
+    def _silent(self, reason: Unscored, explanation: str) -> Reading:
+        return Reading(FollowUp.OTHER, None, None, 0.0, False, explanation, "rules", reason)
 
     def _words(self, text: str) -> frozenset[str]:
-        return frozenset(text.translate(_BLANKS).split()) - self._empty_words
+        return frozenset(text.translate(BLANKS).split()) - self._empty_words
 
     def _question_word(self, text: str) -> str:
         """Find the word that makes a question of its kind: a question word, or else the first word."""
-        words = text[:CLOSING].translate(_BLANKS).split()
+        words = text[:CLOSING].translate(BLANKS).split()
         return next((word for word in words if word in self._question_words), words[0] if words else "")
 
     def _table(self, rows: Sequence[Mapping[str, Any]], words: Mapping[str, str]) -> _Table:
         """Spell the patterns out and attach the suite's values to each row."""
         patterns, rules = [], []
         for row in rows:
-            pattern = "|".join(f"(?:{part})" for part in row["patterns"])
+            pattern = "|".join(row["patterns"])
             for name, text in words.items():
                 pattern = pattern.replace("{" + name + "}", text)
             patterns.append(pattern)
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
-            reading = self.reading(label, row["confidence"], row["says"], hint=hint)
+            reading = self.reading(label, row["says"], hint=hint)
             rules.append(_Rule(row.get("when", "always"), reading))
         return _Table(patterns, rules)
-
-
-class _Context:
-    """What stands around a follow-up; each part is looked at only when a rule asks."""
-
-    __slots__ = ("_exchange", "_follow_up", "_signs", "_tail")
-
-    def __init__(self, follow_up: str, exchange: Exchange, signs: Any) -> None:
-        self._follow_up, self._exchange, self._signs = follow_up, exchange, signs
-        self._tail: list[int] | None = None
-
-    def holds(self, when: str) -> bool:
-        """Say whether a rule's condition holds; the words are explained in `follow_ups.toml`."""
-        if when == "always":
-            return True
-        if when == "closing":
-            return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
-        if when == "failed":
-            return _FAILED in self._find(self._exchange.response[:HEAD])
-        if self._tail is None:
-            self._tail = self._find(self._exchange.response[-TAIL:])
-        tail = self._tail
-        if when == "uninvited":
-            return _INVITED not in tail
-        if when == "proposed":
-            return (_ASKED in tail or _OFFER in tail) and _INVITED not in tail and _MORE not in tail
-        if when == "offered" and _OFFER in tail:
-            return True
-        if when == "answered" and "?" not in self._exchange.prompt[:HEAD]:
-            return False
-        asked = _ASKED in tail and _CONFIRM not in tail
-        return asked is (when == "asked")
-
-    def _find(self, text: str) -> list[int]:
-        return self._signs.Match(_encode(text.casefold())) or []
 
 
 def conversation_outcome(
@@ -303,24 +284,16 @@ def conversation_outcome(
     return "clarified" if clarifications else "resolved"
 
 
+def _load(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("stream").joinpath(name).read_text(encoding="utf-8"))
+
+
 def _plain(text: str) -> str:
     return text[:HEAD].casefold().replace("\u2019", "'").replace("`", "'").strip()
 
 
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "replace")  # a lone surrogate becomes "?", which RE2 can read
-
-
 def _shouts(text: str) -> bool:
     return text.isupper() and "!" in text and len(text) > 12
-
-
-def _options() -> Any:
-    options = re2.Options()
-    options.max_mem = 64 << 20
-    options.dot_nl = True
-    options.log_errors = False
-    return options
 
 
 def _values(name: str, defaults: Mapping[FollowUp, float], given: Mapping[str, float] | None) -> dict[FollowUp, float]:

@@ -22,7 +22,8 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
     """What is remembered of a response until it is paired, and of its pairing afterwards.
 
     relevancy, compliance: its scores, None when unscored; link: what it was paired with last (outcome and turn id);
-    row, row_time, strict, precision, clarification: the follow-up row written for that link, "" and None before.
+    row, row_time, strict, precision, clarification, free: the follow-up row written for that link, "" and None before;
+    free: whether it was clarification-free, as 0 or 1.
     """
 
     assistant: str
@@ -37,6 +38,7 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
     strict: float | None = None
     precision: float | None = None
     clarification: bool = False
+    free: float | None = None
 
 
 class Slot(msgspec.Struct, array_like=True, gc=False):

@@ -19,9 +19,6 @@ import numpy.typing as npt
 from stream.claims import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
-    CITED,
-    CLARIFICATION_FREE,
-    DANGLING,
     OUTCOMES,
     Claim,
     claims,
@@ -39,8 +36,7 @@ from stream.intervals import (
 from stream.tallies import Release
 
 FOLLOW_UP = "follow_up"
-#: figures that are taken here from what answers and follow-ups are, where the suite has no scorer of that name
-DERIVED = (CLARIFICATION_FREE, CITED, DANGLING, CHECKS_APPLIED, ANSWER_SECONDS)
+DERIVED = (CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer gives
 FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the logarithmic scale of its mean
 _SPAN = math.log(SLOWEST / FASTEST)
 
@@ -130,7 +126,7 @@ class Quality:
     """
 
     def __init__(self, scorers: Sequence[str], idle: float = 0.0, covered: Sequence[str] = (FOLLOW_UP,)) -> None:
-        self.figures = (*scorers, *(name for name in DERIVED if name not in scorers))
+        self.figures = (*scorers, *DERIVED)
         self.start, self.end = math.inf, -math.inf
         self._idle = idle
         self._covered = covered

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from stream.compliance import COMPLIANCE
 from stream.conversations import Conversation
+from stream.follow_up_scoring import FollowUpScorer
 from stream.follow_ups import conversation_outcome
 from stream.outbox import Outbox
 from stream.pairing import (
@@ -26,10 +27,10 @@ from stream.pairing import (
 )
 from stream.scores import Outcome, Stage, Unscored, row_id
 from stream.scoring import (
+    CLARIFICATION_FREE,
     CONVERSATION,
     FOLLOW_UP,
     FOLLOW_UP_PRECISION,
-    FollowUpScorer,
     ResponseScorer,
     Scored,
     relevancy_name,
@@ -225,6 +226,7 @@ class Scorekeeper:
         answer.clarification = reading is not None and reading.clarification
         answer.strict = None if reading is None else reading.strict
         answer.precision = None if reading is None else reading.precision
+        answer.free = None if reading is None else reading.clarification_free
         state.clarifications += answer.clarification
         outbox.row(key, answer.row, Stage.FOLLOW_UP, slot, answer, answer.row_time, scored, extra)
         outbox.pairing(answer, found, scored.diagnosis, replaced=replaced)
@@ -237,14 +239,15 @@ class Scorekeeper:
     def _retract(self, state: Conversation, answer: Answer) -> None:
         """Take the row that is replaced out of the running means and windows again."""
         state.clarifications -= answer.clarification
-        if answer.strict is None or answer.precision is None:
+        known = {FOLLOW_UP: answer.strict, FOLLOW_UP_PRECISION: answer.precision, CLARIFICATION_FREE: answer.free}
+        values = {name: value for name, value in known.items() if value is not None}
+        if not values:
             state.superseded -= answer.link.startswith(Outcome.SUPERSEDED)
             return
         if state.suite != self._suite:
             return  # it was never part of this suite's means
-        places = (self._place[FOLLOW_UP], self._place[FOLLOW_UP_PRECISION])
-        values = (answer.strict, answer.precision)
-        state.standing.take_out(self._frame, answer.row_time, state.last, places, values)
+        places = tuple(self._place[name] for name in values)
+        state.standing.take_out(self._frame, answer.row_time, state.last, places, tuple(values.values()))
 
     def _observe(
         self, key: bytes, state: Conversation, answer: Answer, time: float, scored: Scored, outbox: Outbox
@@ -269,7 +272,8 @@ class Scorekeeper:
         if state.suite != self._suite:
             state.suite, state.standing = self._suite, Standing()
             for answer in [slot.answer for slot in state.slots if slot.answer is not None]:
-                answer.strict = answer.precision = None  # not in the new means, so never to be taken out of them
+                # Not in the new means, so never to be taken out of them.
+                answer.strict = answer.precision = answer.free = None
 
     def _mean(self, means: Means, scorer: str) -> float | None:
         place = self._place.get(scorer)

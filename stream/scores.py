@@ -16,6 +16,8 @@ class Unscored(StrEnum):
     ALL_DANGLING = "all_dangling"  #: it cites, but nothing that was retrieved
     NO_JUDGMENTS = "no_judgments"  #: the known relevant documents are not given
     NOT_APPLICABLE = "not_applicable"  #: the scorer has nothing to look at here
+    NO_SIGNAL = "no_signal"  #: no rule recognises the message
+    LANGUAGE = "language"  #: the message is in a language that the rules do not read
     GAP = "gap"  #: an unreadable record stands between the response and this message
     SAMPLED_OUT = "sampled_out"
     PARSE = "parse"  #: the judge's reply was none of the offered labels

@@ -1,4 +1,4 @@
-"""Scoring: run every scorer of the suite over one response, or over one follow-up, and never fail.
+"""Scoring: run every scorer of the suite over one response, and never fail.
 
 What cannot be scored is unscored with its reason; a scorer that raises is `error`, counted, and stops nothing.
 
@@ -8,7 +8,6 @@ a long response has a budget of it, far above what the dearest takes, and checks
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 import orjson
@@ -17,26 +16,25 @@ from stream.citations import Citations, citation_reader
 from stream.cited import CITED, DANGLING, score_cited
 from stream.clocks import alarm
 from stream.compliance import COMPLIANCE, Encoded, InstructionScorer, Part, Results
-from stream.diagnosis import Diagnosis, diagnose, level
-from stream.exchanges import Exchange, Response
-from stream.follow_ups import Reading
+from stream.exchanges import Response
 from stream.measures import Measure
 from stream.measures.bands import band, explain, wasted_context
 from stream.measures.order import in_order, in_retrieval_order
-from stream.pairing import Answer
 from stream.scores import Score, Unscored
 from stream.suite import CheckPart, Suite
 from stream.turns import Turn
 
-WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, DIAGNOSIS, CONVERSATION = (
+WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE, DIAGNOSIS, CONVERSATION = (
     "wasted_context",
     "follow_up",
     "follow_up(policy=precision)",
+    "clarification_free",
     "diagnosis",
     "conversation",
 )
 
-_FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION)
+#: what comes of a follow-up that is recognised, in the order of its row
+FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE)
 BUDGET = 2.0  #: seconds of processor time after which no further check looks at a response
 _SHORT = 4_000  #: characters of a response that no suite spends a budget on; asking the time is not free
 _REMEMBERED = 1000  #: combinations that are kept of what traffic decides
@@ -174,79 +172,6 @@ class ResponseScorer:
         part.values.append(value)
 
 
-class FollowUpScorer:
-    """Score a response by the user's next message, and say what that means together with the rest."""
-
-    def __init__(self, suite: Suite) -> None:
-        self._rules = suite.follow_up_rules
-        self._thresholds = suite.thresholds
-        self._said: dict[tuple[Reading, str], Scored] = {}
-
-    def score(self, exchange: Exchange, answer: Answer, *, gap: bool) -> tuple[Scored, Reading | None]:
-        """Score one follow-up; with a gap between, and by one that says nothing, nothing is judged."""
-        if gap:
-            return self.leave(Unscored.GAP, answer), None
-        if not exchange.follow_up or exchange.follow_up.isspace():
-            return self.leave(Unscored.NOT_APPLICABLE, answer), None
-        try:
-            reading = self._rules.read(exchange)
-        except Exception:
-            return self.leave(Unscored.ERROR, answer), None
-        found = self._diagnose(answer.relevancy, reading.strict, answer.compliance)
-        scored = self._said.get((reading, found.row))
-        if scored is None:  # there are some forty readings and 27 rows
-            scored = self._said[reading, found.row] = _spell_follow_up(reading, found)
-        return scored, reading
-
-    def leave(self, reason: Unscored, answer: Answer, label: str | None = None) -> Scored:
-        """Return the unscored form of a follow-up row."""
-        diagnosis = self.diagnosis(answer.relevancy, None, answer.compliance)
-        return Scored(
-            scores=[Score(FOLLOW_UP, None, label, reason).as_json(), diagnosis],
-            unscored=((FOLLOW_UP, reason),),
-            diagnosis=diagnosis["label"],
-        )
-
-    def diagnosis(
-        self, relevancy: float | None, follow_ups: float | None, instructions: float | None
-    ) -> dict[str, Any]:
-        """Return the diagnosis as a score without value: its row as label, its sentence as explanation."""
-        return _spell_diagnosis(self._diagnose(relevancy, follow_ups, instructions))
-
-    def _diagnose(self, relevancy: float | None, follow_ups: float | None, instructions: float | None) -> Diagnosis:
-        limits = self._thresholds
-        return diagnose(
-            level(relevancy, limits.relevancy),
-            level(follow_ups, limits.follow_ups),
-            level(instructions, limits.instructions),
-        )
-
-
-def _spell_diagnosis(found: Diagnosis) -> dict[str, Any]:
-    return {"scorer": DIAGNOSIS, "value": None, "label": found.row, "explanation": found.sentence}
-
-
-def _spell_follow_up(reading: Reading, found: Diagnosis) -> Scored:
-    scores = [
-        {
-            "scorer": FOLLOW_UP,
-            "value": reading.strict,
-            "label": reading.label,
-            "explanation": reading.explanation,
-            "decided_by": reading.decided_by,
-            "confidence": reading.confidence,
-        },
-        {"scorer": FOLLOW_UP_PRECISION, "value": reading.precision, "label": reading.label},
-        _spell_diagnosis(found),
-    ]
-    return Scored(
-        scores=[orjson.Fragment(orjson.dumps(scores)[1:-1])],
-        scorers=_FOLLOW_UPS,
-        values=(reading.strict, reading.precision),
-        diagnosis=found.row,
-    )
-
-
 def relevancy_name(suite: Suite) -> str:
     """Return the measure that stands for relevancy in the diagnosis: the first one on citations in context order."""
     return next((m.name for m in suite.parsed_measures if m.order == "context" and m.on == "citations"), "")
@@ -256,7 +181,7 @@ def scorer_names(suite: Suite) -> list[str]:
     """Return every scorer whose values come out of this suite, in the order of a row."""
     measures = [measure.name for measure in suite.parsed_measures]
     checks = [check.name for _, check in suite.parsed_checks]
-    return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, FOLLOW_UP, FOLLOW_UP_PRECISION]
+    return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, *FOLLOW_UPS]
 
 
 def _why_uncited(citations: Citations) -> Unscored:
@@ -268,7 +193,7 @@ def thresholds(suite: Suite) -> dict[str, float]:
     """Return from which value on a score is good, by scorer; not of those that are the better the lower they are."""
     limits = suite.thresholds
     lowest = {FOLLOW_UP: limits.follow_ups, FOLLOW_UP_PRECISION: limits.follow_ups, COMPLIANCE: limits.instructions}
-    lowest[CITED] = 1.0
+    lowest[CITED] = lowest[CLARIFICATION_FREE] = 1.0
     lowest.update((measure.name, limits.relevancy) for measure in suite.parsed_measures)
     lowest.update((check.name, 1.0) for _, check in suite.parsed_checks)
     return lowest

@@ -260,11 +260,10 @@ class Suite(_Part):
     def _state_fits_a_record(self) -> "Suite":
         """A state that the broker refuses would stop its partition, and strangers choose how long names are."""
         part = self.conversations
-        turn = (
-            4 * (part.kept_characters + 2 * MAX_ID + 4 * MAX_SHORT) + 200
-        )  # text, its id and its follow-up's, release
+        # Of a turn: its text, its id and its follow-up's, its release.
+        turn = 4 * (part.kept_characters + 2 * MAX_ID + 4 * MAX_SHORT) + 200
         windows = sum(window.keep / window.size + 2 for window in self.windows) + 2
-        means = 2 * 9 * (len(self.parsed_measures) + len(self.parsed_checks) + 4)
+        means = 2 * 9 * (len(self.parsed_measures) + len(self.parsed_checks) + 7)
         most = (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means)
         if most > MAX_STATE:
             msg = f"expected the state of a conversation to take {MAX_STATE} bytes at most, got up to {most}"
@@ -273,8 +272,7 @@ class Suite(_Part):
 
     @model_validator(mode="after")
     def _known_primary(self) -> "Suite":
-        checks = [check.name for _, check in self.parsed_checks]
-        known = [*PRIMARIES, *(measure.name for measure in self.parsed_measures), *checks]
+        known = [*PRIMARIES, *(m.name for m in self.parsed_measures), *(check.name for _, check in self.parsed_checks)]
         if self.aggregates.primary not in known:
             msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
             raise ValueError(msg)

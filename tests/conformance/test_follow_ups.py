@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import stream.follow_ups
+from stream.contexts import HEAD
 from stream.exchanges import Exchange
-from stream.follow_ups import CLARIFICATIONS, DEFAULT_PRECISION, DEFAULT_STRICT, HEAD, FollowUp, FollowUpRules, Reading
+from stream.follow_ups import CLARIFICATIONS, DEFAULT_PRECISION, DEFAULT_STRICT, FollowUp, FollowUpRules, Reading
+from stream.scores import Unscored
 from tests.conformance.growth import is_linear, ratio_of_times, steps
 from tests.conformance.hostile import PIECES, repeated
 
@@ -21,7 +23,20 @@ RULES = FollowUpRules()
 SOURCE = Path(stream.follow_ups.__file__)
 TABLE = tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))
 ROWS = TABLE["clarifying"] + TABLE["continuing"]
-CONDITIONS = {"always", "answered", "asked", "closing", "failed", "offered", "proposed", "unasked", "uninvited"}
+CONDITIONS = {
+    "always",
+    "answered",
+    "asked",
+    "closing",
+    "failed",
+    "offered",
+    "proposed",
+    "unasked",
+    "uninvited",
+    "unasking",
+    "stated",
+    "objected",
+}
 
 HOSTILE = [
     "",
@@ -52,10 +67,16 @@ HOSTILE = [
 
 def check(reading: Reading) -> None:
     assert reading.label in FollowUp
-    assert 0 <= reading.strict <= 1
-    assert 0 <= reading.precision <= 1
     assert 0 <= reading.confidence <= 1
-    assert reading.strict <= reading.precision
+    if reading.unscored is None:
+        assert reading.strict is not None
+        assert reading.precision is not None
+        assert 0 <= reading.strict <= reading.precision <= 1
+        assert reading.clarification_free == (0.0 if reading.clarification else 1.0)
+    else:
+        assert reading.strict is reading.precision is None
+        assert not reading.clarification
+        assert reading.clarification_free == (1.0 if reading.unscored is Unscored.NO_SIGNAL else None)
     assert reading.clarification is (reading.label in CLARIFICATIONS)
     assert reading.explanation.endswith(".")
     assert reading.decided_by == "rules"
@@ -93,12 +114,23 @@ def test_every_label_can_be_given() -> None:
 def test_every_row_of_the_table_is_complete() -> None:
     for row in ROWS:
         assert FollowUp(row["label"])
-        assert 0 < row["confidence"] <= 1
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
         assert row.get("when", "always") in CONDITIONS
-        assert set(row) <= {"label", "confidence", "when", "hint", "says", "patterns"}
+        assert set(row) <= {"label", "when", "hint", "says", "patterns"}
         assert row["patterns"]
+
+
+def test_every_rule_has_a_sentence_of_its_own_and_every_measured_one_is_a_rule() -> None:
+    said = [row["says"] for row in ROWS]
+    assert len(said) == len(set(said))
+    measured = tomllib.loads(files("stream").joinpath("follow_up_confidences.toml").read_text(encoding="utf-8"))
+    for rule, found in measured["rules"].items():
+        assert f'"{rule}"' in SOURCE.read_text(encoding="utf-8") or rule in said, rule
+        assert 0 <= found["right"] <= found["n"]
+        share = measured["clarifying"], measured["continuing"]
+        expected = [(found["right"] + measured["prior"] * kind) / (found["n"] + measured["prior"]) for kind in share]
+        assert any(abs(found["confidence"] - one) < 0.006 for one in expected), rule
 
 
 def test_no_pattern_counts_far() -> None:

@@ -1,5 +1,6 @@
 """The mappings of the public sets, and the figures to reach on them where they are beside the repository."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,13 @@ import pytest
 from agents.measuring import as_json, measure_sets
 from stream.mappings import parse_mapping
 from stream.suite import Suite
+from tests.measuring import everyday, parts
 
 HERE = Path(__file__).parent
 DATA = HERE.parents[2] / "shared" / "data"
 MAPPINGS = sorted(HERE.glob("*.toml"))
 
+#: All of each set, against falling back; figures to quote are those of the frozen part (`parts.py`).
 #: set → figure → at least, or at most for those that are better when small
 REACHED = {
     "cragc_citations": {"extraction_precision": 0.99, "extraction_recall": 0.99, "max_abs_difference": 1e-6},
@@ -22,6 +25,12 @@ REACHED = {
     "mtrag_followup": {"f1": 0.60, "kappa": 0.55},
     "repair_qa": {"recall": 0.80, "false_alarm_rate": 0.05},
 }
+#: The same of our own sentences, of their frozen part.
+EVERYDAY = {
+    "everyday": {"recall": 0.65, "precision": 0.90},
+    "everyday_languages": {"recall": 0.65, "precision": 0.90},
+}
+FROZEN = ["c2", "c3", "c6", "c7"]
 SMALLER = {"max_abs_difference", "false_alarm_rate"}
 
 
@@ -40,9 +49,39 @@ def test_every_set_has_a_mapping() -> None:
 @pytest.mark.skipif(not DATA.is_dir(), reason="the labelled sets are not beside the repository")
 def test_the_figures_to_reach_are_reached() -> None:
     folders = [DATA / name for name in dict.fromkeys(name.split("/")[0] for name in REACHED)]
+    check(folders, REACHED)
+
+
+def test_everyday_sentences_that_no_rule_was_made_from_are_read(tmp_path: Path) -> None:
+    everyday.main(["--part", "frozen", "--into", str(tmp_path)])
+    check([tmp_path / name for name in EVERYDAY], EVERYDAY)
+    (unread,) = measure_sets([tmp_path / "unread_languages"], HERE, Suite(), 1_900_000_000.0, resamples=0)
+    (found,) = unread.measurements
+    assert found.unscored["language"] >= 0.95 * found.labelled
+
+
+def check(folders: list[Path], reached: dict[str, dict[str, float]]) -> None:
     found = as_json(measure_sets(folders, HERE, Suite(), 1_900_000_000.0, resamples=0))
-    for name, figures in REACHED.items():
+    for name, figures in reached.items():
         for figure, bound in figures.items():
             value = found[name][figure]["value"]
             assert value is not None
             assert value <= bound if figure in SMALLER else value >= bound, f"{name} {figure} {value}"
+
+
+def test_a_third_of_a_set_is_frozen_whatever_the_order_and_the_rest_is_open() -> None:
+    ids = [f"c{number}" for number in range(3000)]
+    assert [name for name in ids[:12] if parts.is_frozen(name)] == FROZEN
+    assert 900 < sum(map(parts.is_frozen, ids)) < 1100
+
+
+def test_parts_share_no_line_and_lose_none(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    folder.mkdir()
+    lines = [f'{{"conversation_id": "c{number // 2}"}}\n' for number in range(60)]
+    (folder / "turns.jsonl").write_text("".join(lines))
+    came = []
+    for part in parts.PARTS:
+        parts.main([str(folder), "--part", part, "--into", str(tmp_path / part)])
+        came += gzip.decompress((tmp_path / part / "set" / "turns.jsonl.gz").read_bytes()).decode().splitlines(True)
+    assert sorted(came) == sorted(lines)

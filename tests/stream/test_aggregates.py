@@ -112,6 +112,30 @@ def test_where_two_releases_take_turns_each_has_the_means_of_its_own_answers() -
     assert 0 < figures["v0"]["clarification_free"]["value"] < 1
 
 
+def test_the_primary_figure_counts_every_follow_up_that_can_be_read_recognised_or_not() -> None:
+    def followed_up(name: str, minute: int, version: str, reaction: str) -> list[bytes]:
+        documents = [{"doc_id": "d2"}]
+        return [
+            turn(name, 0, "user", "How do I reset my password?", minute, version=version),
+            turn(name, 1, "assistant", "Open Settings [d2].", minute, retrieved=documents, version=version),
+            turn(name, 2, "user", reaction, minute, version=version),
+            turn(name, 3, "assistant", "It is there [d2].", minute, retrieved=documents, version=version),
+        ]
+
+    unrecognised, unread = "Does it snow there", "Nie, to nadal nie działa"
+    wrong = "No, I meant resetting the other password, not this one."
+    before = [unrecognised, unrecognised, unread, "Thanks, that worked!"]
+    lines = [line for i, text in enumerate(before) for line in followed_up(f"a{i}", i, "v1", text)]
+    after = [unrecognised, unread, wrong, wrong]
+    lines += [line for i, text in enumerate(after) for line in followed_up(f"b{i}", 100 + i, "v2", text)]
+    found = summary(*lines)
+    free, _ = (row["figures"]["clarification_free"] for row in found["quality"])
+    assert (free["value"], free["n"], free["coverage"]) == (1.0, 3, 0.375)
+    (change,) = found["comparisons"]
+    assert change["primary"] == "clarification_free"
+    assert change["deltas"]["clarification_free"]["value"] == -0.666667
+
+
 def test_a_follow_up_that_a_late_turn_corrects_counts_once() -> None:
     lines = [line for i in range(3) for line in asked_and_answered(f"c{i}")]
     thanks = turn("c0", 3, "user", "Thanks, that worked!")

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stream.clocks import Moment
-from stream.conversations import Conversation, restore
+from stream.conversations import VERSION, Conversation, restore
 from stream.errors import Reason, SchemaError
 from stream.exchanges import Exchange
 from stream.outbox import Output, size_of
@@ -138,9 +138,11 @@ def reference(turns: list[Turn]) -> tuple[dict[str, Paired], int, int, list[floa
             paired[turn.turn_id] = Paired("followed_up", after.turn_id, None, "gap")
         else:
             reading = SUITE.follow_up_rules.read(Exchange("", turn.text, after.text))
-            paired[turn.turn_id] = Paired("followed_up", after.turn_id, reading.label, None)
+            label = reading.label if reading.unscored is None else None
+            paired[turn.turn_id] = Paired("followed_up", after.turn_id, label, reading.unscored)
             clarifications += reading.clarification
-            values.append(reading.strict)
+            if reading.strict is not None:
+                values.append(reading.strict)
     return paired, clarifications, superseded, values
 
 
@@ -328,8 +330,8 @@ def test_a_batch_that_is_not_accepted_leaves_the_store_alone() -> None:
 
 
 def test_newer_state_is_refused_with_a_message_that_says_so() -> None:
-    newer = Shard(SUITE, {b"c": Conversation(version=2).snapshot()})
-    with pytest.raises(SchemaError, match="version 1 or older, got 2"):
+    newer = Shard(SUITE, {b"c": Conversation(version=VERSION + 1).snapshot()})
+    with pytest.raises(SchemaError, match=f"version {VERSION} or older, got {VERSION + 1}"):
         newer.restored()
 
 

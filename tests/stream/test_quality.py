@@ -6,7 +6,7 @@ import pytest
 
 from stream.quality import Quality, Went, on_log_scale
 
-SCORERS = ("nDCG@5", "wasted_context", "follow_up", "cited", "dangling", "checks_applied", "answer_seconds")
+SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited", "dangling")
 PRIMARY = ("clarification_free", 0.01)
 V1 = ("support", "v1")
 
@@ -16,7 +16,7 @@ def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: fl
     latency = 3 * on_log_scale(seconds)
     cited, dangling, applied = (3, 3.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
-    return array("d", [1, ndcg, 1, wasted, *follow_ups, *cited, *dangling, *applied, 3, latency, *free, 3])
+    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *applied, 3, latency, 3])
 
 
 def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -> Quality:

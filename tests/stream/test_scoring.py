@@ -9,13 +9,13 @@ import pytest
 from stream.checks.citations import Format
 from stream.checks.platform import Slack
 from stream.exchanges import Exchange, Response
+from stream.follow_up_scoring import FollowUpScorer
 from stream.instructions import Finding, Result
 from stream.measures.order import in_order, in_retrieval_order
 from stream.pairing import Answer
 from stream.scores import Unscored
 from stream.scoring import (
     BUDGET,
-    FollowUpScorer,
     ResponseScorer,
     Scored,
     relevancy_name,
@@ -279,7 +279,7 @@ def test_a_follow_up_is_scored_under_both_policies_with_a_diagnosis() -> None:
 def test_with_a_gap_nothing_is_judged() -> None:
     scored, reading = FollowUpScorer(SUITE).score(Exchange("a", "b", "No, wrong!"), ANSWER, gap=True)
     assert reading is None
-    assert scored.unscored == (("follow_up", Unscored.GAP),)
+    assert scored.unscored == (("follow_up", Unscored.GAP), ("clarification_free", Unscored.GAP))
     assert said(scored)["diagnosis"]["label"] == "high/unknown/high"
 
 
@@ -287,7 +287,7 @@ def test_with_a_gap_nothing_is_judged() -> None:
 def test_a_follow_up_that_says_nothing_judges_nothing(text: str) -> None:
     scored, reading = FollowUpScorer(SUITE).score(Exchange("How?", "So.", text), ANSWER, gap=False)
     assert reading is None
-    assert scored.unscored == (("follow_up", Unscored.NOT_APPLICABLE),)
+    assert {reason for _, reason in scored.unscored} == {Unscored.NOT_APPLICABLE}
     assert scored.values == ()
 
 
@@ -308,3 +308,25 @@ def test_with_time_to_spare_a_response_is_scored_as_without_a_clock() -> None:
         timed, plain = ResponseScorer(SUITE, lambda: 0.0).score(turn(text)), ResponseScorer(SUITE).score(turn(text))
         assert orjson.dumps(timed.scores) == orjson.dumps(plain.scores)
         assert timed.findings == plain.findings
+
+
+def test_a_follow_up_that_no_rule_recognises_is_unscored_and_counts_as_free_of_clarification() -> None:
+    scored, reading = FollowUpScorer(SUITE).score(Exchange("How?", "So.", "Does it snow there"), ANSWER, gap=False)
+    found = said(scored)
+    assert reading is not None
+    assert found["follow_up"]["unscored"] == "no_signal"
+    assert (found["clarification_free"]["value"], found["diagnosis"]["label"]) == (1.0, "high/unknown/high")
+    assert (scored.scorers, scored.values) == (("clarification_free",), (1.0,))
+    assert scored.unscored == (("follow_up", "no_signal"), ("follow_up(policy=precision)", "no_signal"))
+
+
+def test_a_follow_up_in_a_language_that_is_not_read_says_nothing() -> None:
+    scored, _ = FollowUpScorer(SUITE).score(Exchange("How?", "So.", "Nie, to nadal nie działa"), ANSWER, gap=False)
+    assert {score["unscored"] for name, score in said(scored).items() if name != "diagnosis"} == {"language"}
+    assert scored.values == ()
+
+
+def test_what_is_read_is_free_of_clarification_or_not() -> None:
+    for text, free in (("No, I meant the other one", 0.0), ("Thanks!", 1.0)):
+        scored, _ = FollowUpScorer(SUITE).score(Exchange("How?", "So.", text), ANSWER, gap=False)
+        assert said(scored)["clarification_free"]["value"] == free, text

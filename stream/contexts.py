@@ -1,0 +1,92 @@
+"""Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
+
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+from stream.exchanges import Exchange
+from stream.wordplay import BLANKS
+
+HEAD = 600  #: characters of a text that are read: people react first and explain later
+TAIL = 160  #: characters at the end of a response where a question to the user stands
+CLOSING = 100  #: characters that a closing remark may have
+
+#: What a response may show; the place in this tuple is the place in the set of signs.
+SIGNS = ("asked", "confirm", "invited", "more", "offer", "failed")
+_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _FAILED = range(6)
+
+_WORDS = {
+    name: frozenset(words.split())
+    for name, words in tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))[
+        "vocabulary"
+    ].items()
+}
+_ASKING, _VERBS, _SUBJECTS, _PRAISE = (_WORDS[name] for name in ("asking", "verbs", "subjects", "praise"))
+#: Beginnings of prompts by people who tell of themselves, and greet.
+_TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
+
+
+class Context:
+    """What stands around a follow-up; each part is looked at only when a rule asks."""
+
+    __slots__ = ("_exchange", "_follow_up", "_signs", "_tail")
+
+    def __init__(self, follow_up: str, exchange: Exchange, signs: Any) -> None:
+        self._follow_up, self._exchange, self._signs = follow_up, exchange, signs
+        self._tail: list[int] | None = None
+
+    def holds(self, when: str) -> bool:
+        """Say whether a rule's condition holds; the words are explained in `follow_ups.toml`."""
+        if when == "always":
+            return True
+        if when == "closing":
+            return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
+        if when == "unasking":
+            return "?" not in self._follow_up
+        if when in ("stated", "objected") and not self._states():
+            return False
+        if when == "objected" and not self._objects():
+            return False
+        if when == "failed":
+            return _FAILED in self._find(self._exchange.response[:HEAD])
+        if self._tail is None:
+            self._tail = self._find(self._exchange.response[-TAIL:])
+        tail = self._tail
+        if when == "uninvited":
+            return _INVITED not in tail
+        if when == "proposed":
+            return (_ASKED in tail or _OFFER in tail) and _INVITED not in tail and _MORE not in tail
+        if when == "offered" and _OFFER in tail:
+            return True
+        if when == "answered" and "?" not in self._exchange.prompt[:HEAD]:
+            return False
+        asked = _ASKED in tail and _CONFIRM not in tail
+        return asked is (when == "asked")
+
+    def _states(self) -> bool:
+        """Say whether the follow-up asks nothing: no question mark, no question word in front."""
+        if "?" in self._follow_up:
+            return False
+        words = self._follow_up[:CLOSING].split(maxsplit=2)
+        return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
+
+    def _objects(self) -> bool:
+        """Say whether a statement can be held against the answer: something was asked, and it is not about oneself."""
+        prompt = self._exchange.prompt[:HEAD]
+        words = self._follow_up.translate(BLANKS).split()
+        if (
+            len(words) < 2
+            or words[0] in ("i", "we")
+            or not _PRAISE.isdisjoint(words)
+            or prompt[:2].casefold() in _TELLING
+        ):
+            return False
+        return "?" in prompt or not prompt[:1].islower()
+
+    def _find(self, text: str) -> list[int]:
+        return self._signs.Match(encode(text.casefold())) or []
+
+
+def encode(text: str) -> bytes:
+    """Encode for RE2, which reads bytes."""
+    return text.encode("utf-8", "replace")  # a lone surrogate becomes "?", which RE2 can read

@@ -1,0 +1,53 @@
+"""Languages: whether a message is in one that the follow-up rules read, by its letters and its most frequent words.
+
+Why not a classifier: messages are short, the question is only whether patterns in seven languages can say anything of
+them, and the answer must cost no more than the patterns do. Where words speak for neither side, the message is taken as
+read: product names, numbers and pasted errors look like this in every language.
+"""
+
+import tomllib
+from collections import Counter
+from collections.abc import Collection
+from importlib.resources import files
+
+_TABLE = tomllib.loads(files("stream").joinpath("languages.toml").read_text(encoding="utf-8"))
+#: the languages whose follow-ups can be read, as ISO 639-1 codes
+READ = tuple(_TABLE["read"])
+
+_KNOWN = {name: frozenset(words.split()) for name, words in _TABLE["read"].items()}
+_OTHER = {name: frozenset(words.split()) for name, words in _TABLE["unread"].items()}
+_ENGLISH = _KNOWN["en"]
+_ANY_OTHER = frozenset().union(*_OTHER.values())
+_ANY_KNOWN = frozenset().union(*_KNOWN.values())
+_TELLING = _ANY_OTHER - _ENGLISH
+#: letters with accents that no language of READ has
+_STRANGE = frozenset(
+    "łąęśćńźżőűşğıțșăâîřůěčšžýťďňľĺŕđðþæøåơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỷỹỵāēīūģķļņėįųċġħŵŷəŋọṣẹĉĝĥĵŝŭ"
+)
+_STRANGE -= frozenset("âî")  # French and Portuguese have these
+_LATIN_END = "\u024f"
+
+
+def is_read(text: str, words: Collection[str]) -> bool:
+    """Say whether rules can read a message.
+
+    text: case-folded; words: its words without punctuation. True where nothing speaks against it.
+    """
+    if text.isascii():
+        if _TELLING.isdisjoint(words):
+            return True
+    else:
+        foreign = sum([letter > _LATIN_END and letter.isalpha() for letter in text])
+        if foreign and 2 * foreign > sum([letter.isalpha() for letter in text]):
+            return False
+        if not _STRANGE.isdisjoint(text):
+            return len(_ENGLISH.intersection(words)) > 1
+    counts = Counter(words)
+    ours = max(sum(counts[word] for word in known.intersection(counts)) for known in _KNOWN.values())
+    theirs = max(sum(counts[word] for word in known.intersection(counts)) for known in _OTHER.values())
+    return ours >= theirs
+
+
+def knows(words: Collection[str]) -> bool:
+    """Say whether any word is a frequent one of a language that is read."""
+    return not _ANY_KNOWN.isdisjoint(words)

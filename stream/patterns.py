@@ -1,0 +1,78 @@
+"""Patterns: which of many expressions a text matches, found in little time however different the texts are.
+
+In one RE2 set the states of hundreds of expressions multiply, and texts that all differ meet new ones without end: they
+cost 110 µs instead of 5. So most are tried only where letters that they cannot do without are in the text (RE2's
+filter); the few that have no such letters stand in a set of their own.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import re2
+
+
+class Patterns:
+    """Expressions by place; `match` says which of them a text has. Alternatives are looked at one by one."""
+
+    __slots__ = ("_always", "_always_places", "_filter", "_places")
+
+    def __init__(self, patterns: Sequence[str], *, few: bool = False) -> None:
+        """Take expressions; few: whether they are so few that one set of all is faster."""
+        branches = [(place, branch) for place, pattern in enumerate(patterns) for branch in _branches(pattern)]
+        whole, _ = _filtered(branches)
+        unfiltered = frozenset(range(len(branches)) if few else whole.Match(b"", potential=True) or ())
+        self._filter, self._places = _filtered([one for i, one in enumerate(branches) if i not in unfiltered])
+        self._always = re2.Set.SearchSet(options())
+        self._always_places = []
+        for i in sorted(unfiltered):
+            self._always.Add(branches[i][1])
+            self._always_places.append(branches[i][0])
+        self._always.Compile()
+
+    def match(self, text: bytes) -> list[int]:
+        """Return the places of the patterns that match, in order; one may come twice."""
+        some, always = self._places and self._filter.Match(text), self._always.Match(text)
+        if not some and not always:
+            return []
+        places = [self._places[i] for i in some or ()]
+        places += [self._always_places[i] for i in always or ()]
+        places.sort()
+        return places
+
+
+def options() -> Any:
+    """Return how expressions are compiled."""
+    options = re2.Options()
+    options.max_mem = 64 << 20
+    options.dot_nl = True
+    options.log_errors = False
+    return options
+
+
+def _filtered(branches: Sequence[tuple[int, str]]) -> tuple[Any, list[int]]:
+    made = re2.Filter()
+    for _, branch in branches:
+        made.Add(branch, options())
+    made.Compile()
+    return made, [place for place, _ in branches]
+
+
+def _branches(pattern: str) -> Iterator[str]:
+    """Split an expression at its outermost alternatives."""
+    start = depth = at = 0
+    in_class = False
+    while at < len(pattern):
+        letter = pattern[at]
+        if letter == "\\":
+            at += 1
+        elif in_class:
+            in_class = letter != "]"
+        elif letter == "[":
+            in_class = True
+        elif letter in "()":
+            depth += 1 if letter == "(" else -1
+        elif letter == "|" and depth == 0:
+            yield pattern[start:at]
+            start = at + 1
+        at += 1
+    yield pattern[start:]

@@ -1,0 +1,39 @@
+"""Words of a follow-up beside those of the prompt: stressed again, or misspelt."""
+
+import string
+
+import re2
+
+#: Punctuation becomes blanks before words are split: half the cost of a pattern for words.
+BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
+_CAPITALS = re2.compile(r"\b\p{Lu}{3}")
+
+
+def insists(follow_up: str, prompt: str, asked: frozenset[str]) -> bool:
+    """Say whether one word of the prompt comes again in capitals, in a message that is not all in capitals."""
+    if not _CAPITALS.search(follow_up.encode("utf-8", "replace")) or follow_up.isupper():
+        return False
+    stressed = [word for word in follow_up.translate(BLANKS).split() if len(word) > 2 and word.isupper()]
+    return any(word.casefold() in asked and word not in prompt for word in stressed)
+
+
+def spelled_as(word: str, asked: frozenset[str]) -> str:
+    """Return the word that was asked with and that this one misspells by a letter, or the word itself."""
+    if word in asked or len(word) < 4:
+        return word
+    for other in asked:
+        if other[0] == word[0] and abs(len(other) - len(word)) <= 1 and len(other) > 3 and nearly(word, other):
+            return other
+    return word
+
+
+def nearly(one: str, other: str) -> bool:
+    """Say whether two words differ by a letter: one added, lost, changed, or two exchanged."""
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    end = 0
+    while end < min(len(one), len(other)) - start and one[-1 - end] == other[-1 - end]:
+        end += 1
+    left, right = one[start : len(one) - end], other[start : len(other) - end]
+    return max(len(left), len(right)) <= 1 or (len(left) == 2 and left == right[::-1])
