@@ -1,40 +1,67 @@
 """Markdown: a bounded part of a response as CommonMark blocks with tables.
 
-The parser is the dearest thing that a text meets, so it is given no more than so many characters, and a table no more
-cells than those could write out: rows that lack cells are filled up to the width of the table's head, which would make
-65,000 cells out of 8 kB.
+The parser is the dearest thing that a text meets, and what it costs is not a matter of length alone: a quote is looked
+through to its end at every line that goes on lazily, so that 8 kB of `>>>>>` and `a` in turns cost what 80 MB of prose
+do; rows that lack cells are filled up to the width of the table's head, which would make 65,000 cells out of 8 kB. So
+the parser is given no more than so many characters, and no more steps than a text of that length takes if it is meant
+to be read. Steps are counted and not timed: a text is cut at the same place wherever and whenever it is parsed.
 """
 
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, table
+from markdown_it.rules_block import StateBlock, blockquote, fence, table
+from markdown_it.rules_core import StateCore, block
+from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import text as plain_text
 from markdown_it.token import Token
 
-MAX_CHARACTERS = 8_000  #: that are parsed: the parser takes 10 µs for each of the most hostile ones
-MAX_CELLS = MAX_CHARACTERS // 2  #: of all tables together; one that is written out takes two characters at least
+MAX_CHARACTERS = 8_000  #: that are parsed
+CUT = (
+    "expected Markdown that is parsed in a step for every three characters, and 800 more; the rest, which nests or "
+    "interrupts itself too often for that, was not read"
+)
 
+_STEPS, _CHARACTERS_PER_STEP = 800, 3  #: prose takes a step for 10 characters, dense tables and code one for 3
+_LINES = 4  #: of a quote that are found to belong to it in the time of one step, about 5 µs
 _MAX_NESTING = 12  #: lists in lists (two each), quotes, brackets in brackets
 
-_LEFT, _CUT = "turnsignal.cells_left", "turnsignal.cells_cut"
+_LEFT, _CUT, _WHOLE = "turnsignal.steps_left", "turnsignal.cut", "turnsignal.whole_tokens"
 
 
 class Markdown(NamedTuple):
-    """A parsed text. cut: whether tables had more cells than are looked at."""
+    """A parsed text. cut: whether it took more steps than it is given, so that tokens, and what they close, lack."""
 
     tokens: list[Token]
     cut: bool
 
 
+class _SpentError(Exception):
+    """No step is left."""
+
+
+def max_steps(text: str) -> int:
+    """Return how many steps a text is given: lines that are tried as a block's begin, signs in them, cells to fill."""
+    return _STEPS + min(len(text), MAX_CHARACTERS) // _CHARACTERS_PER_STEP
+
+
 def parse_markdown(text: str) -> Markdown:
-    """Parse the first MAX_CHARACTERS of a text; a table that has more cells than are left to it ends there."""
-    environment: dict[str, int] = {_LEFT: MAX_CELLS, _CUT: 0}
+    """Parse the first MAX_CHARACTERS of a text, as far as its steps go."""
+    environment: dict[str, int] = {_LEFT: max_steps(text), _CUT: 0, _WHOLE: 0}
     tokens = _MARKDOWN.parse(text[:MAX_CHARACTERS], environment)
     return Markdown(tokens, environment[_CUT] > 0)
 
 
-def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Give the parser's own rule no more rows than there are cells left."""
+def _spend(state: StateBlock | StateInline, steps: int) -> None:
+    state.env[_LEFT] -= steps
+    if state.env[_LEFT] < 0:
+        raise _SpentError
+
+
+def _counted_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Give the parser's own rule no more rows than there are steps for their cells; those that lack take one each."""
+    if not silent:  # the first rule that is asked for a new block
+        state.env[_WHOLE] = len(state.tokens)
     if not table(state, start, end, True):
         return False
     delimiters = state.src[state.bMarks[start + 1] : state.eMarks[start + 1]]
@@ -47,11 +74,64 @@ def _bounded_table(state: StateBlock, start: int, end: int, silent: bool) -> boo
         return True
     last = min(end, start + 1 + rows)  # the line of delimiters is no row
     table(state, start, last, False)
-    state.env[_LEFT] -= columns * (state.line - start - 1)
     if state.line == last < end and not state.isEmpty(last):
         state.env[_CUT] = 1
+    written = state.src.count("|", state.bMarks[start], state.eMarks[state.line - 1])
+    lacking = max(0, columns * (state.line - start) - written - 2 * (state.line - start))
+    state.env[_LEFT] = max(0, state.env[_LEFT] - lacking)  # the table itself is whole
     return True
 
 
+def _counted_fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Count a line that is tried as the begin of something: a fence is what everybody tries."""
+    _spend(state, 1)
+    return fence(state, start, end, silent)
+
+
+def _counted_quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Count the lines that the parser's own rule looks through before it reads the first of them."""
+    if not silent and state.src.startswith(">", state.bMarks[start] + state.tShift[start]):
+        line = start
+        while line < end and not state.isEmpty(line):
+            line += 1
+        _spend(state, (line - start) // _LINES)
+    return blockquote(state, start, end, silent)
+
+
+def _counted_text(state: StateInline, silent: bool) -> bool:
+    """Count a place inside a paragraph where something may begin: plain text is what is tried first."""
+    _spend(state, 1)
+    return plain_text(state, silent)
+
+
+def _bounded_block(state: StateCore) -> None:
+    """Keep the blocks that are whole when no step is left, and the beginnings of those around them."""
+    try:
+        block(state)
+    except _SpentError:
+        state.env[_CUT] = 1
+        del state.tokens[state.env[_WHOLE] :]
+    state.env[_LEFT] = max(state.env[_LEFT], _STEPS)  # so that what is whole is read, or its begin
+
+
+def _bounded_inline(state: StateCore) -> None:
+    """Keep the paragraphs and cells that are whole when no step is left."""
+    for index, token in enumerate(state.tokens):
+        if token.type == "inline":
+            token.children = []
+            try:
+                state.md.inline.parse(token.content, state.md, state.env, token.children)
+            except _SpentError:
+                state.env[_CUT] = 1
+                del state.tokens[index - 1 :]  # with what opens it
+                return
+
+
 _MARKDOWN = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
-_MARKDOWN.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})
+_MARKDOWN.core.ruler.at("block", _bounded_block)
+_MARKDOWN.core.ruler.at("inline", _bounded_inline)
+_MARKDOWN.inline.ruler.at("text", _counted_text)
+_INTERRUPTS = ["paragraph", "reference", "blockquote", "list"]
+_MARKDOWN.block.ruler.at("table", _counted_table, {"alt": ["paragraph", "reference"]})
+_MARKDOWN.block.ruler.at("fence", _counted_fence, {"alt": _INTERRUPTS})
+_MARKDOWN.block.ruler.at("blockquote", _counted_quote, {"alt": _INTERRUPTS})

@@ -13,7 +13,8 @@ from typing import ClassVar
 from stream.checks.named import Named, failed, shown
 from stream.citations import DEFAULT_STYLES, Citations
 from stream.exchanges import Response
-from stream.instructions import NOT_APPLICABLE, PASSED, Finding
+from stream.instructions import NOT_APPLICABLE, PASSED, Finding, Result
+from stream.markdown import CUT
 
 _READS = 3  #: version of checks that look at markers: since lists of sources are none, and more forms are
 _LOOK_BACK = 100  #: characters of a delivered span that are looked at, from its end: spans may all overlap
@@ -182,7 +183,8 @@ class NoSourceUrls(Named):
 
     Any web address outside code counts, Markdown links included; in a response without citations, only addresses of
     retrieved documents do. retrieved_only: never count others, for assistants that send people to pages. Not applicable
-    without citations and without such an address.
+    without citations and without such an address; error where the text is too intricate to be parsed whole, and what is
+    shows none.
     """
 
     family: ClassVar[str] = "citation.no_source_urls"
@@ -200,6 +202,8 @@ class NoSourceUrls(Named):
                     start = text.find(url)
                     end = start + len(url) if start >= 0 else -1
                     return failed(f"the response shows the address {shown(url)}", start, end)
+            if response.markdown.cut and (cites or response.documents):
+                return Finding(Result.ERROR, CUT)
         return PASSED if cites else NOT_APPLICABLE
 
 

@@ -11,7 +11,8 @@ from markdown_it.token import Token
 
 from stream.checks.named import Named, failed, shown
 from stream.exchanges import Response
-from stream.instructions import NOT_APPLICABLE, PASSED, Finding
+from stream.instructions import NOT_APPLICABLE, PASSED, Finding, Result
+from stream.markdown import CUT, Markdown
 from stream.markup import code_spans, covers
 
 _INDENTED = frozenset(" \t>=")  #: a line that begins so may be nested, quoted or underline a heading
@@ -40,7 +41,7 @@ class Slack(Named):
 
     Source: S0, and Slack's formatting reference (mrkdwn), whose own markup passes: *bold*, _italic_, ~strike~, `code`,
     > quotes, bullets, <url|text>, <@user>, <!here>, :emoji:. Not applicable to responses of another or unknown
-    platform.
+    platform; error where the text is too intricate to be parsed whole, and what is gives no reason to fail.
     """
 
     family: ClassVar[str] = "platform.slack"
@@ -51,7 +52,7 @@ class Slack(Named):
         platform = response.platform
         if platform is None or (platform != "slack" and platform.casefold() != "slack"):
             return NOT_APPLICABLE
-        return PASSED if _is_plain(response.text) else _inspect(response.text, response.markdown.tokens)
+        return PASSED if _is_plain(response.text) else _inspect(response.text, response.markdown)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +101,11 @@ def _is_plain(text: str) -> bool:
     return True
 
 
-def _inspect(text: str, tokens: list[Token]) -> Finding:
+def _inspect(text: str, markdown: Markdown) -> Finding:
     """Walk the blocks in order; each list item remembers its line, so that a list that begins lower is nested."""
     items: list[int] = []
     line = 0
-    for token in tokens:
+    for token in markdown.tokens:
         line = token.map[0] if token.map else line
         what = _SIMPLE.get(token.type)
         if token.type == "list_item_open":
@@ -119,7 +120,7 @@ def _inspect(text: str, tokens: list[Token]) -> Finding:
             what = _inline(token)
         if what is not None:
             return _found(text, what, line)
-    return PASSED
+    return Finding(Result.ERROR, CUT) if markdown.cut else PASSED
 
 
 def _inline(token: Token) -> str | None:

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from stream.checks.named import Named, failed, shown
 from stream.exchanges import Response
 from stream.instructions import NOT_APPLICABLE, PASSED, Finding, Result
-from stream.markdown import MAX_CELLS
+from stream.markdown import CUT
 
 #: every delimiter row has one of these; pipes alone are common in Slack links and code
 _DELIMITERS = ("|-", "|:", "| -", "| :", "-|", ":|", "- |", ": |")
@@ -25,16 +25,14 @@ _BREAK = re.compile(r"<\s*/?\s*(br|p|div|hr)\b", re.IGNORECASE)
 _LIST = re.compile(r"<\s*/?\s*(ul|ol|li)\b", re.IGNORECASE)
 _BULLET = re.compile(r"\s*[-*+•◦▪‣]\s+\S")
 _NUMBERED = re.compile(r"(?:^|\s)\d{1,3}[.)]\s")
-_CUT = Finding(
-    Result.ERROR, f"expected tables of at most {MAX_CELLS:,} cells, empty ones included; the rest was not read"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cells(Named):
     """Table cells hold no line break (`<br>` too) and no list; decoration and citations are allowed.
 
-    Error where rows lack so many cells that not all of a table is looked at, and what is gives no reason to fail.
+    Error where the text is so intricate (rows that lack most cells, quotes in quotes) that not all of it is parsed, and
+    what is gives no reason to fail.
 
     Source: S0, "Table constraints: text decorators and citations allowed, but no newlines or lists within cells". A
     line break typed into a cell shows as a row that is not closed and goes on below. Not applicable without a table.
@@ -63,7 +61,7 @@ class Cells(Named):
             if wrong is not None:
                 return failed(wrong, *_span(text, lines[line]))
         if response.markdown.cut:
-            return _CUT
+            return Finding(Result.ERROR, CUT)
         return PASSED if found else NOT_APPLICABLE
 
 

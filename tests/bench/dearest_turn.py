@@ -1,6 +1,6 @@
 """The dearest turn: what the most expensive text of a length costs, beside an ordinary one of that length.
 
-    python tests/bench/dearest_turn.py [--characters 100000] [--limit 50] [--show 25]
+    python tests/bench/dearest_turn.py [--characters 2000 8000 100000] [--limit 50] [--show 25]
 
 Families of hostile texts (one piece or two, repeated, behind openers that wake the parsers, and shapes that no
 repetition makes) go through the whole of it, as a user's turn and as an assistant's: reading the record, scoring under
@@ -27,7 +27,7 @@ from stream.pipeline import Shard
 from stream.suite import Suite
 from tests.conformance.hostile import PIECES, SHAPES, repeated
 
-CHARACTERS, LIMIT, SHOWN = 100_000, 50.0, 25
+CHARACTERS, LIMIT, SHOWN = (2_000, 8_000, 100_000), 50.0, 25
 PLATFORM = "slack"  #: whose formatting is checked as well; on the web everything else is the same
 #: What makes somebody parse the rest, and what is dear to parse: the rest comes on top, up to what is parsed at all.
 OPENERS = {
@@ -153,12 +153,17 @@ class Stand:
 
 
 def main() -> int:
-    """Print the dearest turns."""
+    """Print the dearest turns of each length."""
     options = _read_arguments()
+    return int(any([_is_beyond(options.limit, options.show, characters) for characters in options.characters]))
+
+
+def _is_beyond(limit: float, show: int, characters: int) -> bool:
+    """Print the dearest turns of one length, and say whether the dearest is beyond the limit."""
     stand = Stand()
-    usual = Cost(stand.seconds(record(ordinary(options.characters), "assistant", ANSWERED), 9), "an ordinary one")
+    usual = Cost(stand.seconds(record(ordinary(characters), "assistant", ANSWERED), 9), "an ordinary one")
     costs = []
-    for name, came in turns(options.characters):
+    for name, came in turns(characters):
         seconds = stand.seconds(came)
         if seconds > 10 * usual.seconds:  # once more: it may have met a noisy moment
             seconds = min(seconds, stand.seconds(came, 2))
@@ -166,18 +171,19 @@ def main() -> int:
     costs.sort(reverse=True)
     rows = [
         [f"`{name}`".replace("|", "\\|"), f"{seconds * 1e3:.1f}", f"{seconds / usual.seconds:.1f}"]
-        for seconds, name in [*costs[: options.show], usual]
+        for seconds, name in [*costs[:show], usual]
     ]
-    print(table([f"{len(costs)} turns of {options.characters:,} characters", "CPU ms", "× ordinary"], rows))
+    print(table([f"{len(costs)} turns of {characters:,} characters", "CPU ms", "× ordinary"], rows))
     dearest = costs[0].seconds / usual.seconds
-    mark = "pass" if dearest <= options.limit else "**miss**"
-    print(f"\nthe dearest at most {options.limit:g} × an ordinary one: {mark}")
-    return int(dearest > options.limit)
+    mark = "pass" if dearest <= limit else "**miss**"
+    print(f"\nthe dearest at most {limit:g} × an ordinary one: {mark}\n")
+    return dearest > limit
 
 
 def _read_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--characters", type=int, default=CHARACTERS, help=f"of each text (default {CHARACTERS})")
+    lengths = " ".join(map(str, CHARACTERS))
+    parser.add_argument("--characters", type=int, nargs="+", default=CHARACTERS, help=f"of a text (default {lengths})")
     parser.add_argument("--limit", type=float, default=LIMIT, help=f"times an ordinary turn (default {LIMIT:g})")
     parser.add_argument("--show", type=int, default=SHOWN, help=f"families to print (default {SHOWN})")
     return parser.parse_args()

@@ -53,9 +53,9 @@ SHAPES: dict[str, Callable[[int], str]] = {
     },
     "nested brackets": lambda size: "[" * (size // 2) + "]" * (size // 2),
     "nested brackets of a link": lambda size: "[a](" + "(" * (size // 2) + ")" * (size // 2),
-    "deep list": lambda size: "".join("  " * depth + "- a\n" for depth in range(int(size**0.5))),
-    "deep quote": lambda size: "\n".join(">" * depth + " a" for depth in range(1, int((2 * size) ** 0.5))),
-    "backticks of all lengths": lambda size: " ".join("`" * n for n in range(1, int((2 * size) ** 0.5))),
+    "deep list": lambda size: "".join("  " * depth + "- a\n" for depth in range(int(max(size, 0) ** 0.5))),
+    "deep quote": lambda size: "\n".join(">" * depth + " a" for depth in range(1, int((2 * max(size, 0)) ** 0.5))),
+    "backticks of all lengths": lambda size: " ".join("`" * n for n in range(1, int((2 * max(size, 0)) ** 0.5))),
     "emphasis that never closes": lambda size: "*a **b " * (size // 7),
     "emphasis that closes late": lambda size: "*a " * (size // 6) + "b* " * (size // 6),
     "link definitions": lambda size: "".join(f"[{n}]: u\n" for n in range(size // 8)),
@@ -76,5 +76,21 @@ SHAPES: dict[str, Callable[[int], str]] = {
     "addresses in angle brackets": lambda size: "<https://a.example/b> " * (size // 22),
     "markers before addresses": lambda size: "[1](https://a.example/1) " * (size // 25),
     "lists of one item": lambda size: "- a\n\n1. b\n\n" * (size // 12),
+    **{
+        f"{depth} quotes, a line that goes on, {more} quoted ones": lambda size, depth=depth, more=more: repeated(
+            ">" * depth + "\na\n" + ">>\n" * more, size
+        )
+        for depth, more in ((2, 0), (5, 0), (11, 0), (2, 50))
+    },
+    "lists in tabs": lambda size: repeated("-\t-\ta\n", size),
+    "lists of a letter": lambda size: repeated("- a\n  - b\n    - c\n", size),
+    "headings by underline": lambda size: repeated("a\n=\n", size),
+    "emphasis of all kinds": lambda size: repeated("*_**__", size),
+    "small tables": lambda size: repeated("|a|b|\n|-|-|\n|`c|\n\n", size),
+    "small tables in quotes": lambda size: repeated("> |a|b|\n> |-|-|\n> |`c|\n>\n", size),
+    "a ragged table in a list": lambda size: (
+        "- a\n\n  " + "|a" * 60 + "|\n  " + "|-" * 60 + "|\n" + repeated("  |b\n", size)
+    ),
+    "a long bracket of ranges": lambda size: "[" + repeated("1-50, ", size) + "]",
     "quotes of lists": lambda size: "> - > - a\n" * (size // 10),
 }

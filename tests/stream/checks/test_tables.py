@@ -4,7 +4,7 @@ from stream.checks import parse_check
 from stream.citations import Citations
 from stream.exchanges import Response
 from stream.instructions import Finding, Result
-from stream.markdown import MAX_CELLS, parse_markdown
+from stream.markdown import max_steps, parse_markdown
 
 HEAD = "| Step | Where |\n|------|-------|\n"
 
@@ -92,15 +92,15 @@ def ragged(columns: int, row: str = "|b") -> str:
 @pytest.mark.parametrize("before", ["", "- a\n\n  ", "> "])
 def test_cells_that_rows_lack_do_not_make_a_table_of_65_000_cells(columns: int, row: str, before: str) -> None:
     text = before + ragged(columns, row).replace("\n", "\n" + ("> " if before == "> " else "  " if before else ""))
-    assert sum(token.type in ("td_open", "th_open") for token in parse_markdown(text).tokens) <= MAX_CELLS
+    assert sum(token.type in ("td_open", "th_open") for token in parse_markdown(text).tokens) <= max_steps(text)
     finding = find(text)  # a row that does not open with a pipe, as the head does, is a broken one
     assert finding.result is (Result.ERROR if row == "|b" else Result.FAIL)
-    assert row == "b" or "at most 4,000 cells" in str(finding.explanation)
+    assert row == "b" or "a step for every three characters" in str(finding.explanation)
 
 
 def test_many_tables_share_the_cells_of_one_text() -> None:
     several = "\n\n".join(ragged(20)[:1_990] for _ in range(4))
-    assert sum(token.type == "td_open" for token in parse_markdown(several).tokens) <= MAX_CELLS
+    assert sum(token.type == "td_open" for token in parse_markdown(several).tokens) <= max_steps(several)
 
 
 def test_a_large_table_that_is_written_out_is_read_whole() -> None:
