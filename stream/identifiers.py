@@ -9,6 +9,7 @@ Not found: numbers in other digits than 0-9, addresses written out ("bob at exam
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import re2
@@ -77,7 +78,7 @@ def find_phones(data: bytes) -> Iterator[Span]:
             yield match.start(), end
     for match in _NORTH_AMERICAN.finditer(data):
         start, end = match.span()
-        if _stands_alone(data, start, end) and not _ABOUT_A_THING.search(data[max(0, start - 32) : start]):
+        if _stands_alone(data, start, end) and not _is_of_a_thing(data, start):
             yield start, end
     for match in _TRUNK.finditer(data):
         if (end := _end_after_trunk(data, *match.span())) is not None:
@@ -107,8 +108,7 @@ def _end_abroad(data: bytes, start: int, end: int) -> int | None:
 
 def _end_after_trunk(data: bytes, start: int, end: int) -> int | None:
     """Return where a number with a trunk 0 ends; None when it is a date, an address or an order's number."""
-    before = data[max(0, start - 32) : start]
-    if _goes_on(data, start) or _ABOUT_A_THING.search(before):
+    if _goes_on(data, start) or _is_of_a_thing(data, start):
         return None
     groups = [match.span() for match in _DIGITS.finditer(data, start, end)]
     lengths = [last - first for first, last in groups]
@@ -140,6 +140,13 @@ def _goes_on(data: bytes, start: int) -> bool:
     """Say whether a number belongs to what stands before it: a word, a path, the first half of a longer number."""
     before = data[max(0, start - 1) : start]
     return before.isalnum() or before in _BINDING or (before == b" " and data[max(0, start - 2) : start - 1].isdigit())
+
+
+def _is_of_a_thing(data: bytes, start: int) -> bool:
+    """Say whether the word before a number says that it counts orders, tickets, versions."""
+    before = data[max(0, start - 32) : start]
+    # The search begins anew at each byte; where no word stands before, one look is enough.
+    return before.rstrip(b" .:#=-")[-1:].isalpha() and _ABOUT_A_THING.search(before) is not None
 
 
 def _stands_alone(data: bytes, start: int, end: int) -> bool:
@@ -182,7 +189,7 @@ def _card_from(data: bytes, groups: list[Span], number: int) -> int | None:
         if last - first < 3 or len(digits) + last - first > 19:  # nobody writes a card in single digits
             return None
         digits += data[first:last]
-        if _ISSUERS.fullmatch(digits) and _luhn(digits) and not data[last : last + 1].isalpha():
+        if len(digits) > 12 and _ISSUERS.fullmatch(digits) and _luhn(digits) and not data[last : last + 1].isalpha():
             return last
     return None
 
@@ -200,6 +207,8 @@ def _luhn(digits: bytes) -> bool:
 
 _IBAN = compile_pattern(r"(?i)\b[A-Z]{2}\d{2}(?:[ \x{A0}-]?[A-Z0-9]){11,30}")
 _ALNUM = re.compile(rb"[A-Za-z0-9]")
+_BETWEEN = bytes(byte for byte in range(256) if _ALNUM.match(bytes([byte])) is None)
+_VALUES = str.maketrans({chr(letter): str(letter - 55) for letter in range(65, 91)})  # A is 10, Z is 35
 #: Characters of an IBAN → countries, after the SWIFT registry.
 _COUNTRIES = {
     15: "NO",
@@ -221,7 +230,7 @@ _COUNTRIES = {
     32: "LC",
     33: "RU",
 }
-_LENGTHS = {country: length for length, countries in _COUNTRIES.items() for country in countries.split()}
+_LENGTHS = {country.encode(): length for length, countries in _COUNTRIES.items() for country in countries.split()}
 
 
 def find_ibans(data: bytes) -> Iterator[Span]:
@@ -231,18 +240,20 @@ def find_ibans(data: bytes) -> Iterator[Span]:
     at = 0
     while (match := _IBAN.search(data, at)) is not None:
         start, end = match.span()
-        length = _LENGTHS.get(data[start : start + 2].decode().upper(), 0)
-        places = [one.start() for one in _ALNUM.finditer(data, start, end)][:length]
-        last = places[-1] + 1 if places else start
-        whole = len(places) == length > 0 and not data[last : last + 1].isalnum()
         at = start + 4
-        if whole and _by_97(bytes(data[place] for place in places)):
-            at = last
-            yield start, last
+        length = _LENGTHS.get(data[start : start + 2].upper(), 0)
+        if not length:
+            continue
+        iban = data[start:end].translate(None, _BETWEEN)[:length]
+        if len(iban) == length and _by_97(iban):
+            last = next(islice(_ALNUM.finditer(data, start, end), length - 1, None)).end()
+            if not data[last : last + 1].isalnum():
+                at = last
+                yield start, last
 
 
 def _by_97(iban: bytes) -> bool:
-    return int("".join(str(int(chr(char), 36)) for char in iban[4:] + iban[:4])) % 97 == 1
+    return int((iban[4:] + iban[:4]).decode().upper().translate(_VALUES)) % 97 == 1
 
 
 # -- secrets -----------------------------------------------------------------------------------------------------------

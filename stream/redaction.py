@@ -8,11 +8,14 @@ still name the same documents, and places delivered beside the text are moved al
 It changes what scorers read, so it can change scores, and is part of a suite's fingerprint (`Suite.redacted_by`): means
 never mix redacted and plain texts, and a row says under which reading it was scored. It stands in a file of its own
 beside the suite all the same, because other people decide about it, and it is to outlive a change of the suite. A
-redacted text depends on that text and the turn's document ids alone, so a replay gives the same.
+redacted turn depends on that turn alone, so a replay gives the same.
+
+What a turn may cost is bounded, and beyond a bound nothing personal stays: what is found is replaced although it is
+part of a document's id (`MAX_LOOKS`), and strings of metadata are emptied unread (`MAX_STRINGS`).
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, MutableMapping, Sequence
 from functools import cached_property, partial
 from hashlib import blake2b
 from itertools import chain
@@ -25,6 +28,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from stream.annotations import move_annotations
 from stream.identifiers import FINDERS, VERSION, Finder, Span, compile_pattern
 from stream.turns import Turn
+
+MAX_LOOKS = 100_000  #: looks in one turn whether what is found is part of a document's id: 1,000 ids, 100 markers
+MAX_STRINGS = 10_000  #: different strings that are looked at in the metadata of one turn
 
 Builtin = Literal["secret", "email", "iban", "card", "phone"]
 #: Letters and underscores alone: a digit could make `[kind]` a citation marker.
@@ -148,25 +154,31 @@ class Redaction(_Part):
         keep = self._kept([document.doc_id for document in turn.retrieved]) if turn.retrieved else None
         before = turn.text
         turn.text, moves = self.redact(before, counts, keep)
+        if turn.metadata:
+            if moves:
+                move_annotations(turn.metadata, before, moves)
+            self._redact_within(turn.metadata, keep)  # before documents: it names them, and looks are bounded
         for document in turn.retrieved:
             for name in ("text", "title", "url"):
                 given = getattr(document, name)
                 if given:
                     setattr(document, name, self.redact(given, counts, keep).text)
-        if turn.metadata:
-            if moves:
-                move_annotations(turn.metadata, before, moves)
-            # Not counted: what is delivered beside the text repeats what stands in it and in the documents.
-            self._redact_within(turn.metadata, defaultdict(int), keep)
 
-    def _redact_within(self, given: Any, counts: MutableMapping[str, int], keep: "Kept | None") -> None:
-        """Redact every string in lists and objects, however deep; keys stay."""
-        waiting: list[Any] = [given]
+    def _redact_within(self, given: Any, keep: "Kept | None") -> None:
+        """Redact every string in lists and objects, however deep, those further up first; keys stay.
+
+        Each different string is looked at once, and from `MAX_STRINGS` on not at all: it is emptied. Not counted: what
+        is delivered beside the text repeats what stands in it and in the documents.
+        """
+        known = {"": ""}
+        waiting: deque[Any] = deque([given])
         while waiting:
-            one = waiting.pop()
+            one = waiting.popleft()
             for key, value in one.items() if isinstance(one, dict) else enumerate(one):
                 if isinstance(value, str):
-                    one[key] = self.redact(value, counts, keep).text
+                    if value not in known and len(known) <= MAX_STRINGS:
+                        known[value] = self.redact(value, defaultdict(int), keep).text
+                    one[key] = known.get(value, "")
                 elif isinstance(value, dict | list):
                     waiting.append(value)
 
@@ -175,26 +187,35 @@ class Redaction(_Part):
         joined = "\n".join(ids).encode("utf-8", "replace")
         if not any(True for _, find in self._finders for _ in find(joined)):
             return None  # nearly always
-        kept = Kept(set(), defaultdict(set))
+        kept = Kept()
         for doc_id in ids:
             data = doc_id.encode("utf-8", "replace")
-            for start, end in chain.from_iterable(find(data) for _, find in self._finders):
-                kept.ids.add(data)
-                kept.places[data[start:end]].add((start, len(data)))
+            kept.add(data, chain.from_iterable(find(data) for _, find in self._finders))
         return kept
 
 
-class Kept(NamedTuple):
-    """Document ids in which something is found; places: what is found → where in an id it begins, length of the id."""
+class Kept:
+    """Document ids of one turn in which something is found."""
 
-    ids: set[bytes]
-    places: Mapping[bytes, set[tuple[int, int]]]
+    def __init__(self) -> None:
+        self._ids: set[bytes] = set()
+        self._places: defaultdict[bytes, set[Span]] = defaultdict(set)  # what is found → its place in ids, their length
+        self._looks = MAX_LOOKS
+
+    def add(self, doc_id: bytes, found: Iterable[Span]) -> None:
+        """Add an id, and where in it something is found."""
+        for start, end in found:
+            self._ids.add(doc_id)
+            self._places[doc_id[start:end]].add((start, len(doc_id)))
 
     def holds(self, data: bytes, start: int, end: int) -> bool:
-        """Say whether what was found is part of such an id."""
+        """Say whether what was found is part of such an id; no once that took the turn more than `MAX_LOOKS`."""
+        places = self._places.get(data[start:end], ())
+        if len(places) > self._looks:
+            return False
+        self._looks -= len(places)
         return any(
-            before <= start and data[start - before : start - before + length] in self.ids
-            for before, length in self.places.get(data[start:end], ())
+            before <= start and data[start - before : start - before + length] in self._ids for before, length in places
         )
 
 

@@ -76,6 +76,11 @@ UNITS = ["1", "1 ", "411 ", "a@b.cc ", "a@", "+1 ", "DE89 ", "eyJaaaaaaaa.aaaaaa
 UNITS += ["030 12 ", "4111 1111 1111 1111 ", "sk-", "-----BEGIN PRIVATE KEY-----", "(", "é@é.éé "]
 
 
+@pytest.mark.parametrize("text", ["a\u212ab1234567890123456", "a\u212a\u212a12" + "3" * 20])
+def test_a_letter_that_only_folds_to_an_ascii_one_begins_no_iban(text: str) -> None:
+    assert list(FINDERS["iban"](text.encode())) == []  # RE2 takes the sign of Kelvin for a k, whatever its bytes
+
+
 @pytest.mark.parametrize("unit", UNITS)
 def test_finding_takes_linear_time_on_the_most_hostile_texts(unit: str) -> None:
     def look(size: int) -> object:

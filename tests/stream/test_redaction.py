@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from stream.outbox import EXCHANGES
 from stream.pipeline import Batch, Shard
-from stream.redaction import OwnPattern, Redaction
+from stream.redaction import MAX_LOOKS, MAX_STRINGS, OwnPattern, Redaction
 from stream.suite import Suite, parse_suite
 from stream.turns import Turn, decode_turn
+from tests.conformance.growth import is_linear, steps
 from tests.stream.test_pipeline import T0, Came
 
 ALL = Redaction()
@@ -202,3 +203,47 @@ def test_every_part_that_was_replaced_is_told_and_the_rest_is_as_it_was(pieces: 
         assert data[at:start] == now[at + shift : start + shift]
         shift += length - (end - start)
         at = end
+
+
+def test_an_address_at_other_places_of_every_document_id_makes_a_turn_no_square() -> None:
+    def work(size: int) -> int:
+        ids = [{"doc_id": "!" * (n % 250) + "a@b.cc" + "?" * (n // 250)} for n in range(size)]
+        read = decode_turn(orjson.dumps(turn(retrieved=[*ids[1:], {"doc_id": "z", "text": "a@b.cc " * size}])))
+        return steps(lambda: ALL.apply(read, Counter()))
+
+    assert is_linear(work)
+
+
+def test_strings_of_metadata_are_looked_at_once_each_and_so_many_at_most() -> None:
+    def work(strings: list[str]) -> int:
+        read = decode_turn(orjson.dumps(turn(metadata={"citations": strings})))
+        return steps(lambda: ALL.apply(read, Counter()))
+
+    assert work(["1"] * 5_000) < 10 * 5_000
+    first, more = work([str(n) for n in range(MAX_STRINGS)]), work([str(n) for n in range(2 * MAX_STRINGS)])
+    assert more - first < 10 * MAX_STRINGS
+
+
+def test_beyond_the_strings_that_are_looked_at_metadata_is_emptied_and_the_first_citations_stay() -> None:
+    given = [{"doc_id": f"d{n}", "note": [f"x{n}", {"by": MAIL}]} for n in range(MAX_STRINGS)]
+    read, _ = redacted(text="It is blue.", metadata={"citations": given})
+    moved: Any = read.metadata
+    assert [one["doc_id"] for one in moved["citations"]] == [f"d{n}" for n in range(MAX_STRINGS)]
+    assert MAIL not in str(moved)
+    assert moved["citations"][-1]["note"][0] == ""
+
+
+def test_beyond_the_looks_at_document_ids_what_is_found_is_replaced_and_the_text_comes_first() -> None:
+    ids = ["!" * n + MAIL for n in range(400)]
+    much = f"{MAIL} " * (MAX_LOOKS // len(ids) + 10)
+    read, _ = redacted(
+        role="assistant",
+        text=f"It is blue [{ids[7]}].",
+        retrieved=[*({"doc_id": one} for one in ids), {"doc_id": "z", "text": much}],
+        metadata={"citations": [{"doc_id": ids[9], "start": 0, "end": 5}]},
+    )
+    moved: Any = read.metadata
+    assert read.text == f"It is blue [{ids[7]}]."
+    assert moved["citations"][0]["doc_id"] == ids[9]
+    assert (read.retrieved[-1].text or "").endswith("[email] " * 10)
+    assert [document.doc_id for document in read.retrieved][:400] == ids
