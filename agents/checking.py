@@ -12,7 +12,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
@@ -21,7 +21,7 @@ from time import monotonic
 from typing import IO, Any, cast
 
 from agents.confining import keep_private
-from stream.checks.breaker import SHARE, CircuitBreaker
+from stream.checks.breaker import SHARE, CircuitBreakers
 from stream.checks.named import one_line
 from stream.checks.python import GROUP, Hosted, errored, plain, read_answer
 from stream.citations import citation_reader
@@ -47,8 +47,8 @@ _CONFINED = [sys.executable, "-I", "-S", str(Path(__file__).with_name("confining
 _LONGEST = 65_536  #: bytes of one answer
 _STRAY = "wrote into a pipe that is not its own and was killed"
 _REFUSAL = (
-    "is not asked: calls that ended the process or took more than half of their time"
-    f" have used {SHARE:.0%} of the last minute"
+    "is not asked: calls that ended the process or took more than half of their time have used its part of the"
+    f" {SHARE:.0%} of the last minute that all Python checks share"
 )
 
 
@@ -64,9 +64,9 @@ class CheckProcess:
     """A process with the functions of some checks; a `stream.checks.python.Runner`.
 
     One response is asked about at a time. A process that overruns its time, ends or writes out of turn is killed, with
-    whatever it started, and a new one takes its place; a circuit breaker per check bounds what that costs. It ends with
-    whoever holds the other end of its pipes. The checks of a suite share it, and could change one another's functions:
-    one suite is one author's.
+    whatever is left in its session, and a new one takes its place; circuit breakers bound what that costs, of all
+    checks together. It ends with whoever holds the other end of its pipes. The checks of a suite share it, and could
+    change one another's functions: one suite is one author's.
 
     python: the interpreter to run in; clock: seconds that never go back, for the circuit breakers.
     """
@@ -76,7 +76,7 @@ class CheckProcess:
     ) -> None:
         self._targets = [[one.name, one.inner.family, one.inner.target] for one in checks]
         self._python, self._clock = python, clock
-        self._breakers = {one.name: CircuitBreaker() for one in checks}
+        self._breakers = CircuitBreakers(one.name for one in checks)
         self._broken: dict[str, str] = {}
         self._loaded = False
         self._asked: set[str] = set()  # in this process
@@ -108,21 +108,18 @@ class CheckProcess:
         """Run one check on one response; an error says why there is no answer."""
         name, target = check.name, check.inner.target
         began = self._clock()
-        if self._breakers[name].is_open(began):
+        if self._breakers.is_open(name, began):
             return errored(f"{target} {_REFUSAL}")
         try:
             self._make_ready(began)
             began = self._clock()
-            answer = self._ask(check, response)
+            asked, answer = self._ask_surely(check, response, began)
         except ProcessLostError as lost:
-            others = self._asked - {name}
-            stray = isinstance(lost, StrayLineError) and bool(others)
-            self._replace(others if stray else {name}, began)
-            # A line out of turn may be any function's that has run there; in the new process it can only be this one's.
-            return self(check, response) if stray else errored(f"{target}: {lost}")
-        took = self._clock() - began
-        if took > LONG * check.timeout:
-            self._breakers[name].charge(began + took, took)
+            self._replace({name}, began)
+            return errored(f"{target}: {lost}")
+        now = self._clock()
+        if now - asked > LONG * check.timeout:
+            self._breakers.charge(name, now, now - asked)
         if "error" in answer:
             return errored(f"{target} {one_line(str(answer['error']))}")
         return read_answer(answer.get("returned"), len(response.text))
@@ -133,6 +130,25 @@ class CheckProcess:
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 cast("IO[bytes]", pipe).close()
+
+    def _ask_surely(self, check: Hosted, response: Response, began: float) -> tuple[float, dict[str, Any]]:
+        """Ask, so that a ProcessLostError is this check's own doing; return when it was asked and what it said.
+
+        A line out of turn may be any function's that has run there. Nobody is charged with it before the check was
+        asked again, alone in a new process: if it answers, it was one of the others.
+        """
+        try:
+            return began, self._ask(check, response)
+        except StrayLineError:
+            others = self._asked - {check.name}
+            if not others:
+                raise
+        self._replace(set(), began)
+        self._make_ready(began)
+        asked = self._clock()
+        answer = self._ask(check, response)
+        self._charge(others, began)
+        return asked, answer
 
     def _make_ready(self, now: float) -> None:
         """Have a process that has loaded its functions and waits for a request."""
@@ -171,10 +187,11 @@ class CheckProcess:
             return bool(self._got)
         return True
 
-    def _charge(self, names: Iterable[str], since: float) -> None:
+    def _charge(self, names: Collection[str], since: float) -> None:
+        """Charge each of them with an equal part of the time since then: which of them it was is not known."""
         now = self._clock()
         for name in names:
-            self._breakers[name].charge(now, now - since)
+            self._breakers.charge(name, now, (now - since) / len(names))
 
     def _replace(self, suspects: set[str], since: float) -> None:
         """Start a new process, and charge the suspects with it and with all since then."""

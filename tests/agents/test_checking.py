@@ -128,6 +128,14 @@ def forge_late(response):
         threading.Timer(0.02, write).start()
     return True
 
+def flood(response):
+    for fd in range(3, 20):
+        try:
+            for _ in range(100):
+                os.write(fd, b"x" * 65536)
+        except OSError:
+            pass
+
 def leave_late(response):
     threading.Timer(0.02, lambda: os._exit(3)).start()
     return True
@@ -286,8 +294,8 @@ def test_a_check_that_keeps_near_its_limit_is_charged_too() -> None:
         runner = cast("CheckProcess", cast("Hosted", suite.parsed_checks[0][1]).run)
         for _, check in suite.parsed_checks:
             check.check(answer("please"))
-        spent = {name.split(":")[1]: breaker._spent for name, breaker in runner._breakers.items()}
-    assert spent["near)"] >= 0.6
+        spent = runner._breakers.spent(suite.parsed_checks[0][1].name, runner._clock())
+    assert spent >= 0.6
 
 
 @uses("forge", "never")
@@ -297,6 +305,18 @@ def test_lines_that_a_check_writes_into_the_pipe_are_its_own_error_and_flip_no_o
             Result.ERROR, "acme_checks:forge: wrote into a pipe that is not its own and was killed"
         )
         assert ready["never"].check(answer("x")) == Finding(Result.FAIL, "the function says no")
+
+
+@runs("flood", "never")
+def test_a_check_that_floods_the_pipe_costs_its_neighbour_no_answer_and_is_charged_alone(process: CheckProcess) -> None:
+    flooded, refused = [], "acme_checks:flood is not asked"
+    for _ in range(8):
+        assert ask(process, "never", "x") == Finding(Result.FAIL, "the function says no")
+        flooded.append(str(ask(process, "flood", "x").explanation).startswith(refused))
+    assert flooded[0] is False
+    assert flooded[-1] is True
+    [never] = suite_of("acme_checks:never").parsed_checks
+    assert process._breakers.spent(never[1].name, process._clock()) == 0.0
 
 
 @uses("forge_late", "never")
