@@ -155,7 +155,8 @@ class Stand:
 def main() -> int:
     """Print the dearest turns of each length."""
     options = _read_arguments()
-    return int(any([_is_beyond(options.limit, options.show, characters) for characters in options.characters]))
+    beyond = [_is_beyond(options.limit, options.show, characters) for characters in options.characters]
+    return int(any(beyond))
 
 
 def _is_beyond(limit: float, show: int, characters: int) -> bool:
