@@ -19,6 +19,7 @@ STYLES = ("doc_id", "numeric", "footnote", "full_width", "labelled", "step_item"
 MAX_MARKER = 2_000  #: characters inside one bracket; longer is prose
 _MAX_JOINED = 100  #: characters of an item that may hold several: `doc_1 and doc_2`
 MAX_RANGE = 50  #: documents named by one range: `[1-50]`
+_MAX_NAMED = 500  #: by one bracket, before a further range in it is malformed: `[1-50, 1-50, …]`
 
 
 _NUMBERS = re.compile(r"\d+(?:[,;\s]+\d+)+")  # the commonest list, and never an id
@@ -222,7 +223,10 @@ class Grammar:
             elif part != no_item and (one := self.item(part, names)) is not None:
                 readings.append(one)
             elif (span := _RANGE.fullmatch(part)) is not None:
-                readings += self.read_range(part, int(span[1]), int(span[2]), names)
+                if len(readings) < _MAX_NAMED:
+                    readings += self.read_range(part, int(span[1]), int(span[2]), names)
+                else:
+                    readings.append(Reading("malformed", "numeric", part))
             elif (joined := self._joined(part, names, bool(readings))) is not None:
                 readings += joined
             elif all(map(str.isdecimal, words := part.split())):

@@ -406,3 +406,11 @@ def test_inline_code_closes_with_an_equal_run_in_its_paragraph():
     assert code_spans("a `b` c ``d ` e`` f") == [(2, 5), (8, 17)]
     assert code_spans("a `b\n\nc` d") == []
     assert code_spans("```\nx\n```\n`y`") == [(0, 9), (10, 13)]
+
+
+def test_ranges_in_one_bracket_name_so_many_documents_and_no_more():
+    documents = [Document(f"d{number}") for number in range(60)]
+    few = read("[" + "1-50, " * 9 + "1-50]", documents)
+    many = read("[" + "1-50, " * 300 + "1-50]", documents)
+    assert (len(few.found), {fault.kind for fault in few.faults}) == (500, {"duplicate"})
+    assert (len(many.found), {fault.kind for fault in many.faults}) == (500, {"duplicate", "malformed"})
