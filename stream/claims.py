@@ -16,9 +16,18 @@ from stream.intervals import Difference, adjust
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
 CLARIFICATION_FREE = "clarification_free"
+FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, S0's success
 CITED, DANGLING, CHECKS_APPLIED, ANSWER_SECONDS = "cited", "dangling", "checks_applied", "answer_seconds"
 #: what a comparison may be about, beside measures and checks
-PRIMARIES = (CLARIFICATION_FREE, "follow_up", "follow_up(policy=precision)", "compliance", CITED, *OUTCOMES)
+PRIMARIES = (
+    CLARIFICATION_FREE,
+    "follow_up",
+    "follow_up(policy=precision)",
+    "compliance",
+    CITED,
+    FREE_CONVERSATIONS,
+    *OUTCOMES,
+)
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, SMALL = "no difference shown", "too small to name"
@@ -27,7 +36,7 @@ SAME, SMALL = "no difference shown", "too small to name"
 MEANINGS = {
     "clarified": (CHANGED, CHANGED),  # from resolved it is worse, from abandoned better, and those say so
     "abandoned": (WORSE, BETTER),
-    "silent": (CHANGED, CHANGED),
+    "silent": (WORSE, CHANGED),  # fewer may also be more who complain
     "unanswered": (WORSE, BETTER),
     "uncited": (WORSE, CHANGED),
     DANGLING: (WORSE, BETTER),
