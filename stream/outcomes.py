@@ -22,13 +22,6 @@ VALUES = {
     ConversationOutcome.ABANDONED: 0.0,
     ConversationOutcome.UNANSWERED: 0.0,
 }
-#: S0's success: nobody ever had to clarify. Saying nothing counts too, so the share of `silent` stands beside it.
-CLARIFICATION_FREE = (ConversationOutcome.RESOLVED, ConversationOutcome.SILENT)
-
-
-def is_clarification_free(outcome: str) -> bool:
-    """Say whether a conversation got by without any clarification, and with an answer."""
-    return outcome in CLARIFICATION_FREE
 
 
 class Outcomes:

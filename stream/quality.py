@@ -19,6 +19,7 @@ import numpy.typing as npt
 from stream.claims import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
+    FREE_CONVERSATIONS,
     OUTCOMES,
     Claim,
     claims,
@@ -33,6 +34,7 @@ from stream.intervals import (
     mean_over_turns,
     rate,
 )
+from stream.scores import CLARIFICATION_FREE, Unscored
 from stream.tallies import Release
 
 FOLLOW_UP = "follow_up"
@@ -51,9 +53,10 @@ def on_log_scale(seconds: float) -> float:
 class Went(NamedTuple):
     """How one conversation went, in little memory.
 
-    release: of its last answer; first: event time of its first turn; quiet: event time from which on it was idle;
-    clock: stream time at its last turn; headless: its first turn was an answer; answers: how many;
-    parts: release → count and sum of each figure's values, in turn, and the number of answers last.
+    release: of its last answer; outcome: `cut` where the recording ended before it; first: event time of its first
+    turn; quiet: event time from which on it was idle; clock: stream time at its last turn; headless: its first turn was
+    an answer; answers: how many; parts: release → count and sum of each figure's values, in turn, and the number of
+    answers last; turns: how many.
     """
 
     release: Release
@@ -64,6 +67,7 @@ class Went(NamedTuple):
     headless: bool
     answers: int
     parts: "dict[Release, array[float]]"
+    turns: int = 0
 
 
 @dataclass(slots=True)
@@ -72,7 +76,7 @@ class ReleaseTotals:
 
     first: smallest event time, seconds since 1970; moments: a row per figure: the fields of `Clusters`, and the sum of
     answers × count; answered: conversations, answers, answers²; left_out: conversations that the recording cuts, by
-    reason; waiting: values of conversations that are not in the moments yet.
+    reason; waiting: values of conversations that are not in the moments yet; turns: of the conversations that count.
     """
 
     first: float
@@ -81,6 +85,7 @@ class ReleaseTotals:
     outcomes: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     waiting: "list[array[float]]" = field(default_factory=list)
+    turns: int = 0
 
     def take(self, values: "array[float]") -> None:
         """Add a conversation's values."""
@@ -108,6 +113,7 @@ class ReleaseTotals:
         self.answered += other.answered
         self.outcomes.update(other.outcomes)
         self.left_out.update(other.left_out)
+        self.turns += other.turns
 
 
 class Figure(NamedTuple):
@@ -132,7 +138,7 @@ class Quality:
         self._covered = covered
         self._releases: dict[Release, ReleaseTotals] = {}
         self._cut: list[Went] = []  # conversations that the recording may cut: known when its ends are known
-        self._set_aside = ReleaseTotals(math.inf, self._no_moments())  # of those that it does cut
+        self._set_aside: dict[Release, ReleaseTotals] = {}  # of those that it does cut
 
     def empty(self) -> "array[float]":
         """Return the values of a conversation before its first answer, as `Went` holds them."""
@@ -150,9 +156,9 @@ class Quality:
         """Add what another part counted; sums of floats depend on the order, so merge in the order of the shards."""
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self._cut += other._cut
-        self._set_aside.merge(other._set_aside)
-        for release, theirs in other._releases.items():
-            self._totals(release, theirs.first).merge(theirs)
+        for mine, others in ((self._releases, other._releases), (self._set_aside, other._set_aside)):
+            for release, theirs in others.items():
+                self._totals(release, theirs.first, mine).merge(theirs)
 
     def settle(self) -> None:
         """Leave out what the recording cuts, now that its ends are known; call once all parts are merged."""
@@ -163,13 +169,22 @@ class Quality:
                 self._count(went)
                 continue
             self._totals(went.release, went.first).left_out[why] += 1
-            for values in went.parts.values():
-                self._set_aside.take(values)
+            for release, values in went.parts.items():
+                self._totals(release, went.first, self._set_aside).take(values)
+
+    def mean_of_conversations(self, release: Release, figure: str) -> dict[str, float] | None:
+        """Return n and mean of the conversations' own means, cut ones too; None where nothing was scored."""
+        known = [part[release] for part in (self._releases, self._set_aside) if release in part]
+        for totals in known:
+            totals.sum_up()
+        at = self.figures.index(figure)
+        n, mean = (sum(float(totals.moments[at, column]) for totals in known) for column in (0, 6))
+        return {"n": round(n), "mean": round(mean / n, 6)} if n else None
 
     def pooled(self, figure: str) -> Clusters:
         """Return one figure's sums over all releases, with the conversations that are left out of them."""
         sums = Clusters()
-        for totals in (*self._releases.values(), self._set_aside):
+        for totals in (*self._releases.values(), *self._set_aside.values()):
             totals.sum_up()
             sums.merge(Clusters(*totals.moments[self.figures.index(figure), :-1].tolist()))
         return sums
@@ -186,8 +201,9 @@ class Quality:
         rows = []
         before: dict[str, Release] = {}
         for release in sorted(self._releases, key=self._by_time):
-            if self._releases[release].outcomes.total() < minimum:
-                continue
+            totals = self._releases[release]
+            if totals.outcomes.total() < minimum or (release[1] is None and not totals.answered[0]):
+                continue  # the latter: asked of nobody in particular, and nobody answered
             if release[0] in before:
                 rows.append(self._compare(before[release[0]], release, minimum, primary, least_change))
             before[release[0]] = release
@@ -196,10 +212,13 @@ class Quality:
     def _no_moments(self) -> npt.NDArray[np.float64]:
         return np.zeros((len(self.figures), 9))
 
-    def _totals(self, release: Release, first: float) -> ReleaseTotals:
-        totals = self._releases.get(release)
+    def _totals(
+        self, release: Release, first: float, known: dict[Release, ReleaseTotals] | None = None
+    ) -> ReleaseTotals:
+        part = self._releases if known is None else known
+        totals = part.get(release)
         if totals is None:
-            totals = self._releases[release] = ReleaseTotals(first, self._no_moments())
+            totals = part[release] = ReleaseTotals(first, self._no_moments())
         totals.first = min(totals.first, first)
         return totals
 
@@ -207,12 +226,14 @@ class Quality:
         """Say why a conversation is left out, as far as the ends of the recording are known; "" where it is not."""
         if not self._idle:
             return ""
-        if went.quiet + self._idle > self.end or went.quiet > self.end:
+        if went.outcome == Unscored.CUT or went.quiet + self._idle > self.end or went.quiet > self.end:
             return "young"
         return "headless" if went.headless and went.first < self.start + self._idle else ""
 
     def _count(self, went: Went) -> None:
-        self._totals(went.release, went.first).outcomes[went.outcome] += 1
+        totals = self._totals(went.release, went.first)
+        totals.outcomes[went.outcome] += 1
+        totals.turns += went.turns
         for release, values in went.parts.items():
             self._totals(release, went.first).take(values)
 
@@ -224,7 +245,11 @@ class Quality:
         totals = self._releases[release]
         totals.sum_up()
         n = totals.outcomes.total()
-        figures = {name: Figure(rate(totals.outcomes[name], n)) for name in OUTCOMES} if n >= minimum else {}
+        figures = {}
+        if n >= minimum:
+            figures = {name: Figure(rate(totals.outcomes[name], n)) for name in OUTCOMES}
+            free = sum(totals.outcomes[outcome] for outcome in CLARIFICATION_FREE)
+            figures[FREE_CONVERSATIONS] = Figure(rate(free, n))
         conversations, answers, answers2 = totals.answered.tolist()
         for name, moments in zip(self.figures, totals.moments.tolist(), strict=True):
             sums = Clusters(*moments[:-1])
@@ -247,6 +272,7 @@ class Quality:
         if n < minimum:
             return row | {"silent": f"n too small: {n} < {minimum}"}
         conversations, answers, _ = totals.answered.tolist()
+        row["turns_per_conversation"] = round(totals.turns / n, 6)
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
         return row | {"figures": {name: _spell(name, found) for name, found in self._figures(release, minimum).items()}}
 

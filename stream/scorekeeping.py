@@ -13,7 +13,7 @@ from stream.conversations import Conversation
 from stream.diagnosis import NO_ANSWER
 from stream.follow_up_scoring import FollowUpScorer
 from stream.outbox import Outbox
-from stream.outcomes import VALUES, Outcomes, is_clarification_free
+from stream.outcomes import VALUES, Outcomes
 from stream.pairing import (
     ASSISTANT,
     GAP_ASSISTANT,
@@ -28,6 +28,7 @@ from stream.pairing import (
     prompted,
     touched,
 )
+from stream.scores import CLARIFICATION_FREE as FREE_OF_CLARIFICATION
 from stream.scores import ConversationOutcome, Outcome, Score, Stage, Unscored, row_id
 from stream.scoring import (
     CLARIFICATION_FREE,
@@ -197,7 +198,7 @@ class Scorekeeper:
             "late": state.late,
             "gaps": state.gaps,
             "outcome": outcome,
-            "clarification_free": None if outcome is None else is_clarification_free(outcome),
+            "clarification_free": None if outcome is None else outcome in FREE_OF_CLARIFICATION,
             "diagnosis": diagnosis["label"],
             "meaning": diagnosis["explanation"],
             "scores": scores,
@@ -330,6 +331,6 @@ def _spell_close(outcome: ConversationOutcome | None, diagnosis: Mapping[str, An
         missing = Unscored.NO_EVIDENCE if outcome is ConversationOutcome.SILENT else None
         went = [
             Score(CONVERSATION, VALUES.get(outcome), outcome, missing),
-            Score(FREE_CONVERSATIONS, float(is_clarification_free(outcome)), outcome),
+            Score(FREE_CONVERSATIONS, float(outcome in FREE_OF_CLARIFICATION), outcome),
         ]
     return Scored([*(score.as_json() for score in went), dict(diagnosis)])

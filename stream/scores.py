@@ -56,6 +56,10 @@ class ConversationOutcome(StrEnum):
     UNANSWERED = "unanswered"  #: the last answer is none, and nothing good followed; or the last message got none
 
 
+#: S0's success: nobody ever had to clarify. Saying nothing counts too, so the share of `silent` stands beside it.
+CLARIFICATION_FREE = (ConversationOutcome.RESOLVED, ConversationOutcome.SILENT)
+
+
 @dataclass(slots=True)
 class Score:
     """What one scorer said.
