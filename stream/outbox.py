@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 import orjson
 
 from stream.compliance import Results
@@ -189,7 +190,7 @@ class Outbox:
         if follow_up is not None:
             record |= {"follow_up": follow_up.text, "follow_up_id": follow_up.turn_id, "outcome": Outcome.FOLLOWED_UP}
         if documents is not None:
-            record["documents"] = documents
+            record["documents"] = msgspec.to_builtins(documents)
         self.outputs.append(Output(EXCHANGES, key, orjson.dumps(record)))
 
     def summary(self, key: bytes, summary: Mapping[str, Any] | None) -> None:
