@@ -277,7 +277,7 @@ class Outbox:
         lowest = self._good_from.get(name[2])
         if lowest is None:
             return
-        bad = sum(value < lowest for value in values)
+        bad = sum(map(lowest.__gt__, values))
         if len(values) > bad:
             tally.verdicts[(*name, "good")] += len(values) - bad
         if bad:

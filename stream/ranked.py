@@ -21,7 +21,7 @@ from stream.suite import Suite
 
 WASTED = "wasted_context"
 _REMEMBERED = 1_000  #: combinations of places that are kept
-_FEW = 20  #: places that a combination has at most
+_FEW = 50  #: documents of the longest ranking of which they are
 
 
 class RankScorer:
@@ -80,13 +80,12 @@ class _Group:
         self, ranking: Sequence[str], gains: Mapping[str, float], cited: tuple[int, ...]
     ) -> tuple[Part, float | None]:
         """Return the scores, and relevancy if it is among them."""
-        places = tuple([place for place, doc_id in enumerate(ranking) if doc_id in gains])
         # Only relevancy is explained, by the cited ranks.
-        combination = (places, len(ranking), len(gains), () if self._relevancy is None else cited)
+        combination = (tuple(map(gains.__contains__, ranking)), len(gains), self._relevancy is None or cited)
         found = self._known.get(combination)
         if found is None:
             found = self._measure(ranking, gains, cited)
-            if len(places) <= _FEW >= len(cited):
+            if len(ranking) <= _FEW:
                 if len(self._known) >= _REMEMBERED:
                     self._known.clear()
                 self._known[combination] = found
