@@ -17,7 +17,7 @@ DANGLING = "dangling"  #: of answers with markers: 1 when one names nothing retr
 class CitedScores(NamedTuple):
     """Both scores, encoded once; scorers, values: of what is scored; unscored: scorer and reason of what is not."""
 
-    encoded: orjson.Fragment
+    scores: list[orjson.Fragment]
     scorers: tuple[str, ...]
     values: tuple[float, ...]
     unscored: tuple[tuple[str, Unscored], ...]
@@ -40,7 +40,7 @@ def score_cited(citations: Citations, *, given: bool, exempt: bool = False) -> C
 def _encode(*scores: Score) -> CitedScores:
     given = [score for score in scores if score.value is not None]
     return CitedScores(
-        orjson.Fragment(orjson.dumps([score.as_json() for score in scores])[1:-1]),
+        [orjson.Fragment(orjson.dumps([score.as_json() for score in scores])[1:-1])],
         tuple(score.scorer for score in given),
         tuple(score.value for score in given if score.value is not None),
         tuple((score.scorer, score.unscored) for score in scores if score.unscored is not None),

@@ -30,25 +30,25 @@ class Part(msgspec.Struct, gc=False):
     """Some of a row's scores: encoded, by name and value, or with the reason why there is none."""
 
     scores: list[Encoded] = []
-    scorers: list[str] = []
-    values: list[float] = []
-    unscored: list[tuple[str, Unscored]] = []
+    scorers: tuple[str, ...] = ()
+    values: tuple[float, ...] = ()
+    unscored: tuple[tuple[str, Unscored], ...] = ()
 
     def take(self, score: Score) -> None:
         """Add one score."""
         self.scores.append(score.as_json())
         if score.unscored is not None:
-            self.unscored.append((score.scorer, score.unscored))
+            self.unscored += ((score.scorer, score.unscored),)
         elif score.value is not None:
-            self.scorers.append(score.scorer)
-            self.values.append(score.value)
+            self.scorers += (score.scorer,)
+            self.values += (score.value,)
 
-    def take_cited(self, cited: CitedScores) -> None:
-        """Add what there is to say of citing."""
-        self.scores.append(cited.encoded)
-        self.scorers += cited.scorers
-        self.values += cited.values
-        self.unscored += cited.unscored
+    def add(self, part: "Part | CitedScores") -> None:
+        """Add what another part says."""
+        self.scores += part.scores
+        self.scorers += part.scorers
+        self.values += part.values
+        self.unscored += part.unscored
 
 
 class InstructionScorer:
@@ -107,11 +107,11 @@ class InstructionScorer:
         for place, (name, finding) in enumerate(zip(self._names, findings, strict=True)):
             if finding is PASSED:
                 part.scores.append(self._passed[place])
-                part.scorers.append(name)
-                part.values.append(1.0)
+                part.scorers += (name,)
+                part.values += (1.0,)
             elif finding is NOT_APPLICABLE:
                 part.scores.append(self._left_out[place])
-                part.unscored.append((name, Unscored.NOT_APPLICABLE))
+                part.unscored += ((name, Unscored.NOT_APPLICABLE),)
             else:
                 part.take(_as_score(name, finding))
         share = compliance(list(zip(findings, self._weights, strict=True)))

@@ -6,7 +6,7 @@ from typing import Any
 
 from stream.exchanges import Exchange
 from stream.failures import Failures
-from stream.wordplay import BLANKS
+from stream.wordplay import words_of
 
 HEAD = 600  #: characters of a text that are read: people react first and explain later
 TAIL = 160  #: characters at the end of a response where a question to the user stands
@@ -74,7 +74,7 @@ class Context:
     def _objects(self) -> bool:
         """Say whether a statement can be held against the answer: something was asked, and it is not about oneself."""
         prompt = self._exchange.prompt[:HEAD]
-        words = self._follow_up.translate(BLANKS).split()
+        words = words_of(self._follow_up)
         if (
             len(words) < 2
             or words[0] in ("i", "we")

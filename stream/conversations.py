@@ -32,6 +32,9 @@ class Known(Enum):
     CONFLICT = "conflict"
 
 
+_NEW = Known.NEW  # found in its class in a thousand steps, for every turn
+
+
 @dataclass(slots=True, frozen=True)
 class Limits:
     """How much and how long a conversation is remembered.
@@ -98,7 +101,7 @@ class Conversation(msgspec.Struct, array_like=True):
                 same = recent.startswith(mark, at)
                 return (Known.DUPLICATE if same else Known.CONFLICT), mark
             at = recent.find(named, at + 1)
-        return Known.NEW, mark
+        return _NEW, mark
 
     def remember(self, mark: bytes, limits: Limits) -> None:
         """Add a turn's digest; the oldest leaves when there are too many."""
@@ -111,7 +114,8 @@ class Conversation(msgspec.Struct, array_like=True):
             self.first = time
         self.turns += 1
         self.late += late
-        self.last = max(self.last, time)
+        if time > self.last:
+            self.last = time
         return late
 
     def put(self, slot: Slot, limits: Limits) -> int | None:
@@ -143,7 +147,7 @@ class Conversation(msgspec.Struct, array_like=True):
 
         The latter is later where old turns come in: a backlog must not find its conversation closed at every turn.
         """
-        return max(self.last, self.clock)
+        return self.last if self.last > self.clock else self.clock
 
     def settle(self, limits: Limits) -> float:
         """Set and return when the conversation is to be looked at next."""

@@ -42,7 +42,8 @@ class Diagnosis(NamedTuple):
     work_on: WorkOn
 
 
-_LETTERS = {"h": Level.HIGH, "l": Level.LOW, "u": Level.UNKNOWN}
+_HIGH, _LOW, _UNKNOWN = Level.HIGH, Level.LOW, Level.UNKNOWN  # which to find in its class takes longer than to compare
+_LETTERS = {"h": _HIGH, "l": _LOW, "u": _UNKNOWN}
 
 #: Letters: relevancy, follow-ups, instructions. Rows marked S0 carry the meaning of its table; the others are ours.
 _ROWS = {
@@ -162,5 +163,5 @@ def diagnose(relevancy: Level, follow_ups: Level, instructions: Level) -> Diagno
 def level(value: float | None, threshold: float) -> Level:
     """Place a value (0–1, None when nothing was scored) against the suite's threshold; the threshold itself is high."""
     if value is None or value != value:  # NaN is no value either
-        return Level.UNKNOWN
-    return Level.HIGH if value >= threshold else Level.LOW
+        return _UNKNOWN
+    return _HIGH if value >= threshold else _LOW

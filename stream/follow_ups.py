@@ -25,7 +25,7 @@ from stream.failures import Failures
 from stream.languages import is_read, knows
 from stream.patterns import Patterns, options
 from stream.scores import Unscored
-from stream.wordplay import BLANKS, insists, spelled_as
+from stream.wordplay import insists, spelled_as, words_of
 
 _SURE = 5  #: words, all unknown, from which on a message is in another language
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
@@ -99,6 +99,9 @@ class Reading:
     def goes_on(self) -> bool:
         """Whether the user was read as going on or as thanking; `other` says neither."""
         return self.strict is not None and not self.clarification and self.label is not FollowUp.OTHER
+
+    def __hash__(self) -> int:
+        return hash(self.explanation)  # of which there is one for each rule
 
     @property
     def clarification_free(self) -> float | None:
@@ -181,7 +184,7 @@ class FollowUpRules:
         follow_up = _plain(exchange.follow_up)
         if not follow_up:
             return self._empty
-        spoken = follow_up.translate(BLANKS).split()
+        spoken = words_of(follow_up)
         if not is_read(follow_up, spoken):
             return self._foreign
         text = encode(follow_up)
@@ -268,11 +271,11 @@ class FollowUpRules:
         return Reading(FollowUp.OTHER, None, None, 0.0, False, explanation, "rules", reason)
 
     def _words(self, text: str) -> frozenset[str]:
-        return frozenset(text.translate(BLANKS).split()) - self._empty_words
+        return frozenset(words_of(text)) - self._empty_words
 
     def _question_word(self, text: str) -> str:
         """Find the word that makes a question of its kind: a question word, or else the first word."""
-        words = text[:CLOSING].translate(BLANKS).split()
+        words = words_of(text[:CLOSING])
         return next((word for word in words if word in self._question_words), words[0] if words else "")
 
     def _table(self, rows: Sequence[Mapping[str, Any]], words: Mapping[str, str]) -> _Table:

@@ -1,7 +1,7 @@
 """The outbox: everything that one batch writes and counts, held back until the batch is safe.
 
-Score records are built as plain dictionaries and encoded at once: most of a row is the same from turn to turn, and
-validating our own output again would cost more than computing it. Tests read every row back through `stream.scores`.
+Score records are encoded at once and never validated: most of a row is the same from turn to turn, and validating our
+own output again would cost more than computing it. Tests read every row back through `stream.scores`.
 """
 
 from collections import defaultdict
@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b, sha256
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
 import orjson
 
 from stream.compliance import Results
@@ -78,6 +79,39 @@ class Observed:
     values: list[Any] = field(default_factory=list)
 
 
+class _Source(msgspec.Struct, gc=False):
+    """Which record completed a row."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class _Row(msgspec.Struct, gc=False, omit_defaults=True):
+    """A score record as it is written, in this order; the last fields only where they say something."""
+
+    schema: int
+    conversation_id: str
+    turn_id: str
+    stage: str
+    assistant: str
+    version: str | None
+    model: str | None
+    platform: str | None
+    time: float
+    id: str
+    suite: str
+    scores: msgspec.Raw
+    source: _Source | None = None
+    outcome: str | None = None
+    follow_up: str | None = None
+    late: bool = False
+    replaces: str | None = None
+
+
+_encode_row = msgspec.json.Encoder().encode
+
+
 class Outbox:
     """What one batch writes and counts.
 
@@ -124,16 +158,26 @@ class Outbox:
         extra: Mapping[str, Any],
     ) -> None:
         """Write a score record; `extra` holds the fields that only some rows have."""
-        record = _about(key, stage, slot, answer, time)
-        record["id"] = row
-        record["suite"] = self.suite
-        record["scores"] = scored.scores
-        record.update(extra)
-        self.outputs.append(Output(SCORES, key, orjson.dumps(record)))
+        record = _Row(
+            1,
+            key.decode(),
+            slot.turn_id,
+            stage,
+            answer.assistant,
+            answer.version,
+            answer.model,
+            answer.platform,
+            time,
+            row,
+            self.suite,
+            msgspec.Raw(orjson.dumps(scored.scores)),
+            **extra,
+        )
+        self.outputs.append(Output(SCORES, key, _encode_row(record)))
 
-    def source(self, offset: int) -> dict[str, Any]:
+    def source(self, offset: int) -> _Source:
         """Say which record completed a row."""
-        return {"topic": self.topic, "partition": self.partition, "offset": offset}
+        return _Source(self.topic, self.partition, offset)
 
     def observe(self, key: bytes, answer: Answer, time: float, scored: Scored) -> None:
         """Hand a row's values to the series and to the metrics."""
@@ -189,7 +233,7 @@ class Outbox:
         if follow_up is not None:
             record |= {"follow_up": follow_up.text, "follow_up_id": follow_up.turn_id, "outcome": Outcome.FOLLOWED_UP}
         if documents is not None:
-            record["documents"] = documents
+            record["documents"] = msgspec.to_builtins(documents)
         self.outputs.append(Output(EXCHANGES, key, orjson.dumps(record)))
 
     def summary(self, key: bytes, summary: Mapping[str, Any] | None) -> None:
@@ -233,7 +277,7 @@ class Outbox:
         lowest = self._good_from.get(name[2])
         if lowest is None:
             return
-        bad = sum(value < lowest for value in values)
+        bad = sum(map(lowest.__gt__, values))
         if len(values) > bad:
             tally.verdicts[(*name, "good")] += len(values) - bad
         if bad:

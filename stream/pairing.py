@@ -16,6 +16,7 @@ from stream.scores import Outcome
 #: roles of a slot; a gap stands for a record of that role that could not be read
 USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap_assistant"
 _ASKED = (USER, GAP_USER)
+_FOLLOWED_UP, _SUPERSEDED = Outcome.FOLLOWED_UP, Outcome.SUPERSEDED
 
 
 class Answer(msgspec.Struct, array_like=True, gc=False):
@@ -63,7 +64,7 @@ class Link(NamedTuple):
 
 def link_key(outcome: Outcome, turn_id: str, *, gap: bool = False) -> str:
     """Spell a link: what happened, whether it can be judged, and the turn."""
-    return f"{outcome.value}:{'gap' if gap else 'clear'}:{turn_id}"
+    return f"{outcome}:{'gap' if gap else 'clear'}:{turn_id}"
 
 
 def _linked(outcome: Outcome, turn: Slot, gap: bool) -> Link:
@@ -115,11 +116,11 @@ def link(slots: Sequence[Slot], index: int) -> Link | None:
     for after in range(index + 1, len(slots)):
         slot = slots[after]
         if slot.role == USER:
-            return _linked(Outcome.FOLLOWED_UP, slot, gap)
+            return _linked(_FOLLOWED_UP, slot, gap)
         if slot.role == ASSISTANT:
-            return _linked(Outcome.SUPERSEDED, slot, False)
+            return _linked(_SUPERSEDED, slot, False)
         if slot.role == GAP_USER:
-            return _linked(Outcome.FOLLOWED_UP, slot, True)
+            return _linked(_FOLLOWED_UP, slot, True)
         gap = True
     return None
 

@@ -11,7 +11,6 @@ Markdown, table cells), and as a last resort by processor time, see `stream.scor
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -31,6 +30,7 @@ from stream.turns import check_key, decode_turn
 from stream.windows import Frame, Settled
 
 BUDGET = 5.0  #: seconds after which a batch ends with what is done
+_NEW = Known.NEW
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
 _LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the budget
 
@@ -257,11 +257,10 @@ class Shard:
     def _take_all(self, records: Sequence[Record], is_over: Callable[[], bool]) -> int:
         """Take in records until the time is over; return how many."""
         # Put away after its last record, a conversation is still in the processor's cache; after the batch it is not.
-        coming = Counter([record.key for record in records])
+        last = {record.key: count for count, record in enumerate(records, 1)}
         for count, record in enumerate(records, 1):
             self._take(record)
-            coming[record.key] -= 1
-            if not coming[record.key]:
+            if last[record.key] == count:
                 self._put_away(record.key or b"")
             if is_over():
                 return count
@@ -287,13 +286,13 @@ class Shard:
             return
         state.offset = record.offset
         known, mark = state.knows(turn.turn_id, turn.role + turn.text)
-        if known is Known.CONFLICT:
-            detail = f"expected turn {turn.turn_id!r} as it came before, got another text under the same id"
-            outbox.dead_letter(record, Reason.CONFLICT, detail)
-            return
-        if known is Known.DUPLICATE:
-            state.duplicates += 1
-            outbox.tally.records[self.topic, "duplicate"] += 1
+        if known is not _NEW:
+            if known is Known.CONFLICT:
+                detail = f"expected turn {turn.turn_id!r} as it came before, got another text under the same id"
+                outbox.dead_letter(record, Reason.CONFLICT, detail)
+            else:
+                state.duplicates += 1
+                outbox.tally.records[self.topic, "duplicate"] += 1
             return
         state.remember(mark, self._limits)
         state.clock = self.clock.advance(time, broker_time)

@@ -46,6 +46,8 @@ from stream.turns import Turn
 from stream.windows import Frame, Standing
 
 _ENDED = link_key(Outcome.ENDED, "")
+_FOLLOWED_UP = Outcome.FOLLOWED_UP
+_RESPONSE_STAGE, _FOLLOW_UP_STAGE = Stage.RESPONSE, Stage.FOLLOW_UP
 
 
 class Watch(Protocol):
@@ -101,11 +103,11 @@ class Scorekeeper:
         scored = self._responses.score(turn)
         answer = Answer(turn.assistant, turn.version, turn.model, turn.platform, scored.relevancy, scored.compliance)
         slot = Slot(turn.turn_id, ASSISTANT, time, turn.text[: self._limits.kept_characters], answer)
-        row = row_id(turn.conversation_id, turn.turn_id, Stage.RESPONSE, turn.turn_id, self._suite)
+        row = row_id(turn.conversation_id, turn.turn_id, _RESPONSE_STAGE, turn.turn_id, self._suite)
         extra: dict[str, Any] = {"source": outbox.source(offset)}
         if late:
             extra["late"] = True
-        outbox.row(key, row, Stage.RESPONSE, slot, answer, time, scored, extra)
+        outbox.row(key, row, _RESPONSE_STAGE, slot, answer, time, scored, extra)
         outbox.response(answer, scored)
         if self._watch is not None:
             self._watch.on_response(key, state, turn, scored)
@@ -236,7 +238,7 @@ class Scorekeeper:
     ) -> None:
         """Write the follow-up row of the response at `index`, correcting the one before if there was one."""
         slot = state.slots[index]
-        followed_up = found.outcome is Outcome.FOLLOWED_UP
+        followed_up = found.outcome is _FOLLOWED_UP
         extra: dict[str, Any] = {"source": outbox.source(offset), "outcome": found.outcome}
         if followed_up:
             extra["follow_up"] = found.turn.turn_id
@@ -253,7 +255,7 @@ class Scorekeeper:
             state.superseded += 1
         replaced = bool(answer.row) and answer.link != _ENDED
         answer.link = found.key
-        answer.row = row_id(key.decode(), slot.turn_id, Stage.FOLLOW_UP, found.key, self._suite)
+        answer.row = row_id(key.decode(), slot.turn_id, _FOLLOW_UP_STAGE, found.key, self._suite)
         answer.row_time = max(slot.time, found.turn.time)
         answer.clarification = reading is not None and reading.clarification
         answer.strict = None if reading is None else reading.strict
@@ -262,7 +264,7 @@ class Scorekeeper:
         answer.went_on = reading is not None and reading.goes_on
         state.clarifications += answer.clarification
         state.went_on += answer.went_on
-        outbox.row(key, answer.row, Stage.FOLLOW_UP, slot, answer, answer.row_time, scored, extra)
+        outbox.row(key, answer.row, _FOLLOW_UP_STAGE, slot, answer, answer.row_time, scored, extra)
         outbox.pairing(answer, found, scored.diagnosis, replaced=replaced)
         self._observe(key, state, answer, answer.row_time, scored, outbox)
         if self._watch is not None:

@@ -7,25 +7,21 @@ dearest_turn.py looks for the dearest. Processor time is only the last resort, f
 a long response has a budget of it, far above what the dearest takes, and checks that come after its end are `error`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 
 import msgspec
-import orjson
 
-from stream.citations import Citations, citation_reader
+from stream.citations import citation_reader
 from stream.cited import CITED, DANGLING, score_cited
 from stream.clocks import alarm
 from stream.compliance import COMPLIANCE, Encoded, InstructionScorer, Part, Results
 from stream.exchanges import Response
-from stream.measures import Measure
-from stream.measures.bands import band, explain, wasted_context
-from stream.measures.order import in_order, in_retrieval_order
+from stream.ranked import WASTED, RankScorer
 from stream.scores import Score, Unscored
 from stream.suite import CheckPart, Suite
 from stream.turns import Turn
 
-WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE, DIAGNOSIS, CONVERSATION = (
-    "wasted_context",
+FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE, DIAGNOSIS, CONVERSATION = (
     "follow_up",
     "follow_up(policy=precision)",
     "clarification_free",
@@ -72,19 +68,12 @@ class ResponseScorer:
     def __init__(self, suite: Suite, processor: Callable[[], float] | None = None) -> None:
         self._processor = processor
         self._measures = suite.parsed_measures
-        self._good, self._moderate = suite.retrieval.good, suite.retrieval.moderate
-        self._relevancy = relevancy_name(suite)
-        self._before_reranking = any(measure.order == "retrieval" for measure in self._measures)
+        self._ranks = RankScorer(suite, relevancy_name(suite))
         self._checks = suite.parsed_checks
         self._bound: dict[tuple[str, str | None, str | None], InstructionScorer] = {}
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
         self._exempt = frozenset(text.strip() for text in suite.exempt)
-        self._missing = {
-            (measure.name, reason): orjson.Fragment(orjson.dumps(Score(measure.name, unscored=reason).as_json()))
-            for measure in self._measures
-            for reason in Unscored
-        }
 
     def score(self, turn: Turn) -> Scored:
         """Score one assistant turn."""
@@ -93,11 +82,12 @@ class ResponseScorer:
         is_over = alarm(self._processor, BUDGET) if timed else None
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata)
         scored = Scored()
-        part = Part()
         exempt = bool(self._exempt) and turn.text.strip() in self._exempt
         try:
-            self._rank(response, part, scored)
-            part.take_cited(score_cited(response.citations, given=bool(response.documents), exempt=exempt))
+            part, scored.relevancy, scored.ranks, scored.cited = self._ranks.score(response)
+            part.add(score_cited(response.citations, given=bool(response.documents), exempt=exempt))
+            faults, scored.markers = response.citations.faults, len(response.citations.found)
+            scored.faults = tuple([fault.kind for fault in faults]) if faults else ()
         except Exception:  # a reader or measure that fails is our bug, and not the end of the worker
             part = Part()
             for measure in self._measures:
@@ -107,9 +97,9 @@ class ResponseScorer:
             instructions.exempt() if exempt else instructions.score(response, is_over)
         )
         scored.scores = part.scores + instructed.scores
-        scored.scorers = (*part.scorers, *instructed.scorers)
-        scored.values = (*part.values, *instructed.values)
-        scored.unscored = (*part.unscored, *instructed.unscored)
+        scored.scorers = part.scorers + instructed.scorers
+        scored.values = part.values + instructed.values
+        scored.unscored = part.unscored + instructed.unscored
         return scored
 
     def _instructions(self, turn: Turn) -> InstructionScorer:
@@ -120,56 +110,6 @@ class ResponseScorer:
                 self._bound.clear()
             scorer = self._bound[binds] = InstructionScorer([p for p in self._checks if _applies(p[0], *binds)])
         return scorer
-
-    def _rank(self, response: Response, part: Part, scored: Scored) -> None:
-        documents, citations = response.documents, response.citations
-        context, ranks = in_order(documents)
-        judgments, cited = citations.judgments, citations.cited_ranks
-        scored.ranks, scored.cited, scored.markers = ranks, tuple(cited), len(citations.found)
-        if citations.faults:
-            scored.faults = tuple(fault.kind for fault in citations.faults)
-        uncited = None if judgments else _why_uncited(citations)
-        known = None if response.relevant is None else dict.fromkeys(response.relevant, 1.0)
-        retrieval = in_retrieval_order(documents) if self._before_reranking else []
-        for measure in self._measures:
-            ranking = context if measure.order == "context" else retrieval
-            gains, missing = (judgments, uncited) if measure.on == "citations" else (known, None)
-            if not documents:
-                missing = Unscored.NO_RETRIEVAL
-            elif not gains:
-                missing = missing or Unscored.NO_JUDGMENTS
-            elif not ranking:
-                missing = Unscored.NOT_APPLICABLE
-            if missing is not None or gains is None:
-                reason = missing or Unscored.NO_JUDGMENTS
-                part.scores.append(self._missing[measure.name, reason])
-                part.unscored.append((measure.name, reason))
-            else:
-                self._measure(measure, ranking, gains, cited, part, scored)
-        if documents and uncited is None:
-            waste = wasted_context(cited, len(context))
-            part.scores.append({"scorer": WASTED, "value": waste})
-            part.scorers.append(WASTED)
-            part.values.append(waste)
-
-    def _measure(
-        self,
-        measure: Measure,
-        ranking: Sequence[str],
-        gains: Mapping[str, float],
-        cited: Sequence[int],
-        part: Part,
-        scored: Scored,
-    ) -> None:
-        value = measure(ranking, gains)
-        label = band(value, self._good, self._moderate)
-        score = {"scorer": measure.name, "value": value, "label": label}
-        if measure.name == self._relevancy:
-            scored.relevancy = value
-            score["explanation"] = explain(label, cited)
-        part.scores.append(score)
-        part.scorers.append(measure.name)
-        part.values.append(value)
 
 
 def relevancy_name(suite: Suite) -> str:
@@ -182,11 +122,6 @@ def scorer_names(suite: Suite) -> list[str]:
     measures = [measure.name for measure in suite.parsed_measures]
     checks = [check.name for _, check in suite.parsed_checks]
     return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, *FOLLOW_UPS]
-
-
-def _why_uncited(citations: Citations) -> Unscored:
-    dangling = any(fault.kind == "dangling" for fault in citations.faults)
-    return Unscored.ALL_DANGLING if dangling else Unscored.NO_CITATIONS
 
 
 def thresholds(suite: Suite) -> dict[str, float]:

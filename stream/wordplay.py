@@ -4,16 +4,23 @@ import string
 
 import re2
 
-#: Punctuation becomes blanks before words are split: half the cost of a pattern for words.
-BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
+_BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
+_ASCII_BLANKS = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
 _CAPITALS = re2.compile(r"\b\p{Lu}{3}")
+
+
+def words_of(text: str) -> list[str]:
+    """Split a text into words: punctuation becomes blanks first, at half the cost of a pattern for words."""
+    if text.isascii():  # nearly always, and at a quarter of the cost
+        return text.encode().translate(_ASCII_BLANKS).decode().split()
+    return text.translate(_BLANKS).split()
 
 
 def insists(follow_up: str, prompt: str, asked: frozenset[str]) -> bool:
     """Say whether one word of the prompt comes again in capitals, in a message that is not all in capitals."""
     if not _CAPITALS.search(follow_up.encode("utf-8", "replace")) or follow_up.isupper():
         return False
-    stressed = [word for word in follow_up.translate(BLANKS).split() if len(word) > 2 and word.isupper()]
+    stressed = [word for word in words_of(follow_up) if len(word) > 2 and word.isupper()]
     return any(word.casefold() in asked and word not in prompt for word in stressed)
 
 

@@ -54,6 +54,8 @@ class Format(Named):
         if not (citations.markers or citations.beside):
             return NOT_APPLICABLE
         anything = self.style == "any"
+        if anything and not citations.faults:
+            return PASSED
         allowed = (self.style, "structured")
         wrong = [
             (f.start, f.end) for f in citations.faults if f.kind == "malformed" or not (anything or f.style in allowed)
@@ -116,6 +118,9 @@ class Placement(Named):
         text = response.text
         previous = 0
         for start, end in markers:
+            if start - 2 >= previous and text[start - 1] == " " and text[start - 2].isalnum():
+                previous = end
+                continue  # as nearly all do
             chained = previous > 0 and not text[previous:start].strip(_BETWEEN)
             if not chained and not self._supports(text, start, end, previous):
                 return failed(f"{shown(text[start:end])} does not directly follow the text it supports", start, end)
@@ -232,6 +237,7 @@ def _rows(text: str, citations: Citations) -> Iterator[tuple[int, int, int]]:
         f.start for f in citations.faults if f.kind != "duplicate"
     ]
     starts.sort()
+    several = len(starts) > len(citations.markers)  # documents in one marker
     first = last = -1
     count = 0
     for start, end in citations.markers:
@@ -239,7 +245,7 @@ def _rows(text: str, citations: Citations) -> Iterator[tuple[int, int, int]]:
             if count:
                 yield first, last, count
             first, count = start, 0
-        count += max(1, bisect_left(starts, end) - bisect_left(starts, start))
+        count += max(1, bisect_left(starts, end) - bisect_left(starts, start)) if several else 1
         last = end
     if count:
         yield first, last, count

@@ -17,10 +17,12 @@ from stream.markdown import CUT
 
 #: every delimiter row has one of these; pipes alone are common in Slack links and code
 _DELIMITERS = ("|-", "|:", "| -", "| :", "-|", ":|", "- |", ": |")
-_NOT_PLAIN = re.compile(r"[<`&\\~\t\r•]|^(?: {2,}|>| {0,3}(?:[-*+]|\d{1,9}[.)])\s+\|)", re.MULTILINE)
+_NOT_PLAIN = re.compile(r"[<`&\\~\t\r•]")
+_NOT_PLAIN_LINE = re.compile(r"\n(?: {2,}|>| {0,3}(?:[-*+]|\d{1,9}[.)])\s+\|)")
 _DELIMITER_ROW = re.compile(r"\|(?: ?:?-+:? ?\|)+ ?")
 #: pipes at both ends, and no cell that begins like a list or holds a number like a list's
-_PLAIN_ROW = re.compile(r"\|(?:(?! *[-*+◦▪‣] )(?:(?!\d[.)] )[^|])*\|)+ ?")
+_PLAIN_ROW = re.compile(r"\|(?:(?! *[-*+◦▪‣] )[^|]*+\|)+ ?")
+_NUMBER = re.compile(r"\d[.)] ")
 _BREAK = re.compile(r"<\s*/?\s*(br|p|div|hr)\b", re.IGNORECASE)
 _LIST = re.compile(r"<\s*/?\s*(ul|ol|li)\b", re.IGNORECASE)
 _BULLET = re.compile(r"\s*[-*+•◦▪‣]\s+\S")
@@ -71,7 +73,7 @@ def _is_plainly_fine(text: str) -> bool:
     Most tables are; parsing costs a hundred times as much. Whatever is not plain (code, quotes, escapes, tags, rows of
     another form than the header's) is left to the parser.
     """
-    if _NOT_PLAIN.search(text):
+    if _NOT_PLAIN.search(text) or _NOT_PLAIN_LINE.search("\n" + text):
         return False
     tables = pipes = 0  # pipes in every row of the table that the line stands in, 0 outside of tables
     before = ""
@@ -86,14 +88,18 @@ def _is_plainly_fine(text: str) -> bool:
             tables += 1
             if not _is_plain_row(before, pipes):
                 return False
-        elif any(delimiter in line for delimiter in _DELIMITERS) and not _PLAIN_ROW.fullmatch(line):
+        elif any(delimiter in line for delimiter in _DELIMITERS) and not _is_row(line):
             return False
         before = line
     return tables > 0
 
 
 def _is_plain_row(line: str, pipes: int) -> bool:
-    return line.count("|") == pipes and _PLAIN_ROW.fullmatch(line) is not None
+    return line.count("|") == pipes and _is_row(line)
+
+
+def _is_row(line: str) -> bool:
+    return _PLAIN_ROW.fullmatch(line) is not None and _NUMBER.search(line) is None
 
 
 def _rows(tokens: list[Token]) -> Iterator[tuple[int, list[Token] | None]]:

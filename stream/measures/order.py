@@ -1,22 +1,22 @@
 """Order: in which documents were given to the model, and in which they were found before reranking."""
 
 from collections.abc import Sequence
-from operator import itemgetter
-from typing import cast
+from operator import attrgetter, itemgetter
 
 from stream.turns import MAX_DOCUMENTS, Document
 
-_RANKS = tuple(range(1, MAX_DOCUMENTS + 1))
+_RANKS = list(range(1, MAX_DOCUMENTS + 1))
 _FIRST = itemgetter(0)
+_BEFORE = attrgetter("retrieval_rank")
 
 
 def in_order(documents: Sequence[Document]) -> tuple[list[str], tuple[int, ...]]:
     """Return document ids in context order, each once, and their ranks; the default rank is the place in the list."""
     ids = [document.doc_id for document in documents]
-    ranks = tuple([document.rank for document in documents])
+    ranks = [document.rank for document in documents]
     count = len(ids)
     if ranks == _RANKS[:count] and len(set(ids)) == count:
-        return ids, _RANKS[:count]
+        return ids, tuple(_RANKS[:count])
     ranked = [(i if rank is None else rank, name) for i, (rank, name) in enumerate(zip(ranks, ids, strict=True), 1)]
     ranked.sort(key=_FIRST)
     first: dict[str, int] = {}
@@ -27,8 +27,10 @@ def in_order(documents: Sequence[Document]) -> tuple[list[str], tuple[int, ...]]
 
 def in_retrieval_order(documents: Sequence[Document]) -> list[str]:
     """Return document ids in the order before reranking; empty unless every document says its place."""
-    ranks = [document.retrieval_rank for document in documents]
-    if None in ranks:
+    try:
+        placed = sorted(documents, key=_BEFORE)
+    except TypeError:  # one of them does not say
         return []
-    placed = sorted(zip(cast("list[int]", ranks), documents, strict=True), key=_FIRST)
-    return list(dict.fromkeys([document.doc_id for _, document in placed]))
+    if placed and placed[0].retrieval_rank is None:  # none of them says
+        return []
+    return list(dict.fromkeys([document.doc_id for document in placed]))

@@ -1,13 +1,16 @@
 """Before and after: the speed of this tree's pipeline beside that of an earlier commit, in one interleaved run.
 
-    python tests/bench/before_after.py 23b7b5d [--rounds 5] [--turns 20000] [--checks]
+    python tests/bench/before_after.py 23b7b5d [--rounds 5] [--turns 20000] [--checks] [--rows FILE ...]
 
 Both trees work through the same simulated turns under their own default suite, in processes of their own, in turn, so
 that a noisy minute meets both; what counts is the median over the rounds of the ratio within a round. --checks prints
-what each registered check costs, too. CPU time; no broker is needed.
+what each registered check costs, too. --rows says instead whether both write the same, byte for byte: rows, all other
+records, states and counts, of the golden conversations, of simulated ones in every disorder, and of recordings that are
+named (lines of JSON). CPU time; no broker is needed.
 """
 
 import argparse
+import gzip
 import json
 import os
 import subprocess
@@ -17,23 +20,46 @@ import tempfile
 from io import BytesIO
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import check_costs
 from load import write_turns
 from session import HERE, ROOT
 from tables import table
 
+sys.path.insert(0, str(ROOT))  # what is simulated here is written to a file that both trees read
+
+from agents.simulating import write_simulation
+from stream.simulation import Traffic
+
 LIMIT = 1.15  #: how much slower the default suite may become
+#: turns that come out of order, late, twice, changed and spoiled
+DISORDER = Traffic(
+    turns=6_000,
+    seed=9,
+    format_faults=0.2,
+    superseded=0.1,
+    gaps=0.05,
+    hot=0.05,
+    disorder=0.05,
+    late=0.05,
+    duplicates=0.02,
+    conflicts=0.01,
+    naive=0.05,
+    malformed=0.03,
+)
 
 
 def main() -> int:
-    """Compare; the exit code is 2 for a commit that is not there, else 0: the table says what came."""
+    """Compare; the exit code is 2 for a commit that is not there, 1 for other rows, else 0."""
     options = _read_arguments()
     with tempfile.TemporaryDirectory(prefix="turnsignal-before-") as directory:
         before, turns = Path(directory) / "before", Path(directory) / "turns"
         if (wrong := _unpack(options.base, before)) is not None:
             print(wrong, file=sys.stderr)
             return 2
+        if options.rows is not None:
+            return _compare_rows(before, Path(directory), options.rows)
         write_turns(turns, options.turns, options.conversations)
         rounds = []
         for round_ in range(options.rounds):
@@ -62,6 +88,9 @@ def _read_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=_positive, default=5, help="interleaved rounds (default 5)")
     parser.add_argument("--turns", type=_positive, default=20_000, help="turns a round; a quarter only warms up")
     parser.add_argument("--conversations", type=_positive, default=1_000, help="among which the turns go round")
+    parser.add_argument(
+        "--rows", nargs="*", type=Path, metavar="FILE", help="compare what is written, of these files too"
+    )
     parser.add_argument("--checks", action="store_true", help="print the cost of each registered check, too")
     return parser.parse_args()
 
@@ -84,21 +113,45 @@ def _unpack(commit: str, directory: Path) -> str | None:
     return None
 
 
+def _compare_rows(before: Path, directory: Path, more: list[Path]) -> int:
+    """Say of each recording what is the same and what is not; return 1 when something is not."""
+    simulated, disordered = directory / "simulated.jsonl", directory / "in disorder.jsonl"
+    write_simulation(Traffic(turns=6_000, seed=3, labelled=1.0), simulated)
+    write_simulation(DISORDER, disordered)
+    paths = [ROOT / "tests" / "data" / "golden.jsonl", simulated, disordered]
+    for number, path in enumerate(more):
+        paths.append(directory / f"{number}-{path.parent.name}-{path.name}.jsonl")
+        paths[-1].write_bytes((gzip.open if path.suffix == ".gz" else open)(path, "rb").read())
+    names = [str(path) for path in paths]
+    old, new = (_tell(tree, "fingerprints.py", *names)["digests"] for tree in (before, ROOT))
+    other = {
+        name: [kind for kind in new[name] | old[name] if new[name].get(kind) != old[name].get(kind)] for name in new
+    }
+    lines = [[Path(name).name, ", ".join(new[name]), ", ".join(kinds) or "nothing"] for name, kinds in other.items()]
+    print(table(["recording", "compared", "other than before"], lines))
+    return int(any(other.values()))
+
+
 def _run(tree: Path, turns: Path) -> float:
     """Return CPU µs per turn of the plain loop of one tree."""
+    return float(_tell(tree, "shard_loop.py", str(turns))["us"])
+
+
+def _tell(tree: Path, variant: str, *arguments: str) -> dict[str, Any]:
+    """Run a variant on the sources of one tree, and return what it says."""
     done = subprocess.run(
-        [sys.executable, str(HERE / "variants" / "shard_loop.py"), str(turns)],
+        [sys.executable, str(HERE / "variants" / variant), *arguments],
         env={**os.environ, "PYTHONPATH": f"{tree}{os.pathsep}{HERE}"},
         cwd=tree,
         capture_output=True,
         text=True,
         check=True,
     )
-    came = json.loads(done.stdout)
+    came: dict[str, Any] = json.loads(done.stdout)
     if Path(came["from"]).resolve() != tree.resolve():
         msg = f"expected the sources of {tree}, got those of {came['from']}; is another stream/ on the path?"
         raise RuntimeError(msg)
-    return float(came["us"])
+    return came
 
 
 def _report(base: str, rounds: list[tuple[float, float]]) -> str:
