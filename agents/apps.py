@@ -26,6 +26,7 @@ from agents.ownership import Ownership
 from agents.preflight import check_access
 from agents.settings import Settings
 from agents.supervisor import INSTANCE, SUPERVISOR_PIPE
+from agents.unpacking import Bounds
 from agents.views import make_views
 
 logger = logging.getLogger("turnsignal.apps")
@@ -48,6 +49,7 @@ def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
     app.owner = owner
     app.consumer_options = consumer_options(settings, settings.app_id(plan.name))
     app.consumer_topics = plan.inputs
+    app.bounds = Bounds(settings.max_batch_bytes)
     source = app.topic(*plan.inputs, key_serializer="raw", value_serializer="raw")
 
     @app.agent(source, name=f"turnsignal.{plan.name}")
@@ -77,7 +79,7 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
         "request_timeout_ms": int(max(40.0, settings.session_timeout + 10) * 1000),
         "fetch_max_wait_ms": 50,
         "max_partition_fetch_bytes": 8_388_608,
-        "check_crcs": False,  # TCP and the broker have checked them; in Python it costs more than scoring
+        "check_crcs": False,  # agents.unpacking does, and has more to say of a wrong one
     }
 
 

@@ -51,12 +51,15 @@ class Gathered(NamedTuple):
 class Inbox:
     """Records that wait for their partition.
 
-    limit: records in one batch at most; twice as many may wait; limits: partition → fewer than that, for a while. A
-    partition is busy from `take` to `done`.
+    limit: records in one batch at most; twice as many may wait; most: bytes of all that waits, beyond which nothing
+    more is fetched; limits: partition → fewer records than limit, for a while. A partition is busy from `take` to
+    `done`.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, most: int = 1 << 30) -> None:
         self.limit = limit
+        self._most = most
+        self._bytes = 0
         self.limits: dict[int, int] = {}
         self._owned: set[int] = set()
         self._busy: set[int] = set()
@@ -75,13 +78,15 @@ class Inbox:
     def close(self) -> None:
         """Throw away what waits: it was not begun, and whoever owns the partition next reads it again."""
         self._owned = set()
+        self._bytes = 0
         self._waiting.clear()
         self._sizes.clear()
         self._poked.clear()
 
     def has_room(self, partition: int) -> bool:
         """Say whether a partition may be fetched from."""
-        return partition in self._owned and self._sizes.get(partition, 0) < 2 * self.limit
+        few = self._sizes.get(partition, 0) < 2 * self.limit
+        return partition in self._owned and few and self._bytes < self._most
 
     async def wait_for_room(self, timeout: float) -> None:
         """Wait until some partition may be fetched from, at most `timeout` seconds."""
@@ -103,6 +108,7 @@ class Inbox:
         else:
             held.extend(records)
         self._sizes[partition] = self._sizes.get(partition, 0) + len(records)
+        self._bytes += _weigh(records)
         self._work.set()
 
     def put_back(self, partition: int, records: Mapping[str, list[Any]]) -> None:
@@ -113,6 +119,7 @@ class Inbox:
         for topic, first in records.items():
             if first:
                 by_topic[topic] = first + by_topic.get(topic, [])
+                self._bytes += _weigh(first)
         self._sizes[partition] = sum(map(len, by_topic.values()))
         self._work.set()
 
@@ -181,8 +188,13 @@ class Inbox:
         if not by_topic:
             del self._waiting[partition]
         self._sizes[partition] = sum(map(len, by_topic.values()))
+        self._bytes -= sum(map(_weigh, batch.values()))
         self._room.set()
         return batch
+
+
+def _weigh(records: list[Any]) -> int:
+    return sum([len(record.key or b"") + len(record.value or b"") for record in records])
 
 
 class BatchStream(faust.Stream):

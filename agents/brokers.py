@@ -14,11 +14,11 @@ from tempfile import mkdtemp
 from types import TracebackType
 from typing import Any, Self
 
-from confluent_kafka import KafkaException, Producer
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Producer
 
 from agents.kafka_jars import find_java, find_maven, jars_directory, kafka_version
 from agents.kafka_process import PROPERTIES, START_SECONDS, KafkaProcess, await_acknowledgement, free_ports
+from agents.reaching import reach_broker
 from agents.settings import Settings
 from stream.errors import TurnsignalError
 
@@ -85,11 +85,7 @@ class GivenBroker(Broker):
 
     def start(self) -> None:
         """Look whether it answers; raises TurnsignalError when it does not."""
-        try:
-            AdminClient({**self.settings.confluent(), "log_level": 0}).list_topics(timeout=10)
-        except KafkaException as error:
-            msg = f"expected a Kafka broker at TURNSIGNAL_BROKERS={self.address}, got no answer within 10 s: {error}"
-            raise TurnsignalError(msg) from None
+        reach_broker(self.settings)
 
     def stop(self) -> None:
         """Refuse: it may serve others."""

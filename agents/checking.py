@@ -64,7 +64,7 @@ class CheckProcess:
     """A process with the functions of some checks; a `stream.checks.python.Runner`.
 
     One response is asked about at a time. A process that overruns its time, ends or writes out of turn is killed, with
-    whatever is left in its session, and a new one takes its place; circuit breakers bound what that costs, of all
+    whatever it has started, and a new one takes its place; circuit breakers bound what that costs, of all
     checks together. It ends with whoever holds the other end of its pipes. The checks of a suite share it, and could
     change one another's functions: one suite is one author's.
 

@@ -18,7 +18,7 @@ from agents.command_measure import measure
 from agents.command_review import review
 from agents.command_suite import schema, suite
 from agents.command_topics import forget, topics
-from agents.options import FILES, SPEED, SUITE, open_console, read_settings, shown_progress
+from agents.options import FILES, SPEED, SUITE, open_console, reach_settings, read_settings, shown_progress
 from stream.errors import ConfigError, TurnsignalError
 
 EXIT_FAILED, EXIT_USAGE = 1, 2
@@ -144,7 +144,7 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
     from agents.reading import Recording
     from agents.topics import topic_names
 
-    settings = read_settings()
+    settings = reach_settings()
     name = topic or topic_names(settings.prefix)["turns"]
     with shown_progress("reading", Recording(files).size) as (console, reading, sending):
         done = produce_files(
@@ -238,7 +238,7 @@ def conversation(conversation_id: str, *, source: Path | None) -> None:
     """
     from agents.explain import explain, from_directory, from_kafka
 
-    found = from_directory(source, conversation_id) if source else from_kafka(read_settings(), conversation_id)
+    found = from_directory(source, conversation_id) if source else from_kafka(reach_settings(), conversation_id)
     console = open_console()
     for line in explain(found):
         console.print(line, highlight=False, soft_wrap=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 from rich.table import Table
 
-from agents.options import open_console, read_settings, shown_progress
+from agents.options import open_console, reach_settings, shown_progress
 from stream.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def create() -> None:
     """
     from agents.topics import create_topics
 
-    created = create_topics(read_settings())
+    created = create_topics(reach_settings())
     for topic in created:
         click.echo(f"{topic.state:8} {topic.name}" + (f"  ({topic.detail})" if topic.detail else ""))
     if any(topic.state == "differs" for topic in created):
@@ -50,7 +50,7 @@ def update(*, dry_run: bool) -> None:
     """
     from agents.topics import update_topics
 
-    altered = update_topics(read_settings(), dry_run=dry_run)
+    altered = update_topics(reach_settings(), dry_run=dry_run)
     for topic, setting, before, after in altered:
         click.echo(f"{'would change' if dry_run else 'changed'} {topic}: {setting}: {before} → {after}")
     if not altered:
@@ -65,7 +65,7 @@ def show() -> None:
     """
     from agents.topics import describe_topics, rights
 
-    settings = read_settings()
+    settings = reach_settings()
     described = describe_topics(settings)
     table = Table("topic", "partitions", "replication", "records", "differs (wanted / found)")
     for topic in described:
@@ -101,7 +101,7 @@ def repair(app: str, *, to: str | None, place: str | None, align: bool) -> None:
 
     if to is None and not align:
         raise click.UsageError("say what to repair: --to earliest|latest|accept|state|OFFSET, or --align")
-    settings = read_settings()
+    settings = reach_settings()
     if align:
         raised = align_partitions(settings)
         for name, count in raised.items():
@@ -153,7 +153,7 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool) -
     if given is None or not 0 < len(given) <= MAX_ID or not given.isprintable():
         msg = f"expected an id of 1 to {MAX_ID} printable characters, got {(given or '')[:80]!r}"
         raise ConfigError(msg)
-    settings = read_settings()
+    settings = reach_settings()
     conversations = [given]
     if user_id is not None:
         with shown_progress("reading turns", 0) as (_, _reading, sending):

@@ -6,6 +6,8 @@ program: whatever the program runs first (`sitecustomize`, a `.pth` file) is con
 - Landlock, a domain of its own: no /proc/PID/environ or /proc/PID/mem, no ptrace of a process outside it, whoever runs
   that; from Linux 6.12 on no signal to one either;
 - no capabilities and none to be had by executing something, since to root the other fences are none;
+- a filter of system calls (seccomp): nothing that it starts leaves its process group, so that whoever kills the group
+  has killed the whole family. Unlike a namespace of processes, containers allow that to everybody;
 - limits of memory and of core files.
 
 The process that starts it does its own part with `keep_private`, which holds where Landlock is not to be had: for that
@@ -16,6 +18,7 @@ everything, so a worker that is root is protected against prying and accidents, 
 import contextlib
 import os
 import resource
+import struct
 import sys
 from typing import Any
 
@@ -29,6 +32,14 @@ _CREATE_RULESET, _RESTRICT_SELF = 444, 446
 _VERSION_QUESTION = 1
 _SCOPES_SINCE = 6  #: Landlock's version that knows scopes
 _MAKE_BLOCK_DEVICE, _SCOPE_SIGNAL = 1 << 11, 1 << 1
+# linux/seccomp.h, linux/filter.h, linux/audit.h
+_SET_SECCOMP, _FILTER = 22, 2
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _KILL, _NOT_PERMITTED = 0x7FFF0000, 0x80000000, 0x00050001
+_NUMBER_OF_CALL, _MACHINE = 0, 4  #: where they stand in what a filter sees
+_OTHER_NUMBERS = 0x40000000  #: from here on x86-64 has all calls a second time
+#: Machine → its number, and those of setsid and setpgid there.
+_GROUP_CALLS = {"x86_64": (0xC000003E, 112, 109), "aarch64": (0xC00000B7, 157, 154), "riscv64": (0xC00000F3, 157, 154)}
 
 
 def keep_private() -> bool:
@@ -48,6 +59,7 @@ def confine() -> None:
     libc = _libc()
     if libc is not None:
         libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        _stay_in_group(libc)
         _enter_domain(libc)
         _drop_capabilities(libc)
 
@@ -71,6 +83,25 @@ def _libc() -> Any:
     except ImportError:  # some Pythons are built without
         return None
     return ctypes.CDLL(None)
+
+
+def _stay_in_group(libc: Any) -> None:
+    """Refuse, here and in all that is started from here, to begin a session or change a process group."""
+    import ctypes
+
+    known = _GROUP_CALLS.get(os.uname().machine)
+    if known is None or sys.maxsize < 1 << 32:  # a 32-bit Python has the numbers of another machine
+        return
+    machine, *calls = known
+    deny = len(calls) + 1  # where that is, counted from the last comparison's next instruction
+    rules = [(_LOAD, 0, 0, _MACHINE), (_EQUAL, 1, 0, machine), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER_OF_CALL)]
+    rules.append((_AT_LEAST, deny, 0, _OTHER_NUMBERS))
+    rules += [(_EQUAL, deny - 1 - at, 0, call) for at, call in enumerate(calls)]
+    rules += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NOT_PERMITTED)]
+    code = b"".join(struct.pack("HBBI", *rule) for rule in rules)
+    program = ctypes.create_string_buffer(code, len(code))
+    header = struct.pack("HP", len(rules), ctypes.addressof(program))
+    libc.prctl(_SET_SECCOMP, ctypes.c_ulong(_FILTER), ctypes.create_string_buffer(header, len(header)), 0, 0)
 
 
 def _drop_capabilities(libc: Any) -> None:

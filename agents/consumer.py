@@ -13,6 +13,8 @@ What is replaced of faust-streaming 0.15.3, and why (each has a test that fails 
 - the assignor: without tables Faust falls back to round robin, which would tear turns-3 and forget-3 apart. And where
   the leader's metadata does not have the topics yet, as right after a broker came back, Faust ignores them, deals out
   nothing, and aiokafka asks again after five minutes. Here the leader waits for the metadata, and asks again at once.
+- reading: what aiokafka unpacks it trusts, so that one record batch may end every worker that meets it. Here batches
+  are unpacked by `agents.unpacking`, within bounds.
 - leaving: a static member, which comes back as itself within the session timeout, does not leave when it stops. Here it
   does when it was told to stop: then it is not coming back.
 """
@@ -32,6 +34,7 @@ from faust.types import TP
 
 from agents.batches import Inbox
 from agents.refusals import end_over
+from agents.unpacking import Bounds
 
 logger = logging.getLogger("turnsignal.consumer")
 
@@ -71,6 +74,7 @@ class PartitionThread(driver.AIOKafkaConsumerThread):
 
     async def on_start(self) -> None:
         """Start the consumer; as the group's leader, deal out only what the metadata knows."""
+        self.app.bounds.install()
         await super().on_start()
         coordinator = self._ensure_consumer()._coordinator
         perform = coordinator._perform_assignment
@@ -130,6 +134,10 @@ class PartitionThread(driver.AIOKafkaConsumerThread):
     async def _end_excuse(self, revocations: int) -> None:
         if revocations == self.revocations:
             self._excused.close()
+
+    async def _fetch_records(self, *args: Any, **kwargs: Any) -> Any:
+        self.app.bounds.begin_fetch()
+        return await super()._fetch_records(*args, **kwargs)
 
     def _create_worker_consumer(self, _transport: Any) -> aiokafka.AIOKafkaConsumer:
         self._assignor = self.app.assignor
@@ -296,10 +304,11 @@ class PartitionTransport(driver.Transport):
 class PartitionApp(App):
     """A Faust app whose consumer hands whole partitions to an owner.
 
-    owner, consumer_options, consumer_topics: set by who builds the app, before it starts.
+    owner, bounds, consumer_options, consumer_topics: set by who builds the app, before it starts.
     """
 
     owner: Owner
+    bounds: Bounds
     consumer_options: dict[str, Any]
     consumer_topics: tuple[str, ...]
 

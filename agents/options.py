@@ -46,6 +46,15 @@ def read_settings() -> "Settings":
     return Settings.from_env(os.environ)
 
 
+def reach_settings() -> "Settings":
+    """Read the TURNSIGNAL_ variables and make sure that there is a broker; raises TurnsignalError within seconds."""
+    from agents.reaching import reach_broker
+
+    settings = read_settings()
+    reach_broker(settings)
+    return settings
+
+
 def open_console() -> "Console":
     """Open the terminal; where there is none, lines are as long as the tables need."""
     from rich.console import Console

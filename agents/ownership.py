@@ -26,6 +26,7 @@ from agents.settings import Settings
 from agents.takeover import OutdatedError, TakeOver
 from agents.topics import log_bounds
 from agents.transactions import group_reader, record_limits
+from agents.unpacking import AT_ONCE
 from agents.views import Health
 
 logger = logging.getLogger("turnsignal.ownership")
@@ -63,7 +64,7 @@ class Ownership:
         self.settings = settings
         self.plan = plan
         self.metrics = metrics
-        self.inbox = Inbox(settings.max_poll_records)
+        self.inbox = Inbox(settings.max_poll_records, AT_ONCE * settings.max_batch_bytes)
         self.holdings: dict[int, Holding] = {}
         self.progress = Progress(settings, plan)
         self.work = BatchWork(settings, plan, metrics, self.inbox, self.progress, self._group_reader)

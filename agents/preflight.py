@@ -1,13 +1,19 @@
 """Preflight: what a worker makes sure of before it joins its group, so that an operator reads one line, not a loop."""
 
+import logging
+import time
+
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AclOperation, AdminClient
+from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata
 
 from agents.holdings import Plan
-from agents.refusals import explain_refusal, reach_broker
+from agents.reaching import reach_broker
+from agents.refusals import explain_refusal
 from agents.settings import Settings
 from agents.topics import MOCK_CLUSTER, Right, rights
 from stream.errors import ConfigError, TurnsignalError
+
+logger = logging.getLogger("turnsignal.preflight")
 
 _SECONDS = 30.0  #: for the broker to answer
 
@@ -17,7 +23,7 @@ def check_access(settings: Settings, plan: Plan) -> None:
 
     Raises ConfigError that names what is missing and what to do about it, TurnsignalError when no broker answers.
     """
-    metadata = reach_broker(settings, _SECONDS)
+    metadata = _await_broker(settings)
     if metadata.cluster_id.startswith(MOCK_CLUSTER):  # it has no rights, and makes a topic when asked about it
         return
     needed = {right.name: right for right in rights(settings, plan.name) if right.resource == "topic"}
@@ -45,6 +51,22 @@ def check_access(settings: Settings, plan: Plan) -> None:
     if absent:
         msg = f"expected the topics of {plan.name}, got no {', '.join(absent)}: run `turnsignal topics create`"
         raise ConfigError(msg)
+
+
+def _await_broker(settings: Settings) -> ClusterMetadata:
+    """Reach the broker; one that is not there may be about to start, which is said at once and waited for."""
+    deadline, said = time.monotonic() + _SECONDS, False
+    while True:
+        try:
+            return reach_broker(settings)
+        except ConfigError:
+            raise
+        except TurnsignalError as error:
+            if time.monotonic() > deadline:
+                raise
+            if not said:
+                logger.error("%s; trying again for %.0f s", error, deadline - time.monotonic())
+                said = True
 
 
 def _missing(right: Right | None, allowed: list[AclOperation] | None) -> list[str]:

@@ -7,18 +7,14 @@ with `EXIT_REFUSED`, in a sentence that names what to change.
 import logging
 import os
 import sys
-import time
 import traceback
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NoReturn
 
 from aiokafka import errors as aiokafka_errors
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, ClusterMetadata
 
-from agents.settings import Settings
-from stream.errors import ConfigError, SchemaError, TurnsignalError
+from stream.errors import ConfigError, SchemaError
 
 logger = logging.getLogger("turnsignal.refusals")
 
@@ -118,35 +114,6 @@ def refuse(reason: object) -> NoReturn:
     """End the process for good: starting again would meet the same, an operator has to decide."""
     logger.critical("%s", reason)
     _end(EXIT_REFUSED)
-
-
-def reach_broker(settings: Settings, timeout: float) -> ClusterMetadata:
-    """Connect and return what topics there are; wrong credentials are told at once, not after the timeout.
-
-    Raises ConfigError for credentials, certificates and rights that the broker does not take, TurnsignalError when
-    nothing answers within `timeout` seconds.
-    """
-    heard: list[KafkaError] = []
-    admin = AdminClient({**settings.confluent(), "log_level": 0, "error_cb": heard.append})
-    deadline = time.monotonic() + timeout
-    while True:
-        try:
-            return admin.list_topics(timeout=1.0)
-        except KafkaException as error:
-            admin.poll(0)
-            heard.append(error.args[0])
-            wrong = explain_refusal(KafkaException(_first_refusal(heard)))
-            if wrong is not None:
-                raise ConfigError(wrong) from None
-            if time.monotonic() > deadline:
-                said = next((one.str() for one in heard if one.code() != KafkaError._TRANSPORT), heard[-1].str())
-                msg = f"expected an answer from {settings.brokers} within {timeout:.0f} s, got: {said}"
-                raise TurnsignalError(msg) from None
-
-
-def _first_refusal(heard: Iterable[KafkaError]) -> KafkaError:
-    told = list(heard)
-    return next((one for one in told if one.code() in _OPERATORS), told[-1])
 
 
 def _describe(error: BaseException) -> str:

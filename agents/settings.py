@@ -89,6 +89,11 @@ class Settings(BaseModel):
     max_poll_records: Annotated[int, Field(ge=1, le=100_000)] = Field(
         default=2000, description="a whole number from 1 to 100000: the most records in one batch"
     )
+    #: As it lies unpacked in memory; a larger one is a dead letter. Four times as much may wait to be worked on.
+    max_batch_bytes: Annotated[int, Field(ge=4_000_000, le=1 << 30)] = Field(
+        default=32 << 20,
+        description="a whole number from 4000000 to 1073741824: the most bytes of a record batch, unpacked",
+    )
     #: A worker that is not heard of for this long loses its partitions. Short, because that is how long they stand
     #: still after a kill -9 (FAUST 2: 62 s with Faust's default of 60, 12 s with 10).
     session_timeout: Seconds = _duration(10.0)

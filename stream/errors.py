@@ -46,6 +46,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too_large"  #: a text or a record over its limit
     TOO_MANY_DOCUMENTS = "too_many_documents"
     CONFLICT = "conflict"  #: a known turn_id with another content
+    UNDECODABLE = "undecodable"  #: a batch that cannot be unpacked, or is too large then; a record that has no end
     POISON = "poison"  #: ended two workers, or two attempts, that worked on nothing else
     OUTPUT_TOO_LARGE = "output_too_large"  #: what it produced exceeds the broker's limit even after cutting
 

@@ -58,6 +58,20 @@ class Unplaced(NamedTuple):
     timestamp: int = 0
 
 
+class Undecodable(NamedTuple):
+    """What stands for records that nobody can read, in the place of the last of them.
+
+    first: offset of the first of them; timestamp: of the last; detail: what was expected of them and what came.
+    """
+
+    offset: int
+    first: int
+    timestamp: int
+    detail: str
+    key: bytes | None = None
+    value: bytes | None = None
+
+
 class Output(NamedTuple):
     """One record to write: topic (without prefix), key, value, headers."""
 
@@ -246,6 +260,7 @@ class Outbox:
         topic: where it came from, by default where turns come from.
         """
         topic = topic or self.topic
+        reason, detail = reason_for(record, reason, detail)
         self.tally.dead_letters[topic, reason] += 1
         self.tally.records[topic, "dead_letter"] += 1
         self.outputs.append(dead_letter(record, topic, self.partition, reason, detail, full=self._full_letters))
@@ -323,6 +338,11 @@ def _about(key: bytes, stage: Stage, slot: Slot, answer: Answer, time: float) ->
     }
 
 
+def reason_for(record: Record, reason: Reason, detail: str) -> tuple[Reason, str]:
+    """Return why a record is set aside: what was found in it, unless there was nothing that could be looked at."""
+    return (Reason.UNDECODABLE, record.detail) if isinstance(record, Undecodable) else (reason, detail)
+
+
 def dead_letter(
     record: Record, topic: str, partition: int, reason: Reason, detail: str, *, full: bool = False
 ) -> Output:
@@ -332,13 +352,16 @@ def dead_letter(
     as that topic keeps it, and no longer. Whatever came, it takes 103 kB at most: a key longer than any conversation id
     is cut, and headers say of what is cut how long it was and give its sha256.
     """
+    first = record.first if isinstance(record, Undecodable) else record.offset
     headers = [
         ("topic", topic.encode()),
         ("partition", str(partition).encode()),
-        ("offset", str(record.offset).encode()),
+        ("offset", str(first).encode()),
         ("reason", reason.encode()),
         ("detail", detail.encode("utf-8", "replace")[:_DETAIL_BYTES]),
     ]
+    if first != record.offset:
+        headers.append(("last_offset", str(record.offset).encode()))
     key, cut = _cut(record.key, MAX_KEY, "key_")
     value, shortened = _cut(record.value, DEAD_LETTER_BYTES if full else 0)
     return Output(DEAD_LETTERS, key, value, headers + shortened + cut)

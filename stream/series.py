@@ -17,7 +17,7 @@ from pydantic import Field, TypeAdapter, ValidationError, with_config
 from stream.clocks import Moment, StreamClock
 from stream.errors import Reason, SchemaError
 from stream.labels import MAX_LABEL, OTHER
-from stream.outbox import Record, dead_letter
+from stream.outbox import Record, dead_letter, reason_for
 from stream.pipeline import Batch
 from stream.tallies import Tally
 
@@ -232,8 +232,9 @@ class SeriesShard:
                     raise ValueError("columns of different lengths")
             except (ValidationError, ValueError) as error:
                 detail = f"expected observations as the score app writes them, got {str(error).splitlines()[0]}"
-                batch.outputs.append(dead_letter(record, self.topic, self.partition, Reason.WRONG_TYPE, detail))
-                batch.tally.dead_letters[self.topic, Reason.WRONG_TYPE] += 1
+                reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
+                batch.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail))
+                batch.tally.dead_letters[self.topic, reason] += 1
                 continue
             self._take(record, observed, batch)
         batch.changes.update((key, series.snapshot()) for key, series in self._live.items())

@@ -128,6 +128,30 @@ def forge_late(response):
         threading.Timer(0.02, write).start()
     return True
 
+# Starts what would outlive it: in a session or a group of its own, as a child and as a grandchild.
+def family(response):
+    import subprocess
+    tried = []
+    for way in (os.setsid, lambda: os.setpgid(0, 0)):
+        if os.fork() == 0:
+            if os.fork() == 0:
+                try:
+                    way()
+                except OSError:
+                    pass
+                os.open("alive", os.O_WRONLY)  # a named pipe that ends when the last of them has ended
+                time.sleep(600)
+            time.sleep(600)
+    try:
+        subprocess.Popen(["sleep", "600"], start_new_session=True)
+    except OSError as error:
+        tried.append(type(error).__name__)
+    if response["text"] == "hang":
+        time.sleep(600)
+    if response["text"] == "leave":
+        os._exit(3)
+    return {"passed": False, "explanation": " ".join(tried)}
+
 def flood(response):
     for fd in range(3, 20):
         try:
@@ -511,6 +535,42 @@ def test_the_process_ends_with_whoever_asked() -> None:
         return
     assert select.select([handle], [], [], 30.0)[0]
     os.close(handle)
+
+
+@linux
+@pytest.mark.parametrize("way", ["hang", "leave", "return"])
+def test_whatever_a_check_has_started_ends_with_its_process(tmp_path: Path, way: str) -> None:
+    os.mkfifo(tmp_path / "alive")
+    alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with hosted(suite_of("acme_checks:family", more='timeout = "2s"')) as suite:
+            found = suite.parsed_checks[0][1].check(answer(way))
+        assert select.select([alive], [], [], 30.0)[0], "somebody still has it open"
+        assert os.read(alive, 1) == b""
+    finally:
+        os.close(alive)
+    said = {"hang": "overran", "leave": "overran", "return": "PermissionError"}
+    assert said[way] in found.explanation
+
+
+@linux
+def test_whatever_a_check_has_started_ends_when_its_worker_is_killed(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "alive")
+    alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    program = (
+        "import os; from agents.checking import hosted; from stream.citations import citation_reader\n"
+        "from stream.exchanges import Response; from stream.suite import parse_suite\n"
+        "suite = '[[checks]]\\ncheck = \"python.function(call=acme_checks:family)\"\\ntimeout = 5'\n"
+        "with hosted(parse_suite(suite)) as suite:\n"
+        "    suite.parsed_checks[0][1].check(Response('return', [], citation_reader(), 'web'))\n"
+        "    os.kill(os.getpid(), 9)"
+    )
+    try:
+        done = subprocess.run([sys.executable, "-c", program], check=False, env=with_root(), timeout=60)
+        assert done.returncode == -signal.SIGKILL
+        assert select.select([alive], [], [], 30.0)[0]
+    finally:
+        os.close(alive)
 
 
 def test_a_replay_scores_with_them_and_counts_what_fails(tmp_path: Path) -> None:

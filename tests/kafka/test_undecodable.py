@@ -1,0 +1,81 @@
+"""Batches that a broker takes and nobody can read: dead letters, and every neighbour is scored once."""
+
+import gzip
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import cramjam
+import pytest
+
+from agents.settings import Settings
+from agents.topics import partition_for, topic_names
+from stream.errors import Reason
+from tests.kafka.faults.oracle import committed, ends, read_topic
+from tests.kafka.faults.play import wait
+from tests.kafka.raw import batch, produce_batch, record
+from tests.kafka.test_isolation import conversations, produce, rows, running, turn
+
+pytestmark = pytest.mark.kafka
+
+KEY, VALUE = turn("hostile", 1)
+BOMB = record(0, KEY, b" " * 60_000_000) + record(1, KEY, VALUE)
+#: name → a batch of two records, and how many of them can be read after all
+BATCHES = {
+    "a bomb in zstd": (batch(bytes(cramjam.zstd.compress(BOMB)), 2, "zstd"), 0),
+    "a bomb in gzip": (batch(gzip.compress(BOMB), 2, "gzip"), 0),
+    "a length that is not the record's": (
+        batch(bytes(cramjam.zstd.compress(record(0, KEY, b"x", length=30) + record(1, KEY, VALUE))), 2, "zstd"),
+        1,
+    ),
+    "offsets far beyond the end": (batch(record(0, KEY, VALUE) + record(1_000_000, KEY, VALUE), 2), 1),
+    "a header whose name is no text": (batch(record(0, KEY, VALUE, [(b"\xff", b"")]) + record(1, KEY, b"{"), 2), 2),
+    "rubbish behind gzip": (
+        batch(gzip.compress(record(0, KEY, VALUE) + record(1, KEY, b"{")) + b"rubbish", 2, "gzip"),
+        2,
+    ),
+}
+
+
+def letters_on(settings: Settings, topic: str) -> list[dict[str, Any]]:
+    found = read_topic(settings, topic_names(settings.prefix)["dead_letters"])
+    headers = [(dict(record.headers), record.value) for records in found.values() for record in records]
+    assert not any(value for _, value in headers)
+    return [head for head, _ in headers if head["topic"].decode() == topic]
+
+
+def all_is_read(settings: Settings, topic: str, app: str) -> bool:
+    return committed(settings, topic, app) == ends(settings, topic)
+
+
+def test_batches_that_nobody_can_read_are_set_aside_once_and_their_neighbours_are_scored(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    names = topic_names(fresh_topics.prefix)
+    place = partition_for(KEY, 4)
+    produce(fresh_topics, conversations("before", 20))
+    for name, (data, _) in BATCHES.items():
+        assert produce_batch(fresh_topics.brokers, names["turns"], place, data) == 0, name
+        beside = next(one for each in count() if partition_for((one := f"{name} {each}").encode(), 4) == place)
+        produce(fresh_topics, [turn(beside, number) for number in (1, 2, 3)])
+    produce_batch(fresh_topics.brokers, names["forget"], place, BATCHES["a bomb in zstd"][0])
+    produce_batch(fresh_topics.brokers, names["series"], 0, BATCHES["a bomb in zstd"][0])
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "all") as log:
+        for topic, app in (("turns", "score"), ("forget", "score"), ("series", "watch")):
+            wait(partial(all_is_read, fresh_topics, topic, app), 90, f"{topic} to be read")
+        said = log.read_text()
+    assert "to be started again" not in said
+    assert "restarting" not in said
+    assert rows(fresh_topics) == 2 * (20 + len(BATCHES))
+    found = [
+        (head["offset"], head.get("last_offset"))
+        for head in letters_on(fresh_topics, names["turns"])
+        if head["reason"] == b"undecodable"
+    ]
+    assert len(found) == len(set(found)) == 4
+    assert sum(int(last or first) - int(first) + 1 for first, last in found) == sum(
+        2 - good for _, good in BATCHES.values()
+    )
+    for other in ("forget", "series"):
+        assert [head["reason"].decode() for head in letters_on(fresh_topics, names[other])] == [Reason.UNDECODABLE]
