@@ -257,6 +257,9 @@ class Settings(BaseModel):
             "client.id": self.prefix,
             # After an outage librdkafka would wait up to ten seconds before it looks again.
             "reconnect.backoff.max.ms": 1000,
+            # Else librdkafka forgets all brokers once none answers, the coordinator that it keeps asking included: the
+            # first commit after an outage would hang for ever (librdkafka 5511, 5456), its thread spinning.
+            "metadata.recovery.strategy": "none",
         }
         if "SSL" in self.security_protocol:
             # librdkafka looks for authorities in places of its own: name the ones that Python trusts.
