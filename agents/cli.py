@@ -18,10 +18,9 @@ from agents.command_measure import measure
 from agents.command_review import review
 from agents.command_suite import schema, suite
 from agents.command_topics import forget, topics
+from agents.exits import EXIT_FAILED, EXIT_REFUSED, EXIT_RESTART
 from agents.options import FILES, SPEED, SUITE, open_console, read_settings, shown_progress
 from stream.errors import ConfigError, TurnsignalError
-
-EXIT_FAILED, EXIT_USAGE = 1, 2
 
 
 def _version() -> str:
@@ -81,7 +80,6 @@ def worker(app: str, *, supervisor: bool) -> None:
     if app == "all":
         raise click.UsageError("--no-supervisor takes one app, as all of them are one process each: score or watch")
     from agents.apps import run_app
-    from agents.refusals import EXIT_RESTART
     from agents.supervisor import WORKED
 
     try:
@@ -283,7 +281,7 @@ def main() -> None:
     try:
         turnsignal.main(standalone_mode=True)
     except ConfigError as error:
-        _fail(error, EXIT_USAGE)
+        _fail(error, EXIT_REFUSED)
     except TurnsignalError as error:
         _fail(error, EXIT_FAILED)
     except BrokenPipeError:  # `| head` has seen enough

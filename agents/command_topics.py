@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import click
 from rich.table import Table
 
+from agents.exits import EXIT_FAILED
 from agents.options import open_console, read_settings, shown_progress
 from stream.errors import ConfigError
 
@@ -82,7 +83,7 @@ def show() -> None:
         console.print(access)
     if absent := [topic.name for topic in described if not topic.partitions]:
         click.echo(f"{len(absent)} topics are absent: make them with `turnsignal topics create`.", err=True)
-        raise SystemExit(1)
+        raise SystemExit(EXIT_FAILED)
 
 
 @topics.command(epilog="Example: turnsignal topics repair score --to 1200 --in turnsignal.turns-3")
@@ -173,7 +174,7 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool) -
         for remains in list_remains(settings, time.time()):
             click.echo(f"  {_tell(remains)}")
     else:
-        raise SystemExit(1)
+        raise SystemExit(EXIT_FAILED)
 
 
 def _tell(remains: "Remains") -> str:

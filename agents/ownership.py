@@ -181,6 +181,7 @@ class Ownership:
         self._turn += 1
         self.progress.let_go()
         await self.work.wait_idle()
+        self.work.end_rests()
         if self._taking is not None and not self._taking.done():
             # Its next fence would come after the new owner's; it stops before it, within one step.
             await asyncio.wait([self._taking], timeout=self.settings.rebalance_timeout / 2)
@@ -238,7 +239,8 @@ class Ownership:
                 end = self.source.end_of(tp)
                 if end is not None:
                     self.metrics.set_lag(topic, number, max(0, end - position))
-                    waiting = self.inbox.waiting_for(number) > 0 or self.inbox.is_busy(number)
+                    comes = self.inbox.waiting_for(number) > 0 or self.inbox.is_busy(number)
+                    waiting = comes and not holding.refused  # a partition that is held stands, whatever waits there
                     stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
                     self.metrics.set_stalled(topic, number, stalled)
             self._catch_up(holding, now)
@@ -263,7 +265,7 @@ class Ownership:
         """
         if self._group is None:
             return
-        look = partial(self.progress.look_around, self._group, working=bool(self.holdings))
+        look = partial(self.progress.look_around, self._group, list(self.holdings.values()))
         try:
             nobody = await asyncio.get_running_loop().run_in_executor(None, look)
         except Exception as error:
