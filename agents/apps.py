@@ -15,6 +15,7 @@ from typing import Any, cast
 
 import faust
 from aiohttp import web
+from faust.tables import TableManager
 from mode import Service
 
 from agents.batches import BatchStream
@@ -34,6 +35,15 @@ TAKE_OVER_SECONDS = 86_400.0  #: longer than any
 TICK = 1.0  #: seconds between looks at silent partitions, and between signs of life
 
 
+class NoTables(TableManager):
+    """Begin at once: Faust gives tables a second to be made, and there are none here."""
+
+    async def on_start(self) -> None:
+        """Say that all tables are there."""
+        await self._update_channels()
+        await self.recovery.start()
+
+
 def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
     """Put an app together: one agent over the owner's inputs, the views, and the ticks."""
     plan = owner.plan
@@ -42,6 +52,7 @@ def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
         # Faust gives a take-over this long, and then never tries again; ours ends by its own deadlines.
         **settings.faust() | {"broker_request_timeout": TAKE_OVER_SECONDS},
         Stream=BatchStream,
+        TableManager=NoTables,
         datadir=os.environ.get("TMPDIR", "/tmp")
         + f"/{settings.app_id(plan.name)}",  # Faust insists; nothing is kept there
     )
@@ -65,7 +76,7 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
         **settings.aiokafka(),
         "client_id": settings.prefix,
         "group_id": group,
-        "group_instance_id": os.environ.get(INSTANCE),
+        "group_instance_id": settings.instance or os.environ.get(INSTANCE),
         "enable_auto_commit": False,
         "auto_offset_reset": "none",  # positions are explicit; an offset out of range must not be skipped in silence
         "isolation_level": "read_committed",

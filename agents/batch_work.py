@@ -184,7 +184,7 @@ class BatchWork:
         except Exception as error:
             if not refuses_records(error):
                 raise
-            holding.writer.abort()
+            holding.writer.start()
             self._come_to_nothing(holding, gathered, batch, error)
             return False
         return True
@@ -199,7 +199,7 @@ class BatchWork:
         except Exception as error:
             if not refuses_records(error):
                 raise
-            holding.writer.abort()
+            await self._in_time(holding.writer.start)
             if await self.learn_limits():
                 self._take_back(holding, gathered)  # what is too large now becomes a dead letter of its own
             else:
