@@ -99,7 +99,7 @@ class Settings(BaseModel):
     #: that is back within the session timeout goes on with its partitions, and nothing is dealt out anew.
     instance: str | None = Field(
         default=None,
-        pattern=r"^(?!\.{1,2}$)[A-Za-z0-9._-]{1,200}$",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$",
         description="a name that no other worker of the app has: 1 to 200 of the characters A-Z a-z 0-9 . _ -",
     )
     #: The broker aborts a transaction that stays open longer; until then readers wait behind it.
