@@ -187,3 +187,12 @@ def behind(settings: Settings) -> set[int]:
     """Return the partitions that are not read to their ends."""
     found, wanted = committed(settings), ends(settings)
     return {number for number, end in wanted.items() if found[number] < end}
+
+
+async def test_two_workers_under_one_name_are_told(fresh_topics: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    named = fresh_topics.model_copy(update={"instance": "pod-0"})
+    owner = Ownership(named, make_plan(named, Suite()), WorkerMetrics())
+    for _ in range(5):  # each ends the other's membership, and takes its partitions over again
+        await owner.take_over({TP(topic_names(named.prefix)["turns"], 0)})
+    assert "expected TURNSIGNAL_INSTANCE=pod-0 of one worker only" in caplog.text
+    owner.close()
