@@ -79,11 +79,15 @@ def worker(app: str, *, supervisor: bool) -> None:
         sys.exit(Supervisor({app: worker_command(app) for app in apps}, settings.stall_timeout).run())
     if app == "all":
         raise click.UsageError("--no-supervisor takes one app, as all of them are one process each: score or watch")
-    from agents.apps import run_app
+    from agents.memory import kept_memory
     from agents.supervisor import WORKED
 
     try:
-        sys.exit(run_app(_make_app(app, settings)))
+        with kept_memory():  # what is imported stays: looking for garbage there is a tenth of a start
+            from agents.apps import run_app
+
+            ready = _make_app(app, settings)
+        sys.exit(run_app(ready))
     except ConfigError as error:
         if WORKED not in os.environ:
             raise

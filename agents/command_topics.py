@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, cast
 
 import click
-from rich.table import Table
 
 from agents.exits import EXIT_FAILED
 from agents.options import open_console, read_settings, shown_progress
@@ -64,6 +63,8 @@ def show() -> None:
 
     Exit code 1 when a topic is absent.
     """
+    from rich.table import Table
+
     from agents.topics import describe_topics, rights
 
     settings = read_settings()
