@@ -15,11 +15,10 @@ from typing import Any, cast
 
 import faust
 from aiohttp import web
-from faust.tables import TableManager
 from mode import Service
 
 from agents.batches import BatchStream
-from agents.consumer import PartitionApp
+from agents.consumer import NoTables, PartitionApp
 from agents.listening import Activity, BoundedSite, listen, make_runner
 from agents.logs import log_to_stderr
 from agents.memory import kept_memory
@@ -33,15 +32,6 @@ logger = logging.getLogger("turnsignal.apps")
 
 TAKE_OVER_SECONDS = 86_400.0  #: longer than any
 TICK = 1.0  #: seconds between looks at silent partitions, and between signs of life
-
-
-class NoTables(TableManager):
-    """Begin at once: Faust gives tables a second to be made, and there are none here."""
-
-    async def on_start(self) -> None:
-        """Say that all tables are there."""
-        await self._update_channels()
-        await self.recovery.start()
 
 
 def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
