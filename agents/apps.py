@@ -18,7 +18,7 @@ from aiohttp import web
 from mode import Service
 
 from agents.batches import BatchStream
-from agents.consumer import PartitionApp
+from agents.consumer import NoTables, PartitionApp
 from agents.listening import Activity, BoundedSite, listen, make_runner
 from agents.logs import log_to_stderr
 from agents.memory import kept_memory
@@ -43,6 +43,7 @@ def build_app(settings: Settings, owner: Ownership) -> PartitionApp:
         # Faust gives a take-over this long, and then never tries again; ours ends by its own deadlines.
         **settings.faust() | {"broker_request_timeout": TAKE_OVER_SECONDS},
         Stream=BatchStream,
+        TableManager=NoTables,
         datadir=os.environ.get("TMPDIR", "/tmp")
         + f"/{settings.app_id(plan.name)}",  # Faust insists; nothing is kept there
     )
@@ -67,7 +68,7 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
         **settings.aiokafka(),
         "client_id": settings.prefix,
         "group_id": group,
-        "group_instance_id": os.environ.get(INSTANCE),
+        "group_instance_id": settings.instance or os.environ.get(INSTANCE),
         "enable_auto_commit": False,
         "auto_offset_reset": "none",  # positions are explicit; an offset out of range must not be skipped in silence
         "isolation_level": "read_committed",

@@ -36,9 +36,10 @@ _LONG = 100  #: turns that take about as long to compute
 #: Records of a partition that are set aside in a row before it slows down: it is more likely then that the code is to
 #: blame than that they are, and whoever can mend it needs the time.
 _IN_A_ROW = 10
-_LONGEST_REST = 60.0  #: seconds between two of them
+_LONGEST_REST = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
 _LOOK = 1.0  #: seconds between looks at a step of a transaction that takes long
-_AFTER_RETURN = 2.0  #: seconds for a step that was under way when the broker came back
+_AFTER_RETURN = 3.0  #: seconds that a step may take when the broker has just come back
+_LATELY = 60.0  #: seconds for which it has just come back
 
 
 class Committer(Protocol):
@@ -76,7 +77,7 @@ class BatchWork:
         self._idle = asyncio.Event()
         self._idle.set()
         self._commits = ThreadPoolExecutor(32, "commit")
-        self._in_a_row: dict[int, int] = {}  # partition → records set aside since one was worked through
+        self._rests: dict[int, asyncio.TimerHandle] = {}  # partition → when it is free for its next batch
         self._alone = asyncio.Lock()  # held while a batch is worked through that may end the worker
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -88,6 +89,12 @@ class BatchWork:
     async def wait_idle(self) -> None:
         """Wait until no batch is under way."""
         await self._idle.wait()
+
+    def end_rests(self) -> None:
+        """Free the partitions that rest: whoever owns them next is not to wait for it."""
+        for number, handle in list(self._rests.items()):
+            handle.cancel()
+            self._wake(number)
 
     def close(self) -> None:
         """Give the threads back; the process ends."""
@@ -110,19 +117,19 @@ class BatchWork:
             began = time.monotonic()
             batch = self._compute(holding, gathered)
             if batch is None or not self._write(holding, gathered, batch):
-                self._finish(gathered.partition)
+                self._finish(holding)
                 return
             work = self._commit(holding, gathered, batch, began)
-        task = asyncio.get_running_loop().create_task(self._end_over_errors(work, gathered))
+        task = asyncio.get_running_loop().create_task(self._end_over_errors(work, holding, gathered))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _end_over_errors(self, work: Any, gathered: Gathered) -> None:
+    async def _end_over_errors(self, work: Any, holding: Holding, gathered: Gathered) -> None:
         try:
             await work
         except Exception as error:
             end_over(error, f"committing {describe(gathered)}")
-        self._finish(gathered.partition)
+        self._finish(holding)
 
     async def _work_later(self, holding: Holding, gathered: Gathered) -> None:
         """Work a batch through once no partition needs to be alone."""
@@ -153,8 +160,9 @@ class BatchWork:
 
     async def _say_begun(self, holding: Holding, begun: str) -> None:
         """Commit which inputs a batch that begins has records of, "" when it is computed."""
-        holding.writer.write([], {}, holding.checkpoint(begun=begun))
-        await self._in_time(holding.writer.commit, [], self._group().consumer_group_metadata())
+        write = partial(holding.writer.write, [], {}, holding.checkpoint(begun=begun))
+        write()
+        await self._make_safe(holding, write, [])
 
     def _compute(self, holding: Holding, gathered: Gathered) -> Batch | None:
         """Return what came of a batch; None when there is nothing to commit, or it is to be tried in smaller parts."""
@@ -176,62 +184,71 @@ class BatchWork:
         except Exception as error:
             if not refuses_records(error):
                 raise
-            holding.writer.abort()
-            self._try_smaller(holding, gathered, error)
+            holding.writer.start()
+            self._come_to_nothing(holding, gathered, batch, error)
             return False
         return True
 
     async def _commit(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
         positions = gathered.positions(batch.taken)
-        group = self._group().consumer_group_metadata()
         offsets = holding.offsets(positions)
+        checkpoint = _checkpoint(holding, gathered, batch)
         try:
-            await self._in_time(holding.writer.commit, offsets, group)
+            write = partial(holding.writer.write, batch.outputs, batch.changes, checkpoint)
+            await self._make_safe(holding, write, offsets)
         except Exception as error:
-            if refuses_records(error):
-                holding.writer.abort()
-                if await self.learn_limits():
-                    self._take_back(holding, gathered)  # what is too large now becomes a dead letter of its own
-                else:
-                    self._try_smaller(holding, gathered, error)
-                return
-            if not was_forgotten(error):
+            if not refuses_records(error):
                 raise
-            await self._renew(holding, gathered, batch)
+            await self._in_time(holding.writer.start)
+            if await self.learn_limits():
+                self._take_back(holding, gathered)  # what is too large now becomes a dead letter of its own
+            else:
+                self._come_to_nothing(holding, gathered, batch, error)
+            return
         if not self.exactly_once and offsets and self.committer is not None:
             await self.committer.commit_positions(offsets)
         holding.keeper.accept(batch)
-        if not batch.set_aside:
-            self._in_a_row.pop(holding.number, None)
+        holding.aside, holding.refused = holding.aside + 1 if batch.set_aside else 0, 0
         holding.advance(positions, gathered.taken(batch.taken))
         self.limit_batches(holding)
         if rest := gathered.after(batch.taken):
             self.inbox.put_back(holding.number, rest)
         self._count(holding, gathered, batch, started)
 
-    async def _renew(self, holding: Holding, gathered: Gathered, batch: Batch) -> None:
-        """Write a batch again under a transactional id that the broker had forgotten, as it does after a quiet week."""
-        logger.warning("the broker has forgotten the transactional id of partition %d; beginning anew", holding.number)
-        await self._in_time(holding.writer.start)
-        holding.writer.write(batch.outputs, batch.changes, _checkpoint(holding, gathered, batch))
+    async def _make_safe(self, holding: Holding, write: Callable[[], None], offsets: list[TopicPartition]) -> None:
+        """Commit what was written.
+
+        write: writes it again where the broker has forgotten the transactional id, as it does after a quiet week.
+        """
         group = self._group().consumer_group_metadata()
-        await self._in_time(holding.writer.commit, holding.offsets(gathered.positions(batch.taken)), group)
+        try:
+            await self._in_time(holding.writer.commit, offsets, group)
+        except Exception as error:
+            if not was_forgotten(error):
+                raise
+            logger.warning(
+                "the broker has forgotten the transactional id of partition %d; beginning anew", holding.number
+            )
+            await self._in_time(holding.writer.start)
+            write()
+            await self._in_time(holding.writer.commit, offsets, group)
 
     async def _in_time(self, step: Callable[..., None], *arguments: Any) -> None:
         """Do a step of a transaction in a thread; one that takes longer than a transaction may is given up.
 
-        librdkafka's own timeouts are not kept everywhere: after an outage it may wait minutes for the coordinator. So a
-        step that was under way when the broker came back has only moments left.
+        librdkafka's own timeouts are not kept everywhere: it may wait for ever for a coordinator whose broker left the
+        metadata for a moment (5456, 5511). So a step has only moments where the broker has just come back, whether it
+        was under way then or began after that.
         """
         began, loop = time.monotonic(), asyncio.get_running_loop()
         work = loop.run_in_executor(self._commits, step, *arguments)
         end = began + self.settings.transaction_timeout
-        was_gone = False
         while not (await asyncio.wait([work], timeout=_LOOK))[0]:
             answers = await loop.run_in_executor(self._commits, self._broker_answers)
-            if answers and was_gone:
-                end = min(end, time.monotonic() + _AFTER_RETURN)
-            was_gone = not answers
+            self.progress.heard(answers=answers)
+            returned = self.progress.returned
+            if answers and time.monotonic() - returned < _LATELY:
+                end = min(end, max(began, returned) + _AFTER_RETURN)
             if time.monotonic() > end:
                 msg = f"expected the broker to end a step of a transaction within {end - began:.0f} s, got nothing"
                 raise TimeoutError(msg)
@@ -243,6 +260,25 @@ class BatchWork:
         except KafkaException:
             return False
         return True
+
+    def _come_to_nothing(self, holding: Holding, gathered: Gathered, batch: Batch, error: Exception) -> None:
+        """Go on after a batch that the broker refused: in smaller parts, until one record alone is set aside.
+
+        Where that is refused, too, the partition is held: passing over the record would lose it without a word.
+        """
+        if not batch.set_aside:
+            self._try_smaller(holding, gathered, error)
+            return
+        holding.refused += 1
+        self._take_back(holding, gathered)
+        self.progress.made()  # the broker has answered, and has to be asked again for as long as it takes
+        logger.error(
+            "partition %d is held: what sets %s aside is refused: %s; expected topics that take it: raise their"
+            " max.message.bytes",
+            holding.number,
+            describe(gathered),
+            locate(error),
+        )
 
     def _try_smaller(self, holding: Holding, gathered: Gathered, error: Exception) -> None:
         """Put a batch that came to nothing back, to be tried in smaller parts; a record alone is set aside in time."""
@@ -276,28 +312,33 @@ class BatchWork:
         caution = holding.caution
         why = (caution.why if caution else "") or "it ended each worker that worked on it and on nothing else"
         logger.error("%s is set aside as a dead letter: %s", describe(gathered), why)
-        self._in_a_row[holding.number] = self._in_a_row.get(holding.number, 0) + 1
         return self.plan.set_aside(holding.keeper, topic, record, why)
 
-    def _finish(self, number: int) -> None:
+    def _finish(self, holding: Holding) -> None:
         """Free a partition for its next batch; one that would be computed in no time comes after a rest."""
+        number = holding.number
         self.inflight -= 1
         if not self.inflight:
             self._idle.set()
-        many = self._in_a_row.get(number, 0) - _IN_A_ROW
-        if many > 0:
-            rest = min(_LONGEST_REST, 2.0 ** min(many, 10))
-            logger.error(
-                "%d records of partition %d in a row are set aside: resting %.0f s", many + _IN_A_ROW, number, rest
-            )
-        elif not self.exactly_once or self.inbox.waiting_for(number) >= _LONG:
-            rest = 0.0
-        else:
-            rest = _REST
-        if rest:
-            asyncio.get_running_loop().call_later(rest, self.inbox.done, number)
+        if rest := self._rest(holding):
+            self._rests[number] = asyncio.get_running_loop().call_later(rest, self._wake, number)
         else:
             self.inbox.done(number)
+
+    def _rest(self, holding: Holding) -> float:
+        """Return the seconds until a partition's next batch."""
+        number, many = holding.number, max(holding.aside - _IN_A_ROW, holding.refused)
+        if many > 0:
+            # A worker whose batches do not end for the stall timeout counts as one that hangs.
+            rest = min(_LONGEST_REST, self.settings.stall_timeout / 2, 2.0 ** min(many, 10))
+            why = "held" if holding.refused else f"slow, as {holding.aside} records in a row are set aside"
+            logger.error("partition %d is %s: resting %.0f s", number, why, rest)
+            return rest
+        return 0.0 if not self.exactly_once or self.inbox.waiting_for(number) >= _LONG else _REST
+
+    def _wake(self, number: int) -> None:
+        self._rests.pop(number, None)
+        self.inbox.done(number)
 
     def _count(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
         now = time.time()

@@ -18,10 +18,9 @@ from agents.command_measure import measure
 from agents.command_review import review
 from agents.command_suite import schema, suite
 from agents.command_topics import forget, topics
+from agents.exits import EXIT_FAILED, EXIT_REFUSED, EXIT_RESTART
 from agents.options import FILES, SPEED, SUITE, open_console, reach_settings, read_settings, shown_progress
 from stream.errors import ConfigError, TurnsignalError
-
-EXIT_FAILED, EXIT_USAGE = 1, 2
 
 
 def _version() -> str:
@@ -80,12 +79,15 @@ def worker(app: str, *, supervisor: bool) -> None:
         sys.exit(Supervisor({app: worker_command(app) for app in apps}, settings.stall_timeout).run())
     if app == "all":
         raise click.UsageError("--no-supervisor takes one app, as all of them are one process each: score or watch")
-    from agents.apps import run_app
-    from agents.refusals import EXIT_RESTART
+    from agents.memory import kept_memory
     from agents.supervisor import WORKED
 
     try:
-        sys.exit(run_app(_make_app(app, settings)))
+        with kept_memory():  # what is imported stays: looking for garbage there is a tenth of a start
+            from agents.apps import run_app
+
+            ready = _make_app(app, settings)
+        sys.exit(run_app(ready))
     except ConfigError as error:
         if WORKED not in os.environ:
             raise
@@ -283,7 +285,7 @@ def main() -> None:
     try:
         turnsignal.main(standalone_mode=True)
     except ConfigError as error:
-        _fail(error, EXIT_USAGE)
+        _fail(error, EXIT_REFUSED)
     except TurnsignalError as error:
         _fail(error, EXIT_FAILED)
     except BrokenPipeError:  # `| head` has seen enough

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from agents.exits import EXIT_FAILED
+
 if TYPE_CHECKING:
     from agents.kafka_process import KafkaProcess
 
@@ -61,7 +63,7 @@ def status(directory: Path) -> None:
     found = _process(directory).status()
     if found.pid is None:
         click.echo(f"Does not run; its data and log are in {found.directory}, if it ever did.")
-        raise SystemExit(1)
+        raise SystemExit(EXIT_FAILED)
     click.echo(f"Runs on {found.address}, pid {found.pid}; log {found.log}")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import orjson
 
+from agents.exits import EXIT_FAILED
 from agents.options import SUITE, open_console, shown_progress
 from stream.errors import ConfigError, TurnsignalError
 
@@ -95,7 +96,7 @@ def measure(
         click.echo(f"Wrote {' and '.join(written)}.")
     if not any(one.measurements or one.note.startswith("no evaluator") for one in measured):
         click.echo("Nothing to measure: see `turnsignal measure --help` for how labels are given.", err=True)
-        sys.exit(1)
+        sys.exit(EXIT_FAILED)
 
 
 def _write(path: Path, text: str) -> None:

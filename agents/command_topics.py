@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, cast
 
 import click
-from rich.table import Table
 
+from agents.exits import EXIT_FAILED
 from agents.options import open_console, reach_settings, shown_progress
 from stream.errors import ConfigError
 
@@ -63,6 +63,8 @@ def show() -> None:
 
     Exit code 1 when a topic is absent.
     """
+    from rich.table import Table
+
     from agents.topics import describe_topics, rights
 
     settings = reach_settings()
@@ -82,7 +84,7 @@ def show() -> None:
         console.print(access)
     if absent := [topic.name for topic in described if not topic.partitions]:
         click.echo(f"{len(absent)} topics are absent: make them with `turnsignal topics create`.", err=True)
-        raise SystemExit(1)
+        raise SystemExit(EXIT_FAILED)
 
 
 @topics.command(epilog="Example: turnsignal topics repair score --to 1200 --in turnsignal.turns-3")
@@ -173,7 +175,7 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool) -
         for remains in list_remains(settings, time.time()):
             click.echo(f"  {_tell(remains)}")
     else:
-        raise SystemExit(1)
+        raise SystemExit(EXIT_FAILED)
 
 
 def _tell(remains: "Remains") -> str:

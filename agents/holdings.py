@@ -62,7 +62,8 @@ class Holding:
 
     positions: input topic → next offset, as committed; marks: input topic → what its commits carry; ids: topic → the
     broker's id of it; fed: when records of the first input last came; caution: how carefully to go on; starts:
-    take-overs since a batch was committed; committed_at: monotonic clock of the last commit.
+    take-overs since a batch was committed; aside: records set aside since one was worked through; refused: attempts to
+    set one aside that the broker refused, in a row; committed_at: monotonic clock of the last commit.
     """
 
     number: int
@@ -74,6 +75,8 @@ class Holding:
     fed: Moment | None = None
     caution: Caution | None = None
     starts: int = 0
+    aside: int = 0
+    refused: int = 0
     committed_at: float = field(default_factory=time.monotonic)
 
     def offsets(self, positions: Mapping[str, int]) -> list[TopicPartition]:

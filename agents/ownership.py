@@ -7,6 +7,7 @@ that nobody else can change, written in one transaction, and remembered after it
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -34,6 +35,8 @@ logger = logging.getLogger("turnsignal.ownership")
 #: Seconds after a partition's last commit until its position is moved past what carries no records: the markers of
 #: other producers' transactions. Retention would remove them, and the position would stand before the log.
 _CATCH_UP = 5.0
+#: Take-overs within so many seconds are suspicious of two workers under one name: each ends the other's membership.
+_OFTEN, _WITHIN = 5, 30.0
 _LIMITS_EVERY = 15  #: looks at the broker, two seconds apart, between two questions how large a record may be
 
 
@@ -71,6 +74,7 @@ class Ownership:
         self._source: Source | None = None
         self._turn = 0  # which take-over is the current one
         self._looks = 0  # at the broker, so far
+        self._began: deque[float] = deque(maxlen=_OFTEN)  # when the last take-overs did
         self._group: Consumer | None = None
         self._taking: asyncio.Future[Any] | None = None
         self._takeovers = ThreadPoolExecutor(1, "takeovers")
@@ -98,6 +102,7 @@ class Ownership:
         if apart:
             shown = ", ".join(f"{tp.topic}-{tp.partition}" for tp in apart)
             logger.warning("not read here, as %s of the same number is elsewhere: %s", self.plan.inputs[0], shown)
+        self._suspect_twin()
         self.progress.begin_take_over()
         self.metrics.set_recovering(True)
         loop = asyncio.get_running_loop()
@@ -117,6 +122,18 @@ class Ownership:
         self.metrics.set_recovering(False)
         found = {TP(topic, n): at for n, holding in self.holdings.items() for topic, at in holding.positions.items()}
         return {tp: at for tp, at in found.items() if tp in assigned} | ends
+
+    def _suspect_twin(self) -> None:
+        """Say so where another worker seems to have the same name."""
+        self._began.append(time.monotonic())
+        if self.settings.instance and len(self._began) == _OFTEN and self._began[-1] - self._began[0] < _WITHIN:
+            self._began.clear()
+            logger.error(
+                "%d take-overs within %.0f s: expected TURNSIGNAL_INSTANCE=%s of one worker only, is there another?",
+                _OFTEN,
+                _WITHIN,
+                self.settings.instance,
+            )
 
     def _take_over(self, numbers: set[int], turn: int) -> list[Holding]:
         """Take over in a thread, one at a time; return the holdings that are new."""
@@ -182,6 +199,7 @@ class Ownership:
         self._turn += 1
         self.progress.let_go()
         await self.work.wait_idle()
+        self.work.end_rests()
         if self._taking is not None and not self._taking.done():
             # Its next fence would come after the new owner's; it stops before it, within one step.
             await asyncio.wait([self._taking], timeout=self.settings.rebalance_timeout / 2)
@@ -239,7 +257,8 @@ class Ownership:
                 end = self.source.end_of(tp)
                 if end is not None:
                     self.metrics.set_lag(topic, number, max(0, end - position))
-                    waiting = self.inbox.waiting_for(number) > 0 or self.inbox.is_busy(number)
+                    comes = self.inbox.waiting_for(number) > 0 or self.inbox.is_busy(number)
+                    waiting = comes and not holding.refused  # a partition that is held stands, whatever waits there
                     stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
                     self.metrics.set_stalled(topic, number, stalled)
             self._catch_up(holding, now)
@@ -264,7 +283,7 @@ class Ownership:
         """
         if self._group is None:
             return
-        look = partial(self.progress.look_around, self._group, working=bool(self.holdings))
+        look = partial(self.progress.look_around, self._group, list(self.holdings.values()))
         try:
             nobody = await asyncio.get_running_loop().run_in_executor(None, look)
         except Exception as error:

@@ -273,14 +273,18 @@ def topic_ids(
 ) -> dict[str, str]:
     """Read the ids that tell two topics of one name apart, as 32 hex digits; none from a broker that has none.
 
-    Raises KafkaException.
+    Raises KafkaException, and TurnsignalError when no answer comes within the timeout in seconds.
     """
     if metadata.cluster_id.startswith(MOCK_CLUSTER):
         return {}
     futures = admin.describe_topics(TopicCollection(list(names)), request_timeout=timeout)
     ids = {}
     for name, future in futures.items():
-        uuid = future.result(timeout).topic_id
+        try:
+            uuid = future.result(timeout).topic_id
+        except TimeoutError:  # it says nothing of its own
+            msg = f"expected the broker to describe the topic {name} within {timeout:.0f} s, got no answer"
+            raise TurnsignalError(msg) from None
         high, low = uuid.get_most_significant_bits(), uuid.get_least_significant_bits()
         ids[name] = f"{high % 2**64:016x}{low % 2**64:016x}"
     return ids

@@ -4,18 +4,24 @@ A worker that hangs in a commit, one whose group deals out nothing, and one whos
 transaction all look healthy to their operating system. Here each of them is a fact with a duration.
 """
 
+import logging
+import math
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from confluent_kafka import Consumer, ConsumerGroupState, KafkaException
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ClusterMetadata
 from faust.types import TP
 
-from agents.holdings import Plan
-from agents.positions import check_positions
+from agents.holdings import Holding, Plan
+from agents.positions import Changelog, Position, check_positions, topic_ids
 from agents.settings import Settings
 from agents.views import Health
+from stream.errors import TurnsignalError
+
+logger = logging.getLogger("turnsignal.progress")
 
 _STANDS = 30.0  #: seconds that a position may stand while there is more to read, before it is said
 _ASK = 3.0  #: seconds that a question to the broker may take
@@ -41,11 +47,19 @@ class Progress:
         self._remaining: dict[str, int] = {}
         self._standing: dict[TP, _Standing] = {}
         self._reachable = True
+        self.returned = -math.inf  #: when the broker last answered after it had not (monotonic clock)
         self._nobody = 0  # how often in a row the group was found with nobody at work
+        self._outputs: dict[str, str] = {}  # topic that is written → the broker's id of it
 
     def made(self) -> None:
         """Note that something went on just now."""
         self._last = time.monotonic()
+
+    def heard(self, *, answers: bool) -> None:
+        """Note whether the broker answered just now."""
+        if answers and not self._reachable:
+            self.returned = time.monotonic()
+        self._reachable = answers
 
     def begin_take_over(self) -> None:
         """Note that partitions were assigned."""
@@ -82,34 +96,60 @@ class Progress:
         self._standing[tp] = before._replace(end=end)
         return now - before.since
 
-    def look_around(self, group: Consumer, *, working: bool) -> bool:
+    def look_around(self, group: Consumer, held: Collection[Holding]) -> bool:
         """Ask the broker for the topics, and, without partitions of our own, whether anybody has some; blocks.
 
-        Returns whether nobody has. Raises ConfigError when partitions were added to some topics.
+        Returns whether nobody has. Raises ConfigError when partitions were added to some topics, or a topic was made
+        anew, as a take-over does.
         """
         plan, counts = self._plan, {}
         try:
             for name in (*plan.inputs, plan.changelog):
-                counts[name] = len(group.list_topics(name, timeout=_ASK).topics[name].partitions)
+                metadata = group.list_topics(name, timeout=_ASK)
+                counts[name] = len(metadata.topics[name].partitions)
         except KafkaException:
-            self._reachable = False
+            self.heard(answers=False)
             return False
-        self._reachable = True
+        self.heard(answers=True)
         if all(counts.values()):
-            check_positions([], counts, plan.name, marked=True)
-        if working or not self._assigned or not self._group_is_idle():
+            self._compare_topics(metadata, counts, held)
+        if held or not self._assigned or not self._group_is_idle():
             self._nobody = 0
             return False
         self._nobody += 1
         return self._nobody > 1
 
+    @cached_property
+    def _admin(self) -> AdminClient:
+        return AdminClient({**self._settings.confluent(), "log_level": 0})
+
+    def _compare_topics(self, metadata: ClusterMetadata, counts: Mapping[str, int], held: Collection[Holding]) -> None:
+        """Refuse where a topic that is read, or the one of the state, is another under the same name by now."""
+        plan = self._plan
+        try:
+            ids = topic_ids(self._admin, metadata, list(dict.fromkeys([*counts, *plan.outputs.values()])), _ASK)
+        except (KafkaException, TurnsignalError):  # one of them is not there just now: the next look tells more
+            ids = {}
+        positions = [
+            # What the logs hold is not asked: a position that is worked on is within them.
+            Position(topic, one.number, at, at, at, one.marks[topic], ids.get(topic, ""), counts[topic])
+            for one in held
+            for topic, at in one.positions.items()
+        ]
+        now = ids.get(plan.changelog, "")
+        changelogs = [Changelog(plan.changelog, one.number, 1, now, one.ids.get(plan.changelog, "")) for one in held]
+        check_positions(positions, counts, plan.name, marked=True, changelogs=changelogs)
+        anew = [topic for topic, found in ids.items() if self._outputs.get(topic, found) != found]
+        for topic in anew:
+            logger.warning("%s was made anew: what was written to it before is gone, the work goes on", topic)
+        self._outputs |= {topic: found for topic, found in ids.items() if topic in plan.outputs.values()}
+
     def _group_is_idle(self) -> bool:
         """Say whether no member of a stable group has a partition of our inputs."""
-        admin = AdminClient({**self._settings.confluent(), "log_level": 0})
         group = self._settings.app_id(self._plan.name)
         try:
-            found = admin.describe_consumer_groups([group], request_timeout=_ASK)[group].result(_ASK)
-        except KafkaException:
+            found = self._admin.describe_consumer_groups([group], request_timeout=_ASK)[group].result(_ASK)
+        except (KafkaException, TimeoutError):
             return False
         held = [at for member in found.members for at in member.assignment.topic_partitions]
         return found.state == ConsumerGroupState.STABLE and not any(at.topic in self._plan.inputs for at in held)

@@ -14,12 +14,10 @@ from typing import Any, NoReturn
 from aiokafka import errors as aiokafka_errors
 from confluent_kafka import KafkaError, KafkaException
 
+from agents.exits import EXIT_REFUSED, EXIT_RESTART
 from stream.errors import ConfigError, SchemaError
 
 logger = logging.getLogger("turnsignal.refusals")
-
-EXIT_REFUSED = 2  #: the exit code for a wrong setting, suite or topic
-EXIT_RESTART = 70  #: the exit code of a worker that wants to be started again (EX_SOFTWARE)
 
 _RIGHTS = "`turnsignal topics show` lists the rights that a worker needs"
 _WRONG_CREDENTIALS = (
@@ -122,6 +120,8 @@ def _describe(error: BaseException) -> str:
         hint = f"; {_HINTS[inner.code()]}" if inner.code() in _HINTS else ""
         return f"{inner.name()}: {inner.str()}{hint}"
     said = " ".join(str(error).split())[:500]
+    if isinstance(error, TimeoutError) and not said:
+        said = "expected an answer in time, got none"
     return f"{type(error).__name__}: {said}"
 
 

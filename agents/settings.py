@@ -100,6 +100,13 @@ class Settings(BaseModel):
     heartbeat_interval: Seconds = _duration(1.0)
     rebalance_timeout: Seconds = _duration(10.0)
     poll_interval: Seconds = _duration(60.0)
+    #: For workers that something else starts again than our supervisor, such as the pod's name in a StatefulSet: one
+    #: that is back within the session timeout goes on with its partitions, and nothing is dealt out anew.
+    instance: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$",
+        description="a name that no other worker of the app has: 1 to 200 of the characters A-Z a-z 0-9 . _ -",
+    )
     #: The broker aborts a transaction that stays open longer; until then readers wait behind it.
     transaction_timeout: Seconds = _duration(15.0)
     #: A worker that has records to work on and finishes none for this long ends itself, to be started again.
@@ -262,6 +269,9 @@ class Settings(BaseModel):
             "client.id": self.prefix,
             # After an outage librdkafka would wait up to ten seconds before it looks again.
             "reconnect.backoff.max.ms": 1000,
+            # Else librdkafka forgets all brokers once none answers, the coordinator that it keeps asking included: the
+            # first commit after an outage would hang for ever (librdkafka 5511, 5456), its thread spinning.
+            "metadata.recovery.strategy": "none",
         }
         if "SSL" in self.security_protocol:
             # librdkafka looks for authorities in places of its own: name the ones that Python trusts.
@@ -296,6 +306,8 @@ class Settings(BaseModel):
             # wait was most of the latency (FAUST 9).
             "retry.backoff.ms": 2,
             "retry.backoff.max.ms": 100,
+            # Else it connects when it has to, and while it fences it looks only every half second whether it has.
+            "enable.sparse.connections": False,
         }
         if transactional_id is not None:
             properties["transactional.id"] = transactional_id

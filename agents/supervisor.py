@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from agents.confining import keep_private
+from agents.exits import EXIT_REFUSED
 
 logger = logging.getLogger("turnsignal.supervisor")
 
@@ -30,7 +31,6 @@ INSTANCE = "_TURNSIGNAL_INSTANCE"
 #: Tells a worker that one before it has worked under the same settings: what refuses its start then may pass.
 WORKED = "_TURNSIGNAL_WORKED"
 
-EXIT_CONFIG = 2  #: a refusal, of a setting, a suite or a topic: starting again would not help
 REMIND_SECONDS = 300.0  #: between lines that say again which worker refused
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
 BACK_OFF = (0.1, 0.5, 1.0, 2.0, 5.0)  #: seconds before starting again, the longer the oftener it ended young
@@ -157,8 +157,8 @@ class Supervisor:
             logger.info("worker %s ended with %d", worker.app, code)
             self._exit = self._exit or (0 if code in (0, -signal.SIGTERM, -signal.SIGKILL) else code)
             return
-        if code == EXIT_CONFIG:
-            self._exit = EXIT_CONFIG
+        if code == EXIT_REFUSED:
+            self._exit = EXIT_REFUSED
             worker.refused = now
             self._say_refusal(worker, now)
             return

@@ -8,7 +8,7 @@ step: a fence that comes too late would end the rightful owner.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient
 
 from agents.checkpoints import Checkpoint, resume
-from agents.holdings import Holding, Plan
+from agents.holdings import Holding, Keeper, Plan
 from agents.metrics import WorkerMetrics
 from agents.positions import Changelog, Position, check_positions, make_mark, read_positions, topic_ids
 from agents.settings import Settings
@@ -36,11 +36,12 @@ class OutdatedError(Exception):
 
 @dataclass(slots=True)
 class _State:
-    """What was read of one partition on the way to its holding."""
+    """What was read of one partition on the way to its holding; applied: the last input offset in it, −1 for none."""
 
     writer: Writer
-    store: MutableMapping[bytes, bytes]
+    keeper: Keeper
     restored: Restored
+    applied: int
 
 
 class TakeOver:
@@ -136,7 +137,8 @@ class TakeOver:
         self._expect_wanted()
         seconds = time.monotonic() - began
         logger.info("restored %d entries of %s-%d in %.1f s", len(store), plan.changelog, number, seconds)
-        return _State(writer, store, restored)
+        keeper = plan.make(number, store)
+        return _State(writer, keeper, restored, keeper.restored())
 
     def _check(
         self,
@@ -150,10 +152,7 @@ class TakeOver:
         changelogs = []
         for number, state in states.items():
             checkpoint = state.restored.checkpoint or Checkpoint()
-            kept = checkpoint.positions
-            positions[number] = [
-                p._replace(kept=kept.get(p.topic), kept_id=checkpoint.ids.get(p.topic, "")) for p in positions[number]
-            ]
+            positions[number] = [self._complete(position, state, checkpoint) for position in positions[number]]
             here = Changelog(
                 changelog, number, state.restored.end, ids.get(changelog, ""), checkpoint.ids.get(changelog, "")
             )
@@ -161,15 +160,20 @@ class TakeOver:
         read = [position for number in states for position in positions[number]]
         check_positions(read, counts, self._plan.name, marked=True, changelogs=changelogs)
 
+    def _complete(self, position: Position, state: _State, checkpoint: Checkpoint) -> Position:
+        """Add to a position what the state knows of it; offsets are known to it of the first input alone."""
+        known = position.topic == self._plan.inputs[0] and state.applied >= 0
+        return position._replace(
+            state=state.applied if known else None,
+            kept=checkpoint.positions.get(position.topic),
+            kept_id=checkpoint.ids.get(position.topic, ""),
+        )
+
     def _begin(self, state: _State, positions: list[Position], ids: Mapping[str, str]) -> Holding:
         """Make a holding, and commit that it begins here."""
         self._expect_wanted()
         plan, settings, number = self._plan, self._settings, state.writer.partition
-        keeper = plan.make(number, state.store)
-        applied = keeper.restored()
-        first = [p._replace(state=applied if applied >= 0 else None) for p in positions if p.topic == plan.inputs[0]]
-        check_positions(first, {}, plan.name, marked=True)
-        holding = Holding(number, keeper, state.writer, ids=dict(ids))
+        holding = Holding(number, state.keeper, state.writer, ids=dict(ids))
         for place in positions:
             begin = place.low if settings.auto_offset_reset == "earliest" else place.high
             holding.positions[place.topic] = begin if place.known is None else place.known
@@ -192,7 +196,7 @@ class TakeOver:
         # From here on a restart begins where this start did, whatever `latest` may mean by then.
         state.writer.write([], {}, holding.checkpoint())
         state.writer.commit(holding.offsets(holding.positions), self._group.consumer_group_metadata())
-        self._metrics.set_table(f"{plan.name}-{number}", entries=len(state.store))
+        self._metrics.set_table(f"{plan.name}-{number}", entries=len(state.keeper.store))
         return holding
 
     def _expect_wanted(self) -> None:

@@ -95,8 +95,11 @@ class Writer:
     def start(self) -> None:
         """Become the owner: fence whoever wrote under this id before, and abort what was left open.
 
-        Called again where the broker has forgotten the id. Raises KafkaException.
+        Called again where the broker has forgotten the id, and where it has refused a record: librdkafka would miss the
+        record's number in the next transaction. Without transactions what was written stands, and is repeated. Raises
+        KafkaException.
         """
+        self._failed = None
         self._producer = Producer(self._options)
         # A commit fails when any record of it was not acknowledged. Without one, each has to be asked after, for a
         # third more per record.
@@ -136,11 +139,6 @@ class Writer:
         if checkpoint is not None:
             key, value, headers = checkpoint_record(checkpoint)
             produce(changelog, value, key, partition, headers=headers)
-
-    def abort(self) -> None:
-        """Take back what was written since the last commit. Without transactions it stands, and is repeated."""
-        if self.transactional:
-            self._producer.abort_transaction(self._deadline)
 
     def commit(self, offsets: list[TopicPartition], group: Any) -> None:
         """Make the batch readable, with the input positions; blocks, so call it in a thread."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.apps import consumer_options
 from agents.settings import Settings, variables
 from stream.errors import ConfigError
 
@@ -254,3 +255,9 @@ def test_dead_letters_keep_no_text_unless_asked_and_never_beside_a_redaction(tmp
     both = {"TURNSIGNAL_DEAD_LETTERS": "full", "TURNSIGNAL_REDACTION": str(tmp_path / "redaction.toml")}
     with pytest.raises(ConfigError, match="TURNSIGNAL_DEAD_LETTERS: expected headers with TURNSIGNAL_REDACTION"):
         Settings.from_env(env | both)
+
+
+def test_a_worker_may_be_named_so_that_it_comes_back_as_the_same_member() -> None:
+    settings = Settings.from_env(BROKERS | {"TURNSIGNAL_INSTANCE": "turnsignal-score-0"})
+    assert consumer_options(settings, "turnsignal-score")["group_instance_id"] == "turnsignal-score-0"
+    assert refusal(instance="pod 0").startswith("TURNSIGNAL_INSTANCE: expected a name that no other worker")

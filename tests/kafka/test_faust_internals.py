@@ -17,6 +17,7 @@ from aiokafka.consumer.group_coordinator import CoordinatorGroupRebalance, Group
 from aiokafka.consumer.subscription_state import SubscriptionState
 from faust import App, Stream
 from faust.assignor.partition_assignor import PartitionAssignor
+from faust.tables.manager import TableManager
 from faust.tables.recovery import Recovery
 from faust.transport.consumer import Consumer
 from faust.transport.drivers import aiokafka as driver
@@ -25,7 +26,7 @@ from faust.types import TP
 from agents import consumer as ours
 from agents.apps import TAKE_OVER_SECONDS, consumer_options
 from agents.batches import BatchStream, Inbox
-from agents.consumer import PartitionApp, PartitionConsumer, PartitionThread
+from agents.consumer import NoTables, PartitionApp, PartitionConsumer, PartitionThread
 from agents.score import make_score_app
 from agents.settings import Settings
 from stream.suite import Suite
@@ -309,6 +310,7 @@ CONSUMER = (
         (PartitionConsumer, driver.Consumer, CONSUMER),
         (PartitionThread, driver.AIOKafkaConsumerThread, ("_create_worker_consumer", "on_partitions_revoked")),
         (PartitionApp, App, ("_new_transport",)),
+        (NoTables, TableManager, ("on_start",)),
     ],
 )
 def test_every_method_that_is_replaced_exists_with_the_same_parameters(
@@ -326,6 +328,7 @@ def test_every_method_that_is_replaced_exists_with_the_same_parameters(
         (driver.Consumer, ["_getmany", "_get_active_partitions", "stop_flow", "wait_first", "assignment"]),
         (driver.AIOKafkaConsumerThread, ["seek_wait", "call_thread", "_ensure_consumer"]),
         (Stream, ["maybe_start", "should_stop"]),
+        (TableManager, ["_update_channels", "recovery"]),
         (SubscriptionState, ["fetch_context", "fetcher_idle_time"]),
         (Fetcher, ["fetched_records"]),
     ],
@@ -381,3 +384,33 @@ def test_a_static_member_does_not_leave_by_itself() -> None:
     source = inspect.getsource(GroupCoordinator._maybe_leave_group)
     assert "self._group_instance_id is None" in source
     assert "_perform_assignment" in inspect.getsource(CoordinatorGroupRebalance._on_join_leader)
+
+
+async def waits_at_start(kind: type[TableManager]) -> list[float]:
+    """Start an app's tables, of which there are none; return for how long it waits meanwhile."""
+    waits: list[float] = []
+    begun = asyncio.Event()
+
+    class Tables(kind):  # type: ignore[valid-type,misc]
+        async def sleep(self, n: float) -> None:
+            waits.append(n)
+
+    async def begin() -> None:
+        begun.set()
+
+    idle = SimpleNamespace(assignment=set, pause_partitions=lambda _: None)
+    tables = Tables(SimpleNamespace(consumer=idle))
+    tables._recovery = SimpleNamespace(start=begin)
+    await tables.on_start()
+    assert begun.is_set()
+    assert tables._tables_registered.is_set()
+    return waits
+
+
+async def test_nothing_waits_for_tables() -> None:
+    assert await waits_at_start(NoTables) == []
+    assert make_score_app(Settings(brokers="localhost:1"), Suite()).conf.TableManager is NoTables
+
+
+async def test_faust_itself_waits_a_second_for_tables_before_it_reads() -> None:
+    assert await waits_at_start(TableManager) == [1.0]

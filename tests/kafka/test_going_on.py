@@ -1,0 +1,198 @@
+"""The work goes on: after an outage, after a quiet week, and until a topic under it is another one."""
+
+import os
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
+from faust.types import TP
+
+from agents.batches import Gathered
+from agents.brokers import Broker, ProcessBroker, find_broker
+from agents.caution import Caution
+from agents.metrics import WorkerMetrics
+from agents.ownership import Ownership
+from agents.score import make_plan
+from agents.settings import Settings
+from agents.takeover import TakeOver
+from agents.topics import create_topics, topic_names
+from agents.transactions import Writer, group_reader
+from stream.conversations import Conversation
+from stream.errors import ConfigError, Reason
+from stream.outbox import Output
+from stream.suite import Suite
+from tests.kafka.faults.oracle import Kept, committed, ends
+from tests.kafka.faults.play import wait
+from tests.kafka.test_isolation import conversations, letters, produce, rows, running, turn
+
+pytestmark = pytest.mark.kafka
+
+
+class Forgotten(Writer):
+    """A writer whose transactional id the broker forgets before the next commit, as it does after a week."""
+
+    forgets = True
+
+    def commit(self, offsets: list[TopicPartition], group: Any) -> None:
+        """Refuse once, as the broker would."""
+        if self.forgets:
+            self.forgets = False
+            raise KafkaException(KafkaError(KafkaError.INVALID_PRODUCER_ID_MAPPING))
+        super().commit(offsets, group)
+
+
+def make_writer(settings: Settings, number: int, kind: type[Writer] = Writer) -> Writer:
+    names = topic_names(settings.prefix)
+    identity = f"{settings.app_id('score')}-{number}"
+    return kind(settings.producer(identity), number, names, names["conversations_changelog"], 20.0)
+
+
+def make_anew(settings: Settings, name: str) -> None:
+    """Delete a topic and create it again."""
+    topic, admin = topic_names(settings.prefix)[name], AdminClient(settings.confluent())
+    admin.delete_topics([topic])[topic].result(30)
+    wait(lambda: topic not in admin.list_topics(timeout=10).topics, 30, f"{topic} to be gone")
+    create_topics(settings)
+
+
+def test_a_commit_ends_after_all_brokers_were_gone(broker: Broker, tmp_path: Path) -> None:
+    if not isinstance(broker, ProcessBroker):
+        pytest.skip(f"this session runs on {broker.kind}, which is not to be crashed")
+    own = find_broker({"PATH": os.environ["PATH"], "DOCKER_HOST": "unix:///nowhere"}, directory=tmp_path)
+    assert isinstance(own, ProcessBroker)
+    with own:
+        settings = Settings(brokers=own.address)
+        create_topics(settings)
+        wait(lambda: committed(settings)[0] == 0, 30, "the group's coordinator to be there")
+        group = group_reader(settings.confluent(), settings.app_id("score"))
+        writer = make_writer(settings, 0)
+
+        def commit(offset: int) -> None:
+            writer.write([Output("scores", b"c-1", b"row")], {b"c-1": b"state"})
+            place = TopicPartition(topic_names(settings.prefix)["turns"], 0, offset)
+            writer.commit([place], group.consumer_group_metadata())
+
+        commit(1)
+        own.crash()
+        own.start()
+        thread = threading.Thread(target=commit, args=(2,), daemon=True)
+        thread.start()
+        thread.join(60)
+        assert not thread.is_alive()  # librdkafka waited for ever for a coordinator that it had forgotten
+        assert committed(settings)[0] == 2
+
+
+async def test_a_step_that_hangs_is_given_up_soon_when_the_broker_has_just_come_back(fresh_topics: Settings) -> None:
+    owner = Ownership(fresh_topics, make_plan(fresh_topics, Suite()), WorkerMetrics())
+    for answers in (False, True):
+        owner.progress.heard(answers=answers)
+    hanging = threading.Event()
+    with pytest.raises(TimeoutError, match="within 3 s"):
+        await owner.work._in_time(partial(hanging.wait, 60))
+    hanging.set()
+    owner.close()
+
+
+async def test_the_beginning_of_a_batch_is_committed_where_the_transactional_id_is_forgotten(
+    fresh_topics: Settings,
+) -> None:
+    owner = Ownership(fresh_topics, make_plan(fresh_topics, Suite()), WorkerMetrics())
+    names = topic_names(fresh_topics.prefix)
+    await owner.take_over({TP(names["turns"], 0), TP(names["forget"], 0)})
+    holding = owner.holdings[0]
+    holding.writer = make_writer(fresh_topics, 0, Forgotten)
+    holding.caution = Caution.first(8)
+    owner.inbox.open({0})
+    key, value = turn("c-1", 1)
+    owner.work.start(holding, Gathered(0, {names["turns"]: [Kept(0, 0, key, value, 1_700_000_000_000)]}))
+    await owner.work.wait_idle()
+    assert committed(fresh_topics)[0] == 1
+    owner.close()
+
+
+def test_states_without_positions_are_refused_in_one_line_for_all_partitions(fresh_topics: Settings) -> None:
+    for number in range(4):
+        writer = make_writer(fresh_topics, number)
+        writer.write([], {b"c-1": Conversation(offset=7).snapshot()})
+        writer.commit([], None)
+    taking = TakeOver(
+        fresh_topics,
+        make_plan(fresh_topics, Suite()),
+        WorkerMetrics(),
+        wanted=lambda: True,
+        limits={},
+        group=group_reader(fresh_topics.confluent(), fresh_topics.app_id("score")),
+        progress=lambda *_: None,
+    )
+    with pytest.raises(
+        ConfigError, match="turns-0 and 3 more partitions: expected a committed position after offset 7"
+    ):
+        taking.run(range(4), {})
+
+
+def test_a_changelog_that_is_made_anew_under_a_worker_is_refused_at_once(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    produce(fresh_topics, conversations("c", 20))
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "score") as log:
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+        make_anew(fresh_topics, "conversations_changelog")
+        wait(lambda: "is not started again" in log.read_text(), 60, "the worker to refuse")
+        said = log.read_text()
+    assert "and 3 more partitions: expected the state of what was read up to" in said
+    assert "got a changelog that was made anew" in said
+
+
+def test_rows_go_on_into_a_topic_that_is_made_anew_under_a_worker(fresh_topics: Settings, tmp_path: Path) -> None:
+    produce(fresh_topics, conversations("c", 20))
+    with running(fresh_topics, tmp_path, "agents.cli", "worker", "score") as log:
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+        wait(lambda: rows(fresh_topics) == 2 * 20, 10, "their rows")
+        make_anew(fresh_topics, "scores")
+        produce(fresh_topics, conversations("d", 20))
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 90, "the new turns to be committed")
+        wait(lambda: "scores was made anew" in log.read_text(), 60, "the worker to say so")
+    assert rows(fresh_topics) == 2 * 20
+
+
+def test_a_partition_whose_dead_letter_is_refused_is_held_until_it_is_taken(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    limit_records(fresh_topics, "dead_letters", 100)
+    produce(fresh_topics, [turn("sick", 1, "pill:raise"), *conversations("c", 20)])
+    with running(fresh_topics, tmp_path) as log:
+        wait(lambda: "is held: what sets" in log.read_text(), 90, "the partition to be held")
+        wait(lambda: len(behind(fresh_topics)) == 1, 60, "the other partitions to go on")
+        assert letters(fresh_topics) == []
+        limit_records(fresh_topics, "dead_letters", 1_000_000)
+        wait(lambda: not behind(fresh_topics), 90, "the partition to go on")
+        said = log.read_text()
+    assert [reason for reason, _ in letters(fresh_topics)] == [Reason.POISON]
+    assert rows(fresh_topics) == 2 * 20
+    assert "to be started again" not in said
+
+
+def limit_records(settings: Settings, name: str, size: int) -> None:
+    entry = ConfigEntry("max.message.bytes", str(size), incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, topic_names(settings.prefix)[name], incremental_configs=[entry])
+    admin = AdminClient(settings.confluent())
+    admin.incremental_alter_configs([resource])[resource].result(30)
+
+
+def behind(settings: Settings) -> set[int]:
+    """Return the partitions that are not read to their ends."""
+    found, wanted = committed(settings), ends(settings)
+    return {number for number, end in wanted.items() if found[number] < end}
+
+
+async def test_two_workers_under_one_name_are_told(fresh_topics: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    named = fresh_topics.model_copy(update={"instance": "pod-0"})
+    owner = Ownership(named, make_plan(named, Suite()), WorkerMetrics())
+    for _ in range(5):  # each ends the other's membership, and takes its partitions over again
+        await owner.take_over({TP(topic_names(named.prefix)["turns"], 0)})
+    assert "expected TURNSIGNAL_INSTANCE=pod-0 of one worker only" in caplog.text
+    owner.close()
