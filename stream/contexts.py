@@ -1,6 +1,7 @@
 """Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
 
 import tomllib
+from itertools import pairwise
 from importlib.resources import files
 from typing import Any
 
@@ -11,9 +12,10 @@ HEAD = 600  #: characters of a text that are read: people react first and explai
 TAIL = 160  #: characters at the end of a response where a question to the user stands
 CLOSING = 100  #: characters that a closing remark may have
 
+_SUGGESTION = 160  #: characters of a response that may be one suggestion; "anything else?" then asks for another
 #: What a response may show; the place in this tuple is the place in the set of signs.
-SIGNS = ("asked", "confirm", "invited", "more", "offer", "failed")
-_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _FAILED = range(6)
+SIGNS = ("asked", "confirm", "invited", "more", "offer", "failed", "unknown")
+_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _FAILED, _UNKNOWN = range(7)
 
 _WORDS = {
     name: frozenset(words.split())
@@ -21,7 +23,10 @@ _WORDS = {
         "vocabulary"
     ].items()
 }
-_ASKING, _VERBS, _SUBJECTS, _PRAISE = (_WORDS[name] for name in ("asking", "verbs", "subjects", "praise"))
+_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY = (
+    _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty")
+)
+_BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
@@ -43,17 +48,24 @@ class Context:
             return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
         if when == "unasking":
             return "?" not in self._follow_up
+        if when == "explained":
+            return len(self._exchange.response) > _SUGGESTION
+        if when == "answering":
+            return self.holds("unasked") and not self.holds("failed")
         if when in ("stated", "objected") and not self._states():
             return False
         if when == "objected" and not self._objects():
             return False
         if when == "failed":
             return _FAILED in self._find(self._exchange.response[:HEAD])
+        if when == "retried":
+            signs = self._find(self._exchange.response[:HEAD])
+            return _FAILED in signs and (_UNKNOWN not in signs or self._echoes(self._exchange.prompt[:HEAD]))
         if self._tail is None:
             self._tail = self._find(self._exchange.response[-TAIL:])
         tail = self._tail
-        if when == "uninvited":
-            return _INVITED not in tail
+        if when in ("uninvited", "contrasted"):
+            return _INVITED not in tail and (when == "uninvited" or self._contrasts())
         if when == "proposed":
             return (_ASKED in tail or _OFFER in tail) and _INVITED not in tail and _MORE not in tail
         if when == "offered" and _OFFER in tail:
@@ -79,9 +91,22 @@ class Context:
             or words[0] in ("i", "we")
             or not _PRAISE.isdisjoint(words)
             or prompt[:2].casefold() in _TELLING
+            or ("?" not in prompt and prompt[:1].islower())
         ):
             return False
-        return "?" in prompt or not prompt[:1].islower()
+        brief = len(words) <= _BRIEF and words[0] not in ("my", "our")
+        return brief or self._echoes(self._exchange.response[: 2 * HEAD])
+
+    def _echoes(self, text: str) -> bool:
+        """Say whether the follow-up has a word with a subject from a text: who objects says to what."""
+        text = text.casefold()
+        words = self._follow_up.translate(BLANKS).split()
+        return any(len(word) > 3 and word not in _EMPTY and word in text for word in words)
+
+    def _contrasts(self) -> bool:
+        """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
+        words = self._follow_up.translate(BLANKS).split()
+        return any(one == "not" and before not in _AUXILIARY for before, one in pairwise(words))
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []

@@ -6,8 +6,9 @@
 `frozen` kept apart from version 3 of them, `sealed` from version 4; figures are quoted of those two alone.
 `en_*.txt` is support, code and office work, `answers_*.txt` questions answered from documents, doubted and gone on
 from. `@ name | prompt | response` begins a context, `class | follow-up` stands in it; classes of GOES_ON are labelled
-as going on, all others ask for a clarification. `languages_*.txt`: `de+` a clarification in German, `de-` none, `xx` a
-language that the rules do not read. One person wrote them, and the rules: other people's words are further off.
+as going on, all others ask for a clarification; a `check` ("so only on weekdays?") is neither, as annotators of
+public sets take most of them for going on, and is left out. `languages_*.txt`: `de+` a clarification in German, `de-`
+none, `xx` a language that the rules do not read. One person wrote them, and the rules: other people's words are further off.
 """
 
 import argparse
@@ -24,13 +25,16 @@ GOES_ON = frozenset(
     {"next", "related", "detail", "format", "thanks", "topic", "answer_on", "second_on"}
     | {"more", "negq", "self", "opinion", "new"}  # a question with a no in it, words about oneself or the world
 )
-_ANY = ("Invoice 4471?", "Settings > Billing > 4471")  #: what sentences in other languages follow, where nothing is said
+_ANY = (
+    "Invoice 4471?",
+    "Settings > Billing > 4471",
+)  #: what sentences in other languages follow, where nothing is said
 
 
 def english(stem: str, part: str) -> Iterator[list[dict[str, Any]]]:
     """Give the conversations of the English sentences, three turns each."""
     for number, name, asked, kind, text in _sentences(stem, part):
-        labels = {"class": kind, "clarification": kind not in GOES_ON}
+        labels = {"class": kind, "clarification": "between" if kind == "check" else kind not in GOES_ON}
         yield _conversation(f"{name}:{number}", asked, text.replace("\\n", "\n"), labels)
 
 
