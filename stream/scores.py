@@ -100,8 +100,8 @@ class ScoreRecord:
 
     id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn;
     time: event time in seconds since 1970 of the turn that completed the row; outcome: how the exchange closed, if it
-    did; follow_up: the user turn that was judged; replaces: the row that this one corrects. Append-only: readers take
-    the newest per (conversation, turn, stage).
+    did; follow_up: the user turn that was judged; follow_ups: all of them where several came before the next answer;
+    replaces: the row that this one corrects. Append-only: readers take the newest per (conversation, turn, stage).
     """
 
     schema: Literal[1]
@@ -121,6 +121,7 @@ class ScoreRecord:
     follow_up: str | None = None
     replaces: str | None = None
     late: bool = False
+    follow_ups: list[str] | None = None
 
 
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)

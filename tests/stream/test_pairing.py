@@ -9,6 +9,7 @@ from stream.pairing import (
     GAP_USER,
     USER,
     Slot,
+    ends_with,
     exchange,
     link,
     link_key,
@@ -32,6 +33,34 @@ def closed(spelled: str, index: int) -> tuple[str, str, bool] | None:
 
 def test_the_first_later_user_turn_is_the_follow_up() -> None:
     assert closed("uauu", 1) == ("followed_up", "u2", False)
+
+
+def test_messages_in_a_row_are_one_follow_up_up_to_the_next_answer() -> None:
+    found = link(slots("uauuau"), 1)
+    assert found is not None
+    assert found.turns == ("u2", "u3")
+    assert (found.turn.turn_id, found.turn.text, found.turn.time) == ("u2", "text 2\ntext 3", 3.0)
+    assert [ends_with(found.key, name) for name in ("u2", "u3", "3")] == [False, True, False]
+
+
+def test_a_record_that_nobody_can_read_ends_a_follow_up() -> None:
+    for spelled in ("uauUu", "uauAu"):
+        found = link(slots(spelled), 1)
+        assert found is not None
+        assert (found.turns, found.gap) == (("u2",), False)
+
+
+def test_behind_a_gap_only_the_first_message_is_named() -> None:
+    found = link(slots("uaAuu"), 1)
+    assert found is not None
+    assert (found.turns, found.gap) == (("u3",), True)
+
+
+def test_the_link_to_one_turn_is_spelled_as_before_messages_were_joined() -> None:
+    found = link(slots("uau"), 1)
+    assert found is not None
+    assert found.key == "followed_up:clear:u2"
+    assert ends_with(found.key, "u2")
 
 
 def test_a_later_response_supersedes() -> None:
