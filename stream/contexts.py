@@ -1,8 +1,8 @@
 """Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
 
 import tomllib
-from itertools import pairwise
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 from stream.exchanges import Exchange

@@ -8,7 +8,8 @@
 from. `@ name | prompt | response` begins a context, `class | follow-up` stands in it; classes of GOES_ON are labelled
 as going on, all others ask for a clarification; a `check` ("so only on weekdays?") is neither, as annotators of
 public sets take most of them for going on, and is left out. `languages_*.txt`: `de+` a clarification in German, `de-`
-none, `xx` a language that the rules do not read. One person wrote them, and the rules: other people's words are further off.
+none, `xx` a language that the rules do not read. One person wrote them and
+the rules: the words of others are further off.
 """
 
 import argparse
