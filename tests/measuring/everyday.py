@@ -3,7 +3,8 @@
     python tests/measuring/everyday.py --part frozen --into out/frozen
 
 `tests/data/everyday` has sentences collected and labelled before any rule was made for them: `open` for making rules,
-`frozen` kept apart from version 3 of them, `sealed` from version 4; figures are quoted of those two alone.
+`frozen` kept apart from version 3 of them, `sealed` from version 4 until it was measured (then what it had shown was
+mended), `late` written before that mending and measured after it; figures are quoted of what was kept apart.
 `en_*.txt` is support, code and office work, `answers_*.txt` questions answered from documents, doubted and gone on
 from. `@ name | prompt | response` begins a context, `class | follow-up` stands in it; classes of GOES_ON are labelled
 as going on, all others ask for a clarification; a `check` ("so only on weekdays?") is neither, as annotators of
@@ -89,7 +90,7 @@ def _conversation(name: str, asked: tuple[str, str], text: str, labels: dict[str
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the sets of one part."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--part", choices=("frozen", "sealed", "open"), required=True)
+    parser.add_argument("--part", choices=("frozen", "sealed", "late", "open"), required=True)
     parser.add_argument("--into", type=Path, required=True, help="where the folders are written")
     options = parser.parse_args(arguments)
     sets = {
