@@ -61,7 +61,7 @@ lint: $(VENV)/.tests ## check style, types and layers
 test: $(VENV)/.tests ## run all tests, those on a real broker too (ARGS="tests/stream -k pairing")
 	$(PY) -m pytest $(ARGS)
 
-measure: $(VENV)/.report ## say how far each evaluator agrees with labels (DATA=folder of sets, PART=frozen or open)
+measure: $(VENV)/.report ## say how far each evaluator agrees with labels (DATA=folder of sets, PART=frozen, sealed or open)
 	@test -d "$(DATA)" || { echo "no data in $(DATA): DATA=FOLDER make measure, FOLDER with turns*.jsonl(.gz) or of such folders" >&2; exit 2; }
 	$(if $(PART),$(PY) tests/measuring/parts.py "$(DATA)" --part $(PART) --into out/parts/$(PART))
 	$(if $(PART),$(PY) tests/measuring/everyday.py --part $(PART) --into out/parts/$(PART))

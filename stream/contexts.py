@@ -2,6 +2,7 @@
 
 import tomllib
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
 from stream.exchanges import Exchange
@@ -12,9 +13,10 @@ HEAD = 600  #: characters of a text that are read: people react first and explai
 TAIL = 160  #: characters at the end of a response where a question to the user stands
 CLOSING = 100  #: characters that a closing remark may have
 
+_SUGGESTION = 160  #: characters of a response that may be one suggestion; "anything else?" then asks for another
 #: What a response may show; the place in this tuple is the place in the set of signs.
-SIGNS = ("asked", "confirm", "invited", "more", "offer")
-_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER = range(5)
+SIGNS = ("asked", "confirm", "invited", "more", "offer", "unknown")
+_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _UNKNOWN = range(6)
 
 _WORDS = {
     name: frozenset(words.split())
@@ -22,7 +24,10 @@ _WORDS = {
         "vocabulary"
     ].items()
 }
-_ASKING, _VERBS, _SUBJECTS, _PRAISE = (_WORDS[name] for name in ("asking", "verbs", "subjects", "praise"))
+_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY = (
+    _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty")
+)
+_BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
@@ -44,17 +49,25 @@ class Context:
             return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
         if when == "unasking":
             return "?" not in self._follow_up
+        if when == "explained":
+            return len(self._exchange.response) > _SUGGESTION
+        if when == "answering":
+            return self.holds("unasked") and not self.holds("failed")
         if when in ("stated", "objected") and not self._states():
             return False
         if when == "objected" and not self._objects():
             return False
         if when == "failed":
             return self._failures.found(self._exchange.response)
+        if when == "retried":
+            known = _UNKNOWN not in self._find(self._exchange.response[:HEAD])
+            failed = self._failures.found(self._exchange.response)
+            return failed and (known or self._echoes(self._exchange.prompt[:HEAD]))
         if self._tail is None:
             self._tail = self._find(self._exchange.response[-TAIL:])
         tail = self._tail
-        if when == "uninvited":
-            return _INVITED not in tail
+        if when in ("uninvited", "contrasted"):
+            return _INVITED not in tail and (when == "uninvited" or self._contrasts())
         if when == "proposed":
             return (_ASKED in tail or _OFFER in tail) and _INVITED not in tail and _MORE not in tail
         if when == "offered" and _OFFER in tail:
@@ -80,9 +93,22 @@ class Context:
             or words[0] in ("i", "we")
             or not _PRAISE.isdisjoint(words)
             or prompt[:2].casefold() in _TELLING
+            or ("?" not in prompt and prompt[:1].islower())
         ):
             return False
-        return "?" in prompt or not prompt[:1].islower()
+        brief = len(words) <= _BRIEF and words[0] not in ("my", "our")
+        return brief or self._echoes(self._exchange.response[: 2 * HEAD])
+
+    def _echoes(self, text: str) -> bool:
+        """Say whether the follow-up has a word with a subject from a text: who objects says to what."""
+        text = text.casefold()
+        words = self._follow_up.translate(BLANKS).split()
+        return any(len(word) > 3 and word not in _EMPTY and word in text for word in words)
+
+    def _contrasts(self) -> bool:
+        """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
+        words = self._follow_up.translate(BLANKS).split()
+        return any(one == "not" and before not in _AUXILIARY for before, one in pairwise(words))
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []

@@ -22,16 +22,17 @@ from stream.contexts import CLOSING, HEAD, SIGNS, Context, encode
 from stream.errors import ConfigError
 from stream.exchanges import Exchange
 from stream.failures import Failures
-from stream.languages import is_read, knows
+from stream.languages import is_english, is_read, knows
 from stream.patterns import Patterns, options
 from stream.scores import Unscored
 from stream.wordplay import insists, spelled_as, words_of
 
 _SURE = 5  #: words, all unknown, from which on a message is in another language
+_NEVER = r"[^\s\S]"  #: matches nothing
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 3  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 4  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -122,15 +123,19 @@ class _Rule:
 class _Table:
     """Rows of patterns; the first row that matches and holds wins."""
 
-    __slots__ = ("_patterns", "_rules")
+    __slots__ = ("_others", "_patterns", "_rules")
 
-    def __init__(self, patterns: Sequence[str], rules: Sequence[_Rule]) -> None:
+    def __init__(self, patterns: Sequence[str], others: Sequence[str], rules: Sequence[_Rule]) -> None:
         self._rules = rules
         self._patterns = Patterns(patterns, few=len(patterns) < _FEW_ROWS)
+        self._others = Patterns(others, few=len(patterns) < _FEW_ROWS)
 
-    def read(self, follow_up: bytes, context: "Context") -> Reading | None:
+    def read(self, follow_up: bytes, context: "Context", *, english: bool) -> Reading | None:
         """Return the reading of the first row that matches and whose condition holds."""
-        for place in self._patterns.match(follow_up):
+        places = self._patterns.match(follow_up)
+        if not english and (others := self._others.match(follow_up)):
+            places = sorted([*places, *others])
+        for place in places:
             rule = self._rules[place]
             if context.holds(rule.when):
                 return rule.reading
@@ -171,6 +176,7 @@ class FollowUpRules:
         self._same = self.reading(label.REPEAT, "The user asks the same question again.")
         self._nearly_same = self.reading(label.REPEAT, "The user asks nearly the same question again.")
         self._part = self.reading(label.REPEAT, "The user says again what they asked for.")
+        self._anew = self.reading(label.REPEAT, "The assistant could not help, and the user asks in other words.")
         self._insisting = self.reading(label.REPEAT, "The user stresses a word of the question.")
         self._changed = self.reading(label.REPEAT, "The user asks the question again with a detail added.")
 
@@ -189,7 +195,8 @@ class FollowUpRules:
             return self._foreign
         text = encode(follow_up)
         context = Context(follow_up, exchange, self._signs, self.failures)
-        reading = self._clarifying.read(text, context)
+        english = is_english(spoken)
+        reading = self._clarifying.read(text, context, english=english)
         if reading is not None:
             return reading
         if _shouts(exchange.follow_up[:HEAD]) and not exchange.prompt[:HEAD].isupper():
@@ -197,7 +204,7 @@ class FollowUpRules:
         words = frozenset(spoken) - self._empty_words
         return (
             self._repetition(follow_up, words, exchange, context)
-            or self._continuing.read(text, context)
+            or self._continuing.read(text, context, english=english)
             or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
         )
 
@@ -250,6 +257,8 @@ class FollowUpRules:
         if shared < 2:
             return None
         kind, before = self._question_word(follow_up), self._question_word(prompt)
+        if kind == before and 2 * shared >= max(len(asked), len(words)) and context.holds("failed"):
+            return self._anew
         if kind != before and kind in self._question_words and (asks or not context.holds("unasked")):
             return None
         if shared >= 0.8 * len(asked) and shared >= 0.8 * len(words):
@@ -280,18 +289,20 @@ class FollowUpRules:
 
     def _table(self, rows: Sequence[Mapping[str, Any]], words: Mapping[str, str]) -> _Table:
         """Spell the patterns out and attach the suite's values to each row."""
-        patterns, rules = [], []
+        spelled: dict[str, list[str]] = {"patterns": [], "others": []}
+        rules = []
         for row in rows:
-            pattern = "|".join(row["patterns"])
-            for name, text in words.items():
-                pattern = pattern.replace("{" + name + "}", text)
-            patterns.append(pattern)
+            for key, patterns in spelled.items():
+                pattern = "|".join(row.get(key, (_NEVER,)))
+                for name, text in words.items():
+                    pattern = pattern.replace("{" + name + "}", text)
+                patterns.append(pattern)
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
             closes = row.get("closes", label is FollowUp.THANKS)
             reading = self.reading(label, row["says"], hint=hint, closes=closes)
             rules.append(_Rule(row.get("when", "always"), reading))
-        return _Table(patterns, rules)
+        return _Table(**spelled, rules=rules)
 
 
 def _load(name: str) -> dict[str, Any]:

@@ -121,6 +121,8 @@ class _Row(msgspec.Struct, gc=False, omit_defaults=True):
     follow_up: str | None = None
     late: bool = False
     replaces: str | None = None
+    follow_ups: list[str] | None = None
+    turns: int | None = None
 
 
 _encode_row = msgspec.json.Encoder().encode

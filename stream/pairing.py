@@ -6,6 +6,7 @@ with now is the difference that the caller turns into score rows. So a late turn
 """
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 import msgspec
@@ -17,6 +18,8 @@ from stream.scores import Outcome
 USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap_assistant"
 _ASKED = (USER, GAP_USER)
 _FOLLOWED_UP, _SUPERSEDED = Outcome.FOLLOWED_UP, Outcome.SUPERSEDED
+_ANSWERED = (ASSISTANT, GAP_ASSISTANT)
+_TOGETHER = "\n"  #: between messages that came together, and between their ids
 
 
 class Answer(msgspec.Struct, array_like=True, gc=False):
@@ -54,21 +57,32 @@ class Slot(msgspec.Struct, array_like=True, gc=False):
 
 
 class Link(NamedTuple):
-    """How a response's exchange closed: with which turn, and whether an unreadable record stands between."""
+    """How a response's exchange closed: with which turn, and whether an unreadable record stands between.
+
+    turn: what followed; messages of the user that came together are one, with the first one's id, the last one's time
+    and the texts joined; turns: the ids of all of them; key: identifies the link among those that this response may
+    have had.
+    """
 
     outcome: Outcome
     turn: Slot
     gap: bool
-    key: str  #: identifies the link among those that this response may have had
+    key: str
+    turns: tuple[str, ...]
 
 
-def link_key(outcome: Outcome, turn_id: str, *, gap: bool = False) -> str:
-    """Spell a link: what happened, whether it can be judged, and the turn."""
-    return f"{outcome}:{'gap' if gap else 'clear'}:{turn_id}"
+def link_key(outcome: Outcome, turn_id: str, *more: str, gap: bool = False) -> str:
+    """Spell a link: what happened, whether it can be judged, and the turns."""
+    count = len(more) + 1 if more else ""
+    return f"{outcome}:{'gap' if gap else 'clear'}{count}:{_TOGETHER.join((turn_id, *more))}"
 
 
-def _linked(outcome: Outcome, turn: Slot, gap: bool) -> Link:
-    return Link(outcome, turn, gap, link_key(outcome, turn.turn_id, gap=gap))
+def _linked(outcome: Outcome, turn: Slot, gap: bool, more: Sequence[Slot] = ()) -> Link:
+    turns = (turn.turn_id, *(slot.turn_id for slot in more))
+    if more:
+        text = _TOGETHER.join(slot.text for slot in (turn, *more))
+        turn = Slot(turn.turn_id, USER, more[-1].time, text)
+    return Link(outcome, turn, gap, link_key(outcome, *turns, gap=gap), turns)
 
 
 def place(slots: list[Slot], slot: Slot) -> int:
@@ -84,11 +98,12 @@ def place(slots: list[Slot], slot: Slot) -> int:
 def touched(slots: Sequence[Slot], index: int) -> list[int]:
     """Return the indexes of responses whose link may have changed by what was placed at `index`."""
     changed = []
+    answers_last = slots[index].role in _ANSWERED and index == len(slots) - 1
     for before in range(index - 1, -1, -1):
         if slots[before].role == ASSISTANT:
             changed.append(before)
             break
-        if slots[before].role in _ASKED:
+        if answers_last and slots[before].role in _ASKED:
             break  # the response before it is paired with that one, and stays so
     if slots[index].role == ASSISTANT:
         changed.append(index)
@@ -109,14 +124,16 @@ def prompted(slots: Sequence[Slot], index: int) -> bool:
 def link(slots: Sequence[Slot], index: int) -> Link | None:
     """Say how the exchange of the response at `index` closed; None while nothing followed.
 
-    The first later user turn is the follow-up; a later response before it supersedes this one. An unreadable user
-    record is a follow-up that nobody can judge; behind an unreadable response the next user turn judges nothing.
+    The first later user turn is the follow-up, with those that come right after it: who writes on before an answer
+    comes has not finished. A later response before it supersedes this one. An unreadable user record is a follow-up
+    that nobody can judge; behind an unreadable response the next user turn judges nothing.
     """
     gap = False
     for after in range(index + 1, len(slots)):
         slot = slots[after]
         if slot.role == USER:
-            return _linked(_FOLLOWED_UP, slot, gap)
+            more = () if gap else tuple(takewhile(lambda later: later.role == USER, slots[after + 1 :]))
+            return _linked(_FOLLOWED_UP, slot, gap, more)
         if slot.role == ASSISTANT:
             return _linked(_SUPERSEDED, slot, False)
         if slot.role == GAP_USER:

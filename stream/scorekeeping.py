@@ -242,6 +242,8 @@ class Scorekeeper:
         extra: dict[str, Any] = {"source": outbox.source(offset), "outcome": found.outcome}
         if followed_up:
             extra["follow_up"] = found.turn.turn_id
+            if len(found.turns) > 1:
+                extra["follow_ups"] = found.turns
         if late:
             extra["late"] = True
         if answer.row:
@@ -254,6 +256,7 @@ class Scorekeeper:
             scored, reading = self._follow_ups.leave(Unscored.NOT_APPLICABLE, answer, found.outcome), None
             state.superseded += 1
         replaced = bool(answer.row) and answer.link != _ENDED
+        told = (answer.strict, answer.precision, answer.free) if replaced else None
         answer.link = found.key
         answer.row = row_id(key.decode(), slot.turn_id, _FOLLOW_UP_STAGE, found.key, self._suite)
         answer.row_time = max(slot.time, found.turn.time)
@@ -266,7 +269,8 @@ class Scorekeeper:
         state.went_on += answer.went_on
         outbox.row(key, answer.row, _FOLLOW_UP_STAGE, slot, answer, answer.row_time, scored, extra)
         outbox.pairing(answer, found, scored.diagnosis, replaced=replaced)
-        self._observe(key, state, answer, answer.row_time, scored, outbox)
+        again = told == (answer.strict, answer.precision, answer.free)
+        self._observe(key, state, answer, answer.row_time, scored, outbox, again=again)
         if self._watch is not None:
             self._watch.on_follow_up(key, slot.turn_id, answer, scored)
         if followed_up and not found.gap and outbox.queues(key):
@@ -287,13 +291,25 @@ class Scorekeeper:
         state.standing.take_out(self._frame, answer.row_time, state.last, places, tuple(values.values()))
 
     def _observe(
-        self, key: bytes, state: Conversation, answer: Answer, time: float, scored: Scored, outbox: Outbox
+        self,
+        key: bytes,
+        state: Conversation,
+        answer: Answer,
+        time: float,
+        scored: Scored,
+        outbox: Outbox,
+        *,
+        again: bool = False,
     ) -> None:
-        """Let a row move the means, the windows, the series and the metrics."""
+        """Let a row move the means, the windows, the series and the metrics.
+
+        again: it says what the row that it replaces said; series and metrics, which take nothing back, have that.
+        """
         self._under_this_suite(state)
         if scored.values:
             self._add(state, time, scored, outbox)
-        outbox.observe(key, answer, time, scored)
+        if not again:
+            outbox.observe(key, answer, time, scored)
 
     def _add(self, state: Conversation, time: float, scored: Scored, outbox: Outbox) -> None:
         """Put a row's values into the means and into the windows of its event time."""

@@ -117,7 +117,8 @@ class ScoreRecord:
     id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn,
     and of a conversation that nobody answered, in its close row, the last user turn; time: event time in seconds since
     1970 of the turn that completed the row; outcome: how the exchange closed, if it did; follow_up: the user turn that
-    was judged; replaces: the row that this one corrects. turns: of the conversation, in its close row.
+    was judged; follow_ups: all of them where several came before the next answer; replaces: the row that this one
+    corrects; turns: of the conversation, in its close row.
     Append-only: readers take the newest per (conversation, turn, stage).
     """
 
@@ -139,6 +140,7 @@ class ScoreRecord:
     replaces: str | None = None
     late: bool = False
     turns: int | None = None
+    follow_ups: list[str] | None = None
 
 
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)

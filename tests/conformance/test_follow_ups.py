@@ -26,6 +26,10 @@ ROWS = TABLE["clarifying"] + TABLE["continuing"]
 CONDITIONS = {
     "always",
     "answered",
+    "answering",
+    "contrasted",
+    "explained",
+    "retried",
     "asked",
     "closing",
     "failed",
@@ -117,7 +121,7 @@ def test_every_row_of_the_table_is_complete() -> None:
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
         assert row.get("when", "always") in CONDITIONS
-        assert set(row) <= {"label", "when", "hint", "closes", "says", "patterns"}
+        assert set(row) <= {"label", "when", "hint", "closes", "says", "patterns", "others"}
         assert row["patterns"]
 
 

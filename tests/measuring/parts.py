@@ -1,10 +1,13 @@
-"""Parts: a third of every labelled set is kept apart, so that rules are never measured on what they were made from.
+"""Parts: thirds of every labelled set are kept apart, so that rules are never measured on what they were made from.
 
     python tests/measuring/parts.py FOLDER... --part frozen --into out/frozen
 
 A conversation belongs to the frozen third where blake2b of its id, with person "frozen", is a multiple of three: the
-same on every machine and for every order of the file. Figures that are quoted are those of the frozen part; rules are
-made from the open one. `make measure PART=frozen` does both steps.
+same on every machine and for every order of the file. Of the rest, a third is sealed in the same way, with person
+"sealed". Rules are made from what is open; figures that are quoted are those of the other two, and each says how often
+it was opened: the frozen part after version 3 of the rules and after version 4, the sealed one after version 4 alone.
+Versions 1 to 3 were made with the sealed conversations in view, so only the frozen part is new to all of the rules.
+`make measure PART=frozen` does both steps.
 """
 
 import argparse
@@ -16,12 +19,18 @@ from pathlib import Path
 
 import orjson
 
-PARTS = ("frozen", "open")
+PARTS = ("frozen", "sealed", "open")
 
 
-def is_frozen(conversation_id: str) -> bool:
-    """Say whether a conversation is kept apart."""
-    digest = blake2b(conversation_id.encode(), digest_size=8, person=b"frozen").digest()
+def part_of(conversation_id: str) -> str:
+    """Say which part a conversation belongs to."""
+    if _third(conversation_id, b"frozen"):
+        return "frozen"
+    return "sealed" if _third(conversation_id, b"sealed") else "open"
+
+
+def _third(conversation_id: str, person: bytes) -> bool:
+    digest = blake2b(conversation_id.encode(), digest_size=8, person=person).digest()
     return int.from_bytes(digest, "big") % 3 == 0
 
 
@@ -33,7 +42,7 @@ def write_part(folder: Path, into: Path, part: str) -> int:
     with gzip.open(target / "turns.jsonl.gz", "wb", compresslevel=1) as out:
         for path in sorted([*folder.glob("turns*.jsonl"), *folder.glob("turns*.jsonl.gz")]):
             for line in _lines(path):
-                if is_frozen(str(orjson.loads(line)["conversation_id"])) is (part == "frozen"):
+                if part_of(str(orjson.loads(line)["conversation_id"])) == part:
                     out.write(line)
                     count += 1
     return count

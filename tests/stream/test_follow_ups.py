@@ -6,6 +6,7 @@ import pytest
 from stream.errors import ConfigError
 from stream.exchanges import Exchange
 from stream.follow_ups import FollowUp, FollowUpRules, Reading
+from stream.languages import is_english
 from stream.scores import Unscored
 
 RULES = FollowUpRules()
@@ -451,3 +452,98 @@ def test_a_prompt_is_repeated_with_a_typo_a_stress_or_without_its_frame() -> Non
     for text in ("the guest network password", "guest network pasword pls", "what is the pasword of the guest netwrok"):
         assert read(text, "I have no access to that.", prompt).label is FollowUp.REPEAT, text
     assert read("the GUEST network", "The staff network is called S1.", prompt).label is FollowUp.REPEAT
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "it is so interesting that people were able to sell phones a hundred years ago",
+        "Incredible that it doesn't need any contract",
+        "I didn't know that it was that cheap!",
+        "This is insane! We, the staff, make much less!",
+        "My kids don't like phones",
+        "I won't be working, just visiting",
+        "I am worried about the winter. My family will not have heating if there is no power.",
+        "A savings account is not a good investment.",
+    ],
+)
+def test_words_about_oneself_or_the_world_hold_nothing_against_the_answer(said: str) -> None:
+    assert not read(said).clarification
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Which plans do not include phone support?",
+        "When does Gold not make sense?",
+        "What if I can't pay by card?",
+        "Why isn't there a fee on weekdays",
+        "Don't I also need a contract?",
+        "more plans please",
+        "Anything else I should know?",
+        "okay, but how does it work abroad?",
+        "Wait, what is the price of Gold?",
+    ],
+)
+def test_a_question_with_a_no_in_it_goes_on(asked: str) -> None:
+    assert not read(asked).clarification
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Could you clarify what e-mail only means?",
+        "Didn't Gold end last year?",
+        "I thought Silver had a phone line too",
+        "Hm, are there really no other plans?",
+        "If it's free, why was I charged?",
+        "Thanks for the information, but my problem is the opening hours",
+        "Not this one, the one in the north",
+        "Tell me about phones not plans",
+    ],
+)
+def test_doubts_are_read_where_the_answer_can_be_doubted(said: str) -> None:
+    assert read(said).clarification
+
+
+def test_where_the_assistant_did_not_know_nothing_can_be_doubted() -> None:
+    unknown = "Sorry, I do not have that information."
+    assert not read("Isn't it safer to call somebody?", unknown).clarification
+    assert not read("What about the price of dog food?", unknown).clarification
+    assert read("What about phone help on Saturdays?", unknown).label is FollowUp.ADJUSTMENT
+
+
+def test_anything_else_asks_for_another_suggestion_after_a_short_one_and_for_more_after_a_long_one() -> None:
+    assert read("Anything else?", "There is a table at Luigi's at seven.").label is FollowUp.ADJUSTMENT
+    assert read("Anything else?", ANSWER * 3).label is FollowUp.MORE_DETAIL
+
+
+@pytest.mark.parametrize(
+    ("said", "clarification"),
+    [
+        ("Die Mail ist nicht angekommen", True),
+        ("Sind Sie sicher?", True),
+        ("¿Qué quiere decir eso?", True),
+        ("Ce bouton n'existe pas", True),
+        ("Você esqueceu um passo", True),
+        ("Non ho ricevuto niente", True),
+        ("Ik heb niets ontvangen", True),
+        ("Und wie lange dauert das?", False),
+        ("¿Y cuánto cuesta?", False),
+        ("Et combien de temps ?", False),
+        ("E quanto custa?", False),
+        ("E quanto dura?", False),
+        ("En hoe lang duurt dat?", False),
+    ],
+)
+def test_other_languages_are_read_by_the_same_table(said: str, clarification: bool) -> None:
+    reading = read(said)
+    assert reading.unscored is None
+    assert reading.clarification is clarification
+
+
+def test_english_words_alone_leave_the_other_languages_out() -> None:
+    assert is_english("thanks what about the other plan".split())
+    assert not is_english("no funciona".split())
+    assert not is_english("4471 login".split())
+    assert not is_english("danke that works".split())

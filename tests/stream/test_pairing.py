@@ -34,6 +34,32 @@ def test_the_first_later_user_turn_is_the_follow_up() -> None:
     assert closed("uauu", 1) == ("followed_up", "u2", False)
 
 
+def test_messages_in_a_row_are_one_follow_up_up_to_the_next_answer() -> None:
+    found = link(slots("uauuau"), 1)
+    assert found is not None
+    assert found.turns == ("u2", "u3")
+    assert (found.turn.turn_id, found.turn.text, found.turn.time) == ("u2", "text 2\ntext 3", 3.0)
+
+
+def test_a_record_that_nobody_can_read_ends_a_follow_up() -> None:
+    for spelled in ("uauUu", "uauAu"):
+        found = link(slots(spelled), 1)
+        assert found is not None
+        assert (found.turns, found.gap) == (("u2",), False)
+
+
+def test_behind_a_gap_only_the_first_message_is_named() -> None:
+    found = link(slots("uaAuu"), 1)
+    assert found is not None
+    assert (found.turns, found.gap) == (("u3",), True)
+
+
+def test_the_link_to_one_turn_is_spelled_as_before_messages_were_joined() -> None:
+    found = link(slots("uau"), 1)
+    assert found is not None
+    assert found.key == "followed_up:clear:u2"
+
+
 def test_a_later_response_supersedes() -> None:
     assert closed("uaau", 1) == ("superseded", "a2", False)
     assert closed("uaAau", 1) == ("superseded", "a3", False)

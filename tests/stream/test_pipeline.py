@@ -137,7 +137,9 @@ def reference(turns: list[Turn]) -> tuple[dict[str, Paired], int, int, list[floa
         elif after.role == "gap_user" or rest[0].role == "gap_assistant":
             paired[turn.turn_id] = Paired("followed_up", after.turn_id, None, "gap")
         else:
-            reading = SUITE.follow_up_rules.read(Exchange("", turn.text, after.text))
+            together = itertools.takewhile(lambda t: t.role == "user", rest)
+            text = "\n".join(said.text for said in together)
+            reading = SUITE.follow_up_rules.read(Exchange("", turn.text, text))
             label = reading.label if reading.unscored is None else None
             paired[turn.turn_id] = Paired("followed_up", after.turn_id, label, reading.unscored)
             clarifications += reading.clarification

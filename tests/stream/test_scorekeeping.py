@@ -141,9 +141,38 @@ def test_user_after_user_belongs_to_the_same_prompt() -> None:
     assert [row["follow_up"] for row in played.rows("follow_up")] == ["u3"]
 
 
-def test_a_second_user_turn_after_the_follow_up_judges_nothing() -> None:
-    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, THANKS), user("u3", 3, NO))
-    assert [label(row) for row in played.rows("follow_up")] == ["thanks"]
+def test_messages_that_come_together_are_one_follow_up() -> None:
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, "ok"), user("u3", 3, NO))
+    first, both = played.rows("follow_up")
+    assert (first["follow_up"], label(first)) == ("u2", "thanks")
+    assert (both["follow_up"], both["follow_ups"], both["replaces"]) == ("u2", ["u2", "u3"], first["id"])
+    assert (label(both), both["id"] != first["id"]) == ("correction", True)
+    assert "follow_ups" not in first
+    assert played.about()["clarifications"] == 1
+    assert played.about()["scores"]["follow_up"] == {"n": 1, "mean": 0.2}
+    assert (played.batch.tally.pairing["followed_up"], played.batch.tally.pairing["replaced"]) == (1, 1)
+
+
+def test_a_second_message_that_changes_no_reading_is_not_counted_again() -> None:
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, NO), user("u3", 3, "in Rome, that is"))
+    first, both = played.rows("follow_up")
+    assert label(first) == label(both) == "correction"
+    assert played.about()["scores"]["follow_up"] == {"n": 1, "mean": 0.2}
+    assert [len(values) for name, values in played.batch.tally.scores.items() if name[2] == "follow_up"] == [1]
+
+
+def test_what_the_user_writes_after_the_next_answer_is_another_follow_up() -> None:
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, THANKS), reply("a2", 3), user("u3", 4, NO))
+    assert [(row["turn_id"], row["follow_up"]) for row in played.rows("follow_up")] == [("a1", "u2"), ("a2", "u3")]
+    assert all("follow_ups" not in row for row in played.rows("follow_up"))
+
+
+def test_a_late_response_between_two_messages_takes_the_second() -> None:
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, THANKS), user("u3", 4, NO), reply("a2", 3))
+    newest = {row["turn_id"]: (row["follow_up"], label(row)) for row in played.rows("follow_up")}
+    assert newest == {"a1": ("u2", "thanks"), "a2": ("u3", "correction")}
+    assert played.about()["clarifications"] == 1
+    assert played.about()["scores"]["follow_up"]["n"] == 2
 
 
 def test_of_two_responses_the_later_one_gets_the_follow_up() -> None:
@@ -194,17 +223,23 @@ def test_a_late_response_before_a_scored_follow_up_gets_it_and_the_row_of_the_ot
 
 
 def test_a_late_follow_up_replaces_the_one_that_was_scored() -> None:
-    played = Played().say(user("u1", 0), reply("a1", 1), user("u3", 3, NO), user("u2", 2, THANKS))
-    old, new = played.rows("follow_up")
-    assert (new["turn_id"], new["follow_up"], new["replaces"], label(new)) == ("a1", "u2", old["id"], "thanks")
-    assert played.about()["clarifications"] == 0
-    assert played.about()["scores"]["follow_up"] == {"n": 1, "mean": 1.0}
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u3", 4, NO), reply("a2", 3), user("u2", 2, THANKS))
+    rows = played.rows("follow_up", "a1")
+    assert [(row["outcome"], row.get("follow_up")) for row in rows] == [
+        ("followed_up", "u3"),
+        ("superseded", None),
+        ("followed_up", "u2"),
+    ]
+    assert [row.get("replaces") for row in rows] == [None, rows[0]["id"], rows[1]["id"]]
+    assert label(rows[2]) == "thanks"
+    assert played.about()["clarifications"] == 1
+    assert played.about()["scores"]["follow_up"] == {"n": 2, "mean": 0.6}
 
 
 def test_what_is_replaced_leaves_its_windows() -> None:
-    played = Played().say(user("u1", 0), reply("a1", 1), user("u3", 400, NO), user("u2", 2, THANKS))
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, NO), user("u3", 400, "in Rome"))
     small = {w["start"] - T0: w["scores"].get("follow_up") for w in played.about()["windows"] if w["size"] == 300}
-    assert small == {-100.0: {"n": 1, "mean": 1.0}, 200.0: None}  # windows start at multiples of their size
+    assert small == {-100.0: None, 200.0: {"n": 1, "mean": 0.2}}  # windows start at multiples of their size
 
 
 def test_a_turn_within_grace_is_not_late() -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -77,6 +77,11 @@ def differing_states(must: States, is_there: States) -> int:
     )
 
 
+def judged(row: Mapping[str, Any]) -> str:
+    """Name what a row judged, as the plain pairing does."""
+    return "\n".join(row.get("follow_ups") or [row.get("follow_up") or ""])
+
+
 def compare_pairs(
     comparison: Comparison,
     turns: Mapping[int, Sequence[Kept]],
@@ -98,7 +103,7 @@ def compare_pairs(
         must += rows
         letters.update({(partition, offset): count for offset, count in refused.items()})
     is_there = Counter(
-        (row["conversation_id"], row["turn_id"], row["stage"], row.get("outcome") or "", row.get("follow_up") or "")
+        (row["conversation_id"], row["turn_id"], row["stage"], row.get("outcome") or "", judged(row))
         for rows in found.rows.values()
         for row in map(orjson.loads, rows)
         if row["stage"] in ("response", "follow_up")

@@ -1,20 +1,21 @@
 """The second oracle: which rows must be there, by the rules alone; nothing of the product is imported here.
 
 It says which response and follow-up rows and which dead letters must come of what the broker kept: turns by event time,
-the first later user turn is the follow-up, a later response supersedes.
+the first later user turn and those right behind it are the follow-up, a later response supersedes.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 KEPT_TURNS, KEPT_IDS = 6, 256  #: of a conversation: turns that can still be paired, ids that are known again
 REMEMBERED = 300.0 + 3600.0  #: seconds of event time: idle and retention, as the suite of the fault runs has them
 SPEAKERS = ("user", "assistant")
 LENGTHS = {"conversation_id": (1, 200), "turn_id": (1, 200), "text": (0, 200_000)}
-Row = tuple[str, str, str, str, str]  #: conversation, turn, stage, outcome, follow-up
+Row = tuple[str, str, str, str, str]  #: conversation, turn, stage, outcome, follow-up (its turns, joined)
 
 
 class Kept(NamedTuple):
@@ -55,7 +56,11 @@ class Conversation:
             if response.role == "user" or response.gap or not response.asked or after is None:
                 continue
             outcome, name = ("followed_up", after.name) if after.role == "user" else ("superseded", "")
-            pair = outcome, after.name, bool(name) and (after.gap or turns[at + 1] is not after)
+            gap = bool(name) and (after.gap or turns[at + 1] is not after)
+            if name and not gap:
+                together = takewhile(lambda one: one.role == "user" and not one.gap, turns[at + 1 :])
+                name = "\n".join(one.name for one in together)
+            pair = outcome, name or after.name, gap
             if self.pairs.get(response.name) != pair:
                 self.pairs[response.name] = pair
                 yield response.name, outcome, name
