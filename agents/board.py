@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from stream.cited import CITED, DANGLING
 from stream.compliance import COMPLIANCE
 from stream.follow_ups import CLARIFICATIONS
-from stream.scores import Stage
-from stream.scoring import DIAGNOSIS, FOLLOW_UP
+from stream.scores import CITED, DANGLING, FOLLOW_UP, Stage
+from stream.scoring import DIAGNOSIS
 
 MAX_VERSIONS = 12  #: shown apart; what comes later goes to OTHERS
 OTHERS = "(others)"

@@ -16,8 +16,9 @@ from stream.instructions import Result
 from stream.measures.ndcg import NDCG
 from stream.pairing import USER, Answer
 from stream.pipeline import Batch
-from stream.quality import FOLLOW_UP, Quality, Went, on_log_scale
+from stream.quality import Quality, Went, on_log_scale
 from stream.review import Review
+from stream.scores import FOLLOW_UP
 from stream.scoring import Scored, relevancy_name, scorer_names
 from stream.stats import Means
 from stream.suite import Suite

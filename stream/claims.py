@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from stream.intervals import Difference, adjust
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
-CLARIFICATION_FREE = "clarification_free"
-CITED, DANGLING, CHECKS_APPLIED, ANSWER_SECONDS = "cited", "dangling", "checks_applied", "answer_seconds"
-#: what a comparison may be about, beside measures and checks
-PRIMARIES = (CLARIFICATION_FREE, "follow_up", "follow_up(policy=precision)", "compliance", CITED, *OUTCOMES)
+CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
+#: what a comparison may be about, beside measures and checks; the first where the suite names none
+PRIMARIES = (CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, "compliance", CITED, *OUTCOMES)
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, SMALL = "no difference shown", "too small to name"

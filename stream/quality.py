@@ -33,9 +33,9 @@ from stream.intervals import (
     mean_over_turns,
     rate,
 )
+from stream.scores import FOLLOW_UP
 from stream.tallies import Release
 
-FOLLOW_UP = "follow_up"
 DERIVED = (CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer gives
 FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the logarithmic scale of its mean
 _SPAN = math.log(SLOWEST / FASTEST)

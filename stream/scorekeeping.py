@@ -25,12 +25,9 @@ from stream.pairing import (
     prompted,
     touched,
 )
-from stream.scores import Outcome, Stage, Unscored, row_id
+from stream.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, Outcome, Stage, Unscored, row_id
 from stream.scoring import (
-    CLARIFICATION_FREE,
     CONVERSATION,
-    FOLLOW_UP,
-    FOLLOW_UP_PRECISION,
     ResponseScorer,
     Scored,
     relevancy_name,

@@ -13,25 +13,18 @@ import msgspec
 import orjson
 
 from stream.citations import Citations, citation_reader
-from stream.cited import CITED, DANGLING, score_cited
+from stream.cited import score_cited
 from stream.clocks import alarm
 from stream.compliance import COMPLIANCE, Encoded, InstructionScorer, Part, Results
 from stream.exchanges import Response
 from stream.measures import Measure
 from stream.measures.bands import band, explain, wasted_context
 from stream.measures.order import in_order, in_retrieval_order
-from stream.scores import Score, Unscored
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION, Score, Unscored
 from stream.suite import CheckPart, Suite
 from stream.turns import Turn
 
-WASTED, FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE, DIAGNOSIS, CONVERSATION = (
-    "wasted_context",
-    "follow_up",
-    "follow_up(policy=precision)",
-    "clarification_free",
-    "diagnosis",
-    "conversation",
-)
+WASTED, DIAGNOSIS, CONVERSATION = "wasted_context", "diagnosis", "conversation"
 
 #: what comes of a follow-up that is recognised, in the order of its row
 FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE)
