@@ -118,6 +118,8 @@ def _changes(row: Mapping[str, Any]) -> Iterator[str]:
     for what in moved:
         yield f"{name}: {_change(what, deltas[what])}"
     others = len(deltas) - len(moved) - (primary is not None)
+    if taken_over := row.get("taken_over"):
+        yield f"{name}: {taken_over:,} conversations that began under the older one are compared as its own."
     yield f"{name}: no change shown in {others} {'other ' if moved or primary else ''}figures."
 
 

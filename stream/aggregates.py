@@ -67,17 +67,18 @@ class Broken:
 class Held:
     """What is known of a conversation that may go on.
 
-    release: of its first answer; mixed: another release answered, too; parts: release → its values, as `Quality` counts
-    them, without what is in `heard` yet: answers ("") and follow-ups (turn id of the answer) with their values;
-    headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which values, as long as it
-    can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions; went: how it had gone
-    when it was closed.
+    release, opened: of its first answer, and its event time; mixed: another release answered, too; parts: release → its
+    values, as `Quality` counts them, without what is in `heard` yet: answers ("") and follow-ups (turn id of the
+    answer) with their values; headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to
+    which values, as long as it can be corrected; good: answers whose relevancy and follow-up were high; broken:
+    instructions; went: how it had gone when it was closed.
     """
 
-    __slots__ = ("broken", "follow_ups", "good", "headless", "heard", "mixed", "parts", "release", "went")
+    __slots__ = ("broken", "follow_ups", "good", "headless", "heard", "mixed", "opened", "parts", "release", "went")
 
-    def __init__(self, release: Release, *, headless: bool) -> None:
+    def __init__(self, release: Release, opened: float, *, headless: bool) -> None:
         self.release = release
+        self.opened = opened
         self.mixed = False
         self.parts: dict[Release, list[float]] = {}
         self.heard: list[Heard] = []
@@ -111,7 +112,7 @@ class Aggregates:
         if state.responses == 1:
             if key in self._held:
                 self._settle(key)  # another one under the same id, forgotten meanwhile
-            self._held[key] = Held((turn.assistant, turn.version), headless=state.turns == 1)
+            self._held[key] = Held((turn.assistant, turn.version), turn.time, headless=state.turns == 1)
         held = self._held[key]
         self._count_answer(held, state, turn, scored)
         if scored.compliance is not None and scored.compliance < 1.0:
@@ -143,7 +144,7 @@ class Aggregates:
         else:
             parts = {held.release: self._as_counted(held, means)}
         release = (answer.assistant, answer.version)
-        held.went = Went(release, outcome, *times, held.headless, state.responses, parts)
+        held.went = Went(release, outcome, *times, held.headless, state.responses, parts, held.opened)
 
     def add(self, batch: Batch) -> None:
         """Count the conversations that a batch forgot."""

@@ -4,6 +4,11 @@ Single conversations are noise: some people explore, some leave (S0). So nothing
 them, and every figure that is said comes with its 95 % interval. An answer counts for the release that gave it; the
 outcome of a conversation for the release of its last answer. Conversations that the recording cuts are left out and
 counted: those in its middle of which it begins, and those that are younger than `idle` when it ends.
+
+A rollout cuts conversations, too, and long ones more often: were they the new release's, it would have more follow-ups
+of every kind without being different. So where releases are compared, a conversation that began before a release
+existed counts, with all of its answers, for the release that began it (as patients count for the treatment that they
+were assigned to, whatever they took later).
 """
 
 import math
@@ -41,6 +46,7 @@ FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the
 _SPAN = math.log(SLOWEST / FASTEST)
 
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
+_MOST_TAKEN_OVER = 10_000  #: conversations of a shard that are held because a release may have taken them over
 
 
 def on_log_scale(seconds: float) -> float:
@@ -53,7 +59,8 @@ class Went(NamedTuple):
 
     release: of its last answer; first: event time of its first turn; quiet: event time from which on it was idle;
     clock: stream time at its last turn; headless: its first turn was an answer; answers: how many;
-    parts: release → count and sum of each figure's values, in turn, and the number of answers last.
+    parts: release → count and sum of each figure's values, in turn, and the number of answers last; the release of its
+    first answer comes first; opened: event time of that answer.
     """
 
     release: Release
@@ -64,6 +71,7 @@ class Went(NamedTuple):
     headless: bool
     answers: int
     parts: "dict[Release, array[float]]"
+    opened: float
 
 
 @dataclass(slots=True)
@@ -99,6 +107,12 @@ class ReleaseTotals:
             self.answered += [(answers > 0).sum(), answers.sum(), (answers * answers).sum()]
             self.waiting.clear()
 
+    def copy(self) -> "ReleaseTotals":
+        """Return what merges apart from this."""
+        empty = ReleaseTotals(self.first, np.zeros_like(self.moments))
+        empty.merge(self)
+        return empty
+
     def merge(self, other: "ReleaseTotals") -> None:
         """Add another part's."""
         other.sum_up()
@@ -131,7 +145,11 @@ class Quality:
         self._idle = idle
         self._covered = covered
         self._releases: dict[Release, ReleaseTotals] = {}
-        self._cut: list[Went] = []  # conversations that the recording may cut: known when its ends are known
+        self._begun: dict[Release, float] = {}  # event time of the first answer that opened a conversation
+        self._cut: list[Went] = []  # conversations that the recording or a rollout may cut: known when its ends are
+        self._taken_over = 0  # of these, at most so many are held for the sake of a rollout
+        self._cohorts: dict[Release, ReleaseTotals] = {}  # what is compared, where it is not what is shown
+        self._taken: Counter[Release] = Counter()  # conversations that a release took over
         self._set_aside = ReleaseTotals(math.inf, self._no_moments())  # of those that it does cut
 
     def empty(self) -> "array[float]":
@@ -141,30 +159,44 @@ class Quality:
     def add(self, went: Went) -> None:
         """Count a conversation; each once."""
         self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
+        opener = _opener(went)
+        self._begun[opener] = min(self._begun.get(opener, math.inf), went.opened)
         if self._why_cut(went):
             self._cut.append(went)
+        elif self._took_over(went) and self._taken_over < _MOST_TAKEN_OVER:
+            self._taken_over += 1
+            self._cut.append(went)
         else:
-            self._count(went)
+            self._count(went, self._releases)
 
     def merge(self, other: "Quality") -> None:
         """Add what another part counted; sums of floats depend on the order, so merge in the order of the shards."""
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self._cut += other._cut
+        for release, first in other._begun.items():
+            self._begun[release] = min(self._begun.get(release, math.inf), first)
         self._set_aside.merge(other._set_aside)
         for release, theirs in other._releases.items():
-            self._totals(release, theirs.first).merge(theirs)
+            self._totals(self._releases, release, theirs.first).merge(theirs)
 
     def settle(self) -> None:
         """Leave out what the recording cuts, now that its ends are known; call once all parts are merged."""
         waiting, self._cut = self._cut, []
+        taken_over: list[Went] = []
         for went in waiting:
-            why = self._why_cut(went)
-            if not why:
-                self._count(went)
-                continue
-            self._totals(went.release, went.first).left_out[why] += 1
-            for values in went.parts.values():
-                self._set_aside.take(values)
+            if why := self._why_cut(went):
+                self._leave_out(went, why)
+            elif self._took_over(went):
+                taken_over.append(went)
+            else:
+                self._count(went, self._releases)
+        for release in {release for went in taken_over for release in went.parts}:
+            shown = self._releases.get(release)
+            self._cohorts[release] = ReleaseTotals(math.inf, self._no_moments()) if shown is None else shown.copy()
+        for went in taken_over:
+            self._count(went, self._releases)
+            self._count(_as_begun(went), self._cohorts)
+            self._taken.update(release for release in went.parts if release != _opener(went))
 
     def pooled(self, figure: str) -> Clusters:
         """Return one figure's sums over all releases, with the conversations that are left out of them."""
@@ -196,10 +228,10 @@ class Quality:
     def _no_moments(self) -> npt.NDArray[np.float64]:
         return np.zeros((len(self.figures), 9))
 
-    def _totals(self, release: Release, first: float) -> ReleaseTotals:
-        totals = self._releases.get(release)
+    def _totals(self, releases: dict[Release, ReleaseTotals], release: Release, first: float) -> ReleaseTotals:
+        totals = releases.get(release)
         if totals is None:
-            totals = self._releases[release] = ReleaseTotals(first, self._no_moments())
+            totals = releases[release] = ReleaseTotals(first, self._no_moments())
         totals.first = min(totals.first, first)
         return totals
 
@@ -211,17 +243,25 @@ class Quality:
             return "young"
         return "headless" if went.headless and went.first < self.start + self._idle else ""
 
-    def _count(self, went: Went) -> None:
-        self._totals(went.release, went.first).outcomes[went.outcome] += 1
+    def _took_over(self, went: Went) -> bool:
+        """Say whether a release answered that had opened no conversation before, as far as is known."""
+        return len(went.parts) > 1 and any(went.opened < self._begun.get(one, math.inf) for one in went.parts)
+
+    def _leave_out(self, went: Went, why: str) -> None:
+        self._totals(self._releases, went.release, went.first).left_out[why] += 1
+        for values in went.parts.values():
+            self._set_aside.take(values)
+
+    def _count(self, went: Went, releases: dict[Release, ReleaseTotals]) -> None:
+        self._totals(releases, went.release, went.first).outcomes[went.outcome] += 1
         for release, values in went.parts.items():
-            self._totals(release, went.first).take(values)
+            self._totals(releases, release, went.first).take(values)
 
-    def _by_time(self, release: Release) -> tuple[str, float, str]:
-        return release[0], self._releases[release].first, release[1] or ""
+    def _by_time(self, release: Release) -> tuple[str, float, float, str]:
+        return release[0], self._begun.get(release, math.inf), self._releases[release].first, release[1] or ""
 
-    def _figures(self, release: Release, minimum: int) -> dict[str, Figure]:
+    def _figures(self, totals: ReleaseTotals, minimum: int) -> dict[str, Figure]:
         """Return every figure of a release that enough conversations speak of."""
-        totals = self._releases[release]
         totals.sum_up()
         n = totals.outcomes.total()
         figures = {name: Figure(rate(totals.outcomes[name], n)) for name in OUTCOMES} if n >= minimum else {}
@@ -248,19 +288,36 @@ class Quality:
             return row | {"silent": f"n too small: {n} < {minimum}"}
         conversations, answers, _ = totals.answered.tolist()
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
-        return row | {"figures": {name: _spell(name, found) for name, found in self._figures(release, minimum).items()}}
+        return row | {"figures": {name: _spell(name, found) for name, found in self._figures(totals, minimum).items()}}
 
     def _compare(
         self, before: Release, after: Release, minimum: int, primary: str, least_change: float
     ) -> dict[str, Any]:
-        old, new = self._figures(before, minimum), self._figures(after, minimum)
+        pair = [self._releases[before], self._releases[after]]
+        cohorts = [self._cohorts.get(release, self._releases[release]) for release in (before, after)]
+        if all(cohort.outcomes.total() >= minimum for cohort in cohorts):
+            pair = cohorts
+        old, new = (self._figures(totals, minimum) for totals in pair)
         common = [name for name in new if name in old]
         deltas = {name: difference(new[name].mean, old[name].mean) for name in common}
         coverages = dict(_coverages(common, new, old))
         said = claims(deltas, coverages, primary, least_change)
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
         row["primary"] = primary if primary in deltas else None
+        if self._taken[after]:
+            row["taken_over"] = self._taken[after]
         return row | {"deltas": {name: _spell_delta(name, deltas[name], said[name]) for name in common}}
+
+
+def _opener(went: Went) -> Release:
+    return next(iter(went.parts), went.release)
+
+
+def _as_begun(went: Went) -> Went:
+    """Put all of a conversation on the release that began it."""
+    opener = _opener(went)
+    whole = array("d", map(math.fsum, zip(*went.parts.values(), strict=True)))
+    return went._replace(release=opener, parts={opener: whole})
 
 
 def _coverages(
