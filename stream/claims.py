@@ -35,8 +35,8 @@ MEANINGS = {
     CHECKS_APPLIED: (CHANGED, CHANGED),
     ANSWER_SECONDS: (WORSE, CHANGED),  # errors are fast
 }
-#: Smallest differences that are worth naming whatever the suite says. Answers are slow together, with the load, so that
-#: a conversation does not stand for itself: a quarter slower, on the scale of `stream.quality.on_log_scale`.
+#: Smallest differences that are worth naming whatever the suite says: a quarter slower, on the scale of
+#: `stream.quality.on_log_scale`.
 LEAST = {ANSWER_SECONDS: 0.02}
 _MORE_IS_LESS_EVIDENCE = frozenset({"silent", "unanswered", "uncited", DANGLING})
 _LESS_IS_LESS_EVIDENCE = (CITED, "citation.resolves", CHECKS_APPLIED, "coverage(")

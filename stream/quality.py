@@ -7,8 +7,7 @@ counted: those in its middle of which it begins, and those that are younger than
 
 A rollout cuts conversations, too, and long ones more often: were they the new release's, it would have more follow-ups
 of every kind without being different. So where releases are compared, a conversation that began before a release
-existed counts, with all of its answers, for the release that began it (as patients count for the treatment that they
-were assigned to, whatever they took later).
+existed counts, with all of its answers, for the release that began it (intention to treat).
 """
 
 import math
@@ -30,6 +29,7 @@ from stream.claims import (
     coverage_name,
 )
 from stream.intervals import (
+    Batches,
     Clusters,
     Difference,
     Estimate,
@@ -42,6 +42,7 @@ from stream.scores import FOLLOW_UP
 from stream.tallies import Release
 
 DERIVED = (CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer gives
+_SECONDS = -3  #: where the count of the last of them stands in a conversation's values
 FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the logarithmic scale of its mean
 _SPAN = math.log(SLOWEST / FASTEST)
 
@@ -80,7 +81,8 @@ class ReleaseTotals:
 
     first: smallest event time, seconds since 1970; moments: a row per figure: the fields of `Clusters`, and the sum of
     answers × count; answered: conversations, answers, answers²; left_out: conversations that the recording cuts, by
-    reason; waiting: values of conversations that are not in the moments yet.
+    reason; seconds: to an answer, by the time at which its conversation began, since answers are slow together, with
+    the load; waiting: values of conversations that are not in the moments yet.
     """
 
     first: float
@@ -88,11 +90,13 @@ class ReleaseTotals:
     answered: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
     outcomes: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    seconds: Batches = field(default_factory=Batches)
     waiting: "list[array[float]]" = field(default_factory=list)
 
-    def take(self, values: "array[float]") -> None:
-        """Add a conversation's values."""
+    def take(self, values: "array[float]", opened: float) -> None:
+        """Add a conversation's values; opened: event time of its first answer."""
         self.waiting.append(values)
+        self.seconds.add(opened, *values[_SECONDS:-1])
         if len(self.waiting) >= _WAITING:
             self.sum_up()
 
@@ -122,6 +126,7 @@ class ReleaseTotals:
         self.answered += other.answered
         self.outcomes.update(other.outcomes)
         self.left_out.update(other.left_out)
+        self.seconds.merge(other.seconds)
 
 
 class Figure(NamedTuple):
@@ -250,12 +255,12 @@ class Quality:
     def _leave_out(self, went: Went, why: str) -> None:
         self._totals(self._releases, went.release, went.first).left_out[why] += 1
         for values in went.parts.values():
-            self._set_aside.take(values)
+            self._set_aside.take(values, went.opened)
 
     def _count(self, went: Went, releases: dict[Release, ReleaseTotals]) -> None:
         self._totals(releases, went.release, went.first).outcomes[went.outcome] += 1
         for release, values in went.parts.items():
-            self._totals(releases, release, went.first).take(values)
+            self._totals(releases, release, went.first).take(values, went.opened)
 
     def _by_time(self, release: Release) -> tuple[str, float, float, str]:
         return release[0], self._begun.get(release, math.inf), self._releases[release].first, release[1] or ""
@@ -275,7 +280,8 @@ class Quality:
                 if name in self._covered:
                     figures[coverage_name(name)] = Figure(coverage)
             if sums.n >= minimum:
-                figures[name] = Figure(mean_over_turns(sums), mean_over_conversations(sums), coverage)
+                mean = mean_over_turns(totals.seconds.clusters() if name == ANSWER_SECONDS else sums)
+                figures[name] = Figure(mean._replace(n=round(sums.n)), mean_over_conversations(sums), coverage)
         return figures
 
     def _row(self, release: Release, minimum: int) -> dict[str, Any]:

@@ -87,7 +87,8 @@ def compare(before: Sequence[Went], after: Sequence[Went]) -> Heard:
         release = ("support", f"v{number + 1}")
         for went in group:
             (values,) = went.parts.values()
-            quality.add(went._replace(release=release, first=float(number), parts={release: values}))
+            times = {"first": float(number), "opened": number * 1e6 + went.opened % 1e6}
+            quality.add(went._replace(release=release, parts={release: values}, **times))
     return heard(quality.comparisons(WHOLE.aggregates.minimum_n, *_declared())[0])
 
 
@@ -112,15 +113,18 @@ def dealt(recordings: int, kept: list[Went], seed: int, before: int, after: int)
 
 
 def cut_anywhere(recordings: int, seed: int, rate: float = 0.2) -> Iterator[Heard | None]:
-    """Cut a recording of about 300 conversations out of a stream; half way, a release that is the same takes over.
+    """Cut a recording of about 300 conversations out of a stream; within, a release that is the same takes over.
 
-    None where too few conversations are left to compare.
+    The stream goes on before and after. None where too few conversations are left to compare.
     """
+    rng = np.random.default_rng(seed)
     for number in range(recordings):
-        traffic = replace(TRAFFIC, conversations=500, seed=seed + number, rate=rate, day_night=False)
+        start = TRAFFIC.start + 3600 * float(rng.integers(24))
+        traffic = replace(TRAFFIC, conversations=430, seed=seed + number, rate=rate, day_night=False, start=start)
         records = [record for record in simulate(traffic) if record.value]
-        first, last = records[0].truth["time"], records[-1].truth["time"]
-        begin, middle, end = (first + share * (last - first) for share in (0.2, 0.5, 0.8))
+        begun = [record.truth["time"] for record in records if record.truth["turn_id"] == "t1"]
+        share = rng.uniform(0.4, 0.6)
+        begin, middle, end = (begun[0] + at * (begun[-1] - begun[0]) for at in (0.1, share, 0.95))
         lines = [
             record.value.replace(b'"version":"v1"', b'"version":"v2"')
             if record.truth["time"] > middle

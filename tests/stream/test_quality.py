@@ -29,7 +29,9 @@ def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -
         for i in range(count):
             wobble, release = 0.1 * (i % 2), ("support", version)
             part = values(ndcg - wobble, float(i % 4 == 0), 0.5 + wobble, seconds * (1 + i % 3))
-            found.add(Went(release, outcome, first + i, first + i, first + i, False, 3, {release: part}, first + i))
+            found.add(
+                Went(release, outcome, first + i, first + i, first + i, False, 3, {release: part}, first + 60 * i)
+            )
     return found
 
 
