@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from stream.compliance import COMPLIANCE
-from stream.follow_ups import CLARIFICATIONS
-from stream.scores import CITED, DANGLING, FOLLOW_UP, Stage
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FREE_OUTCOMES, ConversationOutcome, Stage
 from stream.scoring import DIAGNOSIS
 
 MAX_VERSIONS = 12  #: shown apart; what comes later goes to OTHERS
@@ -20,8 +19,9 @@ NO_VERSION = "(no version)"
 BAD_SHOWN = 5
 LEAST = 5  #: a check is called the worst only from so many looks on
 
-_REMEMBERED = 20_000  #: follow-up rows that can still be replaced
+_REMEMBERED = 20_000  #: follow-up rows, and summaries, that can still be replaced
 _MAX_NAMES = 200  #: checks, diagnosis rows and outcomes counted per version
+_BY_CONVERSATION = (FOLLOW_UP, CLARIFICATION_FREE, CITED, DANGLING, COMPLIANCE)  #: beside relevancy
 _RATE_SECONDS = 5.0  #: rates are means over so long
 
 
@@ -61,21 +61,46 @@ class Bad(NamedTuple):
 
 
 @dataclass(slots=True)
+class Conversations:
+    """How the conversations of one version went that are closed. outcomes: counts; turns, means: of each, by scorer."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    turns: Mean = field(default_factory=Mean)
+    means: dict[str, Mean] = field(default_factory=dict)
+
+    def add(self, outcome: str, turns: int, means: Mapping[str, float], sign: int = 1) -> None:
+        """Take a conversation in; sign −1 takes it out again."""
+        self.outcomes[outcome] += sign
+        self.turns.add(turns, sign)
+        for scorer, mean in means.items():
+            self.means.setdefault(scorer, Mean()).add(mean, sign)
+
+    def share(self, *outcomes: str) -> float | None:
+        """Return the share of these outcomes, None without any."""
+        n = self.outcomes.total()
+        return sum(self.outcomes[outcome] for outcome in outcomes) / n if n else None
+
+    def clarification_free(self) -> float | None:
+        """Return the share in which nobody ever had to clarify, and the last message was answered."""
+        return self.share(*FREE_OUTCOMES)
+
+
+@dataclass(slots=True)
 class Release:
-    """What is known of one version. passes, fails: by check; diagnosis, outcomes: counts."""
+    """What is known of one version. passes, fails: by check; free: of follow-ups that were read; diagnosis: counts."""
 
     responses: int = 0
     exchanges: int = 0
     relevancy: Mean = field(default_factory=Mean)
     follow_up: Mean = field(default_factory=Mean)
-    clarifications: Mean = field(default_factory=Mean)
+    free: Mean = field(default_factory=Mean)
     compliance: Mean = field(default_factory=Mean)
     cited: Mean = field(default_factory=Mean)
     dangling: Mean = field(default_factory=Mean)
     passes: Counter[str] = field(default_factory=Counter)
     fails: Counter[str] = field(default_factory=Counter)
     diagnosis: Counter[str] = field(default_factory=Counter)
-    outcomes: Counter[str] = field(default_factory=Counter)
+    conversations: Conversations = field(default_factory=Conversations)
 
     def worst(self) -> Worst | None:
         """Return the check that fails most often, None while none has failed or all have been looked at too rarely."""
@@ -89,8 +114,17 @@ class _Told(NamedTuple):
 
     version: str
     value: float | None
-    clarification: bool
+    free: float | None
     diagnosis: str
+
+
+class _Went(NamedTuple):
+    """What a summary added, so that the one after the conversation's next close can take it out again."""
+
+    version: str
+    outcome: str
+    turns: int
+    means: dict[str, float]
 
 
 class Board:
@@ -110,6 +144,7 @@ class Board:
         self.dead_letters: Counter[str] = Counter()
         self._bad_below = bad_below
         self._told: OrderedDict[str, _Told] = OrderedDict()
+        self._went: OrderedDict[str, _Went] = OrderedDict()
 
     def on_row(self, row: Mapping[str, Any]) -> None:
         """Take in a score row."""
@@ -122,10 +157,21 @@ class Board:
 
     def on_summary(self, summary: Mapping[str, Any]) -> None:
         """Take in a conversation's summary."""
-        self.conversations += 1
-        _, release = self._release(summary.get("version"))
-        if summary.get("outcome"):
-            _count(release.outcomes, str(summary["outcome"]))
+        before = self._went.pop(summary["conversation_id"], None)
+        if before is not None:
+            self.releases[before.version].conversations.add(*before[1:], sign=-1)
+        else:
+            self.conversations += 1
+        if summary.get("outcome") not in list(ConversationOutcome):
+            return
+        version, release = self._release(summary.get("version"))
+        shown = {name: summary["scores"].get(name) for name in (self.relevancy, *_BY_CONVERSATION)}
+        means = {name: mean["mean"] for name, mean in shown.items() if mean is not None}
+        went = _Went(version, str(summary["outcome"]), summary["turns"], means)
+        release.conversations.add(*went[1:])
+        self._went[summary["conversation_id"]] = went
+        if len(self._went) > _REMEMBERED:
+            self._went.popitem(last=False)
 
     def on_dead_letter(self, reason: str) -> None:
         """Take in a dead letter."""
@@ -165,7 +211,8 @@ class Board:
         scores = {score["scorer"]: score for score in row["scores"]}
         judged, diagnosed = scores.get(FOLLOW_UP, {}), scores.get(DIAGNOSIS, {})
         value, label = judged.get("value"), str(judged.get("label"))
-        told = _Told(version, value, label in CLARIFICATIONS, str(diagnosed.get("label")))
+        free = scores.get(CLARIFICATION_FREE, {}).get("value")
+        told = _Told(version, value, free, str(diagnosed.get("label")))
         self._told[row["id"]] = told
         if len(self._told) > _REMEMBERED:
             self._told.popitem(last=False)
@@ -174,10 +221,11 @@ class Board:
         _count(release.diagnosis, told.diagnosis)
         if len(self.meanings) < _MAX_NAMES:
             self.meanings.setdefault(told.diagnosis, str(diagnosed.get("explanation")))
+        if free is not None:
+            release.free.add(free)
         if value is None:
             return
         release.follow_up.add(value)
-        release.clarifications.add(told.clarification)
         if value < self._bad_below:
             why = str(judged.get("explanation") or "")
             self.bad.append(Bad(row["conversation_id"], row["turn_id"], version, label, why))
@@ -189,7 +237,8 @@ class Board:
         release.diagnosis[told.diagnosis] -= 1
         if told.value is not None:
             release.follow_up.add(told.value, -1)
-            release.clarifications.add(told.clarification, -1)
+        if told.free is not None:
+            release.free.add(told.free, -1)
 
 
 class Rate:

@@ -187,7 +187,10 @@ def _explain_row(row: Mapping[str, Any], replaced: set[Any]) -> Iterator[str]:
 
 
 def _explain_summary(summary: Mapping[str, Any]) -> Iterator[str]:
-    yield f"\n[bold]Summary[/bold]  outcome {safe(summary.get('outcome') or 'none', 20)}, {summary['turns']} turns,"
+    known = summary.get("clarification_free")
+    free = "" if known is None else f"{'' if known else 'not '}clarification-free, "
+    outcome = safe(summary.get("outcome") or "none", 20)
+    yield f"\n[bold]Summary[/bold]  outcome {outcome}, {free}{summary['turns']} turns,"
     diagnosis = f"{safe(summary['diagnosis'], 40)}: {safe(summary['meaning'], 200)}"
     yield f"  {summary['clarifications']} clarifications; diagnosis {diagnosis}"
     for scorer, mean in summary["scores"].items():

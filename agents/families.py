@@ -6,6 +6,8 @@ The table is the contract with rules and dashboards, whose tests read it; `agent
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from stream.scores import ConversationOutcome
+
 PREFIX = "turnsignal_"
 
 SCORE_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
@@ -13,7 +15,7 @@ LATENCY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 
 VERDICTS = ("good", "bad", "unscored")
 CITATION_KINDS = ("valid", "dangling", "duplicate", "malformed")
-CONVERSATION_OUTCOMES = ("resolved", "clarified", "abandoned")
+CONVERSATION_OUTCOMES = tuple(outcome.value for outcome in ConversationOutcome)
 PAIRING_OUTCOMES = (
     "followed_up",
     "superseded",

@@ -101,7 +101,7 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
         replay = Replay(suite)
         for shard, outputs in replay.feed(lines):
             parts.write(shard, outputs)
-        for shard, outputs in replay.finish():
+        for shard, outputs in replay.finish(indexer.end):
             parts.write(shard, outputs)
     progress(recording.size - recording.size // 2)
     return replay.runs

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from stream.exchanges import EXCHANGE_RECORDS
-from stream.scores import SCORE_RECORDS
+from stream.scores import SCORE_RECORDS, ConversationOutcome
 from stream.suite import Suite
 from stream.turns import TURNS
 
@@ -23,9 +23,12 @@ class Mean:
 class Summary:
     """A closed conversation (topic `turnsignal.conversations`, compacted, keyed by conversation).
 
-    assistant, version, model, platform: of the last response; first, last: event times, closed_at: event time of the
-    close, all in seconds since 1970; closes: how often it has closed so far; clarifications: follow-ups that asked for
-    one; diagnosis, meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean.
+    assistant, version, model, platform: of the last response, or without any of the last user turn; first, last: event
+    times, closed_at: event time of the close, all in seconds since 1970; closes: how often it has closed so far;
+    clarifications: follow-ups that asked for one, went_on: that were read as going on or as thanks; outcome: None where
+    a recording ends before the conversation does; clarification_free: whether nobody ever had to clarify, and the last
+    message was answered (S0's success: read it beside the share of `silent` and the number of turns); diagnosis,
+    meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean.
     """
 
     schema: Literal[1]
@@ -44,11 +47,13 @@ class Summary:
     superseded: int
     late: int
     gaps: int
-    outcome: Literal["resolved", "clarified", "abandoned"] | None
+    outcome: ConversationOutcome | None
     diagnosis: str
     meaning: str
     scores: dict[str, Mean]
     suite: str
+    went_on: int | None = None
+    clarification_free: bool | None = None
 
 
 SUMMARIES: TypeAdapter[Summary] = TypeAdapter(Summary)

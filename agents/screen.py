@@ -4,6 +4,7 @@ Every text that came in a record is shown as text: markup is escaped, and contro
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from rich.console import Group, RenderableType
@@ -12,7 +13,9 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from agents.board import Board, Release
+from agents.board import Board, Mean, Release
+from stream.compliance import COMPLIANCE
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, ConversationOutcome
 
 DIAGNOSES_SHOWN = 5
 
@@ -76,9 +79,10 @@ def tell(board: Board, vitals: Vitals) -> str:
     ]
     for version, release in sorted(board.releases.items()):
         parts.append(
-            f"{plain(version, 30)}: {board.relevancy} {_number(release.relevancy.get())}"
-            f" follow-up {_number(release.follow_up.get())} clarifications {_share(release.clarifications.get())}"
-            f" compliance {_number(release.compliance.get())}"
+            f"{plain(version, 30)}: {board.relevancy} {_mean(release, board.relevancy, release.relevancy)}"
+            f" follow-up {_mean(release, FOLLOW_UP, release.follow_up)}"
+            f" clarification_free {_mean(release, CLARIFICATION_FREE, release.free, _share)}"
+            f" compliance {_mean(release, COMPLIANCE, release.compliance)} conversations {_conversations(release)}"
         )
     return "  ".join(parts) + (f"  ({plain(vitals.note)})" if vitals.note else "")
 
@@ -106,31 +110,34 @@ def _draw_vitals(board: Board, vitals: Vitals) -> Panel:
 
 
 def _draw_versions(board: Board) -> Table:
-    table = Table(title="By version", title_justify="left", expand=True)
+    title = "By version; after /: mean of the means of closed conversations"
+    table = Table(title=title, title_justify="left", expand=True)
     table.add_column("version")
     for name in (
         "responses",
         "exchanges",
         board.relevancy,
         "follow-up",
-        "clarifications",
+        "clarification_free",
         "cited",
         "dangling",
         "compliance",
     ):
         table.add_column(name, justify="right")
+    table.add_column("conversations: clarification_free, silent, unanswered, turns each")
     table.add_column("worst instruction")
     for version, release in sorted(board.releases.items()):
         table.add_row(
             safe(version, 30),
             f"{release.responses:,}",
             f"{release.exchanges:,}",
-            _number(release.relevancy.get()),
-            _number(release.follow_up.get()),
-            _share(release.clarifications.get()),
-            _share(release.cited.get()),
-            _share(release.dangling.get()),
-            _number(release.compliance.get()),
+            _mean(release, board.relevancy, release.relevancy),
+            _mean(release, FOLLOW_UP, release.follow_up),
+            _mean(release, CLARIFICATION_FREE, release.free, _share),
+            _mean(release, CITED, release.cited, _share),
+            _mean(release, DANGLING, release.dangling, _share),
+            _mean(release, COMPLIANCE, release.compliance),
+            _conversations(release),
             _worst(release),
         )
     if not board.releases:
@@ -180,6 +187,24 @@ def _draw_bad(board: Board) -> Table:
 def _worst(release: Release) -> str:
     worst = release.worst()
     return "-" if worst is None else f"{safe(worst.check, 40)} fails {_share(worst.share)} of {worst.n}"
+
+
+def _mean(release: Release, scorer: str, over_turns: Mean, show: Callable[[float | None], str] | None = None) -> str:
+    """Show a mean over turns, and beside it the mean of conversation means, in which long ones weigh no more."""
+    show = show or _number
+    by_conversation = release.conversations.means.get(scorer, Mean()).get()
+    return show(over_turns.get()) + ("" if by_conversation is None else f" / {show(by_conversation)}")
+
+
+def _conversations(release: Release) -> str:
+    """Show how conversations went: S0's success never without what nobody said anything of, and how long they are."""
+    found, turns = release.conversations, release.conversations.turns.get()
+    shares = (
+        found.clarification_free(),
+        found.share(ConversationOutcome.SILENT),
+        found.share(ConversationOutcome.UNANSWERED),
+    )
+    return "-" if turns is None else ", ".join([*map(_share, shares), f"{turns:.1f}"])
 
 
 def _number(value: float | None) -> str:

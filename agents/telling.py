@@ -10,9 +10,10 @@ from rich.table import Column, Table
 
 from agents.replaying import SUMMARY
 from agents.screen import safe
-from stream.claims import BETTER, CHANGED, WORSE
+from stream.claims import BETTER, CHANGED, FREE_CONVERSATIONS, WORSE
 from stream.errors import TurnsignalError
 from stream.review import SUSPECT
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
 
 #: Said under debiased nDCGs; measured over three strengths of position bias and three kinds of relevance.
 DEBIASED = (
@@ -21,7 +22,9 @@ DEBIASED = (
 )
 ROWS = 20  #: releases, comparisons that are shown; summary.json has them all
 #: beside the first nDCG
-COLUMNS = ("resolved", "clarification_free", "follow_up", "cited", "dangling", "compliance")
+COLUMNS = ("resolved", FREE_CONVERSATIONS, CLARIFICATION_FREE, FOLLOW_UP, CITED, DANGLING, "compliance")
+#: a column's heading, where the name of its figure is too long for one
+HEADINGS = {FREE_CONVERSATIONS: "conversations clarification_free"}
 CHANGES = (BETTER, WORSE, CHANGED)
 #: Said under every table of comparisons.
 PROMISE = (
@@ -85,14 +88,17 @@ def _releases(rows: Sequence[Mapping[str, Any]]) -> Table:
     ndcg = next((name for name in figures if name.startswith("nDCG")), None)
     columns = [*([ndcg] if ndcg else []), *COLUMNS]
     title = "conversations, with 95 % intervals; after /: mean of conversation means; of: share of answers scored"
-    first: list[Column | str] = ["assistant", "version", Column("n", justify="right"), "silent, unanswered"]
-    table = Table(*first, *(Column(name, min_width=13, overflow="fold") for name in columns), title=title)
+    first: list[Column | str] = ["assistant", "version", Column("n", justify="right"), "silent, unanswered, turns each"]
+    table = Table(
+        *first, *(Column(HEADINGS.get(name, name), min_width=13, overflow="fold") for name in columns), title=title
+    )
     for row in rows:
         found = row.get("figures", {})
         cells = [_cell(found.get(name)) for name in columns] if found else [row["silent"]]
-        lost = ", ".join(f"{found[name]['value']:.0%}" for name in ("silent", "unanswered") if name in found)
+        beside = [f"{found[name]['value']:.0%}" for name in ("silent", "unanswered") if name in found]
+        beside += [f"{row['turns_per_conversation']:.1f}"] if "turns_per_conversation" in row else []
         names = (safe(row["assistant"], 30), safe(row["version"] or "-", 30))
-        table.add_row(*names, f"{row['conversations']:,}", lost, *cells)
+        table.add_row(*names, f"{row['conversations']:,}", ", ".join(beside), *cells)
     return table
 
 

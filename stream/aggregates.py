@@ -110,7 +110,7 @@ class Aggregates:
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
         """Take in a scored response."""
         if state.responses == 1:
-            if key in self._held:
+            if key in self._held and not state.closes:
                 self._settle(key)  # another one under the same id, forgotten meanwhile
             self._held[key] = Held((turn.assistant, turn.version), turn.time, headless=state.turns == 1)
         held = self._held[key]
@@ -136,15 +136,18 @@ class Aggregates:
 
     def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str, means: Means) -> None:
         """Hold what there is to say of a conversation, until it cannot come back."""
-        held = self._held[key]
+        release = (answer.assistant, answer.version)
+        held = self._held.get(key)
+        if held is None:  # nobody has answered
+            held = self._held[key] = Held(release, state.first, headless=False)
         times = (state.first, state.quiet_since, state.clock)
         if held.mixed:
             self._sum_up(held)
             parts = {release: array("d", values) for release, values in held.parts.items()}
         else:
-            parts = {held.release: self._as_counted(held, means)}
-        release = (answer.assistant, answer.version)
-        held.went = Went(release, outcome, *times, held.headless, state.responses, parts, held.opened)
+            parts = {held.release: self._as_counted(held, means)} if held.parts else {}
+        answers = state.responses
+        held.went = Went(release, outcome, *times, held.headless, answers, parts, held.opened, state.turns)
 
     def add(self, batch: Batch) -> None:
         """Count the conversations that a batch forgot."""

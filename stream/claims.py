@@ -17,8 +17,17 @@ from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
 CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
+FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, S0's success
 #: what a comparison may be about, beside measures and checks; the first where the suite names none
-PRIMARIES = (CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, "compliance", CITED, *OUTCOMES)
+PRIMARIES = (
+    CLARIFICATION_FREE,
+    FOLLOW_UP,
+    FOLLOW_UP_PRECISION,
+    "compliance",
+    CITED,
+    FREE_CONVERSATIONS,
+    *OUTCOMES,
+)
 
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, SMALL = "no difference shown", "too small to name"
@@ -27,7 +36,7 @@ SAME, SMALL = "no difference shown", "too small to name"
 MEANINGS = {
     "clarified": (CHANGED, CHANGED),  # from resolved it is worse, from abandoned better, and those say so
     "abandoned": (WORSE, BETTER),
-    "silent": (CHANGED, CHANGED),
+    "silent": (WORSE, CHANGED),  # fewer may also be more who complain
     "unanswered": (WORSE, BETTER),
     "uncited": (WORSE, CHANGED),
     DANGLING: (WORSE, BETTER),

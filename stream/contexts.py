@@ -5,6 +5,7 @@ from importlib.resources import files
 from typing import Any
 
 from stream.exchanges import Exchange
+from stream.failures import Failures
 from stream.wordplay import BLANKS
 
 HEAD = 600  #: characters of a text that are read: people react first and explain later
@@ -12,8 +13,8 @@ TAIL = 160  #: characters at the end of a response where a question to the user 
 CLOSING = 100  #: characters that a closing remark may have
 
 #: What a response may show; the place in this tuple is the place in the set of signs.
-SIGNS = ("asked", "confirm", "invited", "more", "offer", "failed")
-_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _FAILED = range(6)
+SIGNS = ("asked", "confirm", "invited", "more", "offer")
+_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER = range(5)
 
 _WORDS = {
     name: frozenset(words.split())
@@ -29,10 +30,10 @@ _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 class Context:
     """What stands around a follow-up; each part is looked at only when a rule asks."""
 
-    __slots__ = ("_exchange", "_follow_up", "_signs", "_tail")
+    __slots__ = ("_exchange", "_failures", "_follow_up", "_signs", "_tail")
 
-    def __init__(self, follow_up: str, exchange: Exchange, signs: Any) -> None:
-        self._follow_up, self._exchange, self._signs = follow_up, exchange, signs
+    def __init__(self, follow_up: str, exchange: Exchange, signs: Any, failures: Failures) -> None:
+        self._follow_up, self._exchange, self._signs, self._failures = follow_up, exchange, signs, failures
         self._tail: list[int] | None = None
 
     def holds(self, when: str) -> bool:
@@ -48,7 +49,7 @@ class Context:
         if when == "objected" and not self._objects():
             return False
         if when == "failed":
-            return _FAILED in self._find(self._exchange.response[:HEAD])
+            return self._failures.found(self._exchange.response)
         if self._tail is None:
             self._tail = self._find(self._exchange.response[-TAIL:])
         tail = self._tail

@@ -12,7 +12,7 @@ from zlib import crc32
 import msgspec
 
 from stream.errors import SchemaError
-from stream.pairing import Slot, place
+from stream.pairing import Answer, Slot, place
 from stream.windows import Standing
 
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
@@ -56,7 +56,9 @@ class Conversation(msgspec.Struct, array_like=True):
     clock: stream time of the partition when it was last touched; offset: input position it has taken in; first, last:
     smallest and largest event time; slots: the kept turns in event-time order; horizon: event time of the newest turn
     that is no longer kept; left: the newest response that is no longer kept, without its text; recent: digests of the
-    last turn ids; suite: fingerprint of the suite that `standing` is under (another suite starts a new one).
+    last turn ids; suite: fingerprint of the suite that `standing` is under (another suite starts a new one); went_on:
+    follow-ups that were read as going on or as thanks; unhappy: whether the last follow-up that was read, of those to
+    answers that are no longer kept, is a clarification; asked: whom the last user turn was for, while nobody answered.
     """
 
     version: int = VERSION
@@ -81,6 +83,9 @@ class Conversation(msgspec.Struct, array_like=True):
     slots: list[Slot] = []
     left: Slot | None = None
     standing: Standing = msgspec.field(default_factory=Standing)
+    went_on: int = 0
+    unhappy: bool = False
+    asked: Answer | None = None
 
     def knows(self, turn_id: str, content: str) -> tuple[Known, bytes]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
@@ -120,6 +125,8 @@ class Conversation(msgspec.Struct, array_like=True):
             if gone.answer is not None:
                 gone.text = ""
                 self.left = gone
+                if gone.answer.clarification or gone.answer.went_on:
+                    self.unhappy = gone.answer.clarification
             index -= 1
             if index < 0:
                 return None
@@ -165,6 +172,9 @@ class _Head(msgspec.Struct, array_like=True):
     offset: int
 
 
+# How state begins in which it is counted what went on: a MessagePack array of so many fields (16 to 65,535) or more.
+_COUNTED = b"\xdc" + (Conversation.__struct_fields__.index("went_on") + 1).to_bytes(2, "big")
+
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Conversation).decode
 _decode_head = msgspec.msgpack.Decoder(_Head).decode
@@ -183,7 +193,17 @@ def restore(value: bytes) -> Conversation:
     if state.version != VERSION:
         _look_at(value)
         state.version = VERSION
+    if value[:3] < _COUNTED:
+        _count_what_went_on(state)
     return state
+
+
+def _count_what_went_on(state: Conversation) -> None:
+    """Take from the kept turns what older state did not say: which follow-ups went on."""
+    kept = [slot.answer for slot in [state.left, *state.slots] if slot is not None and slot.answer is not None]
+    for answer in kept:
+        answer.went_on = answer.strict is not None and not answer.clarification
+    state.went_on = sum([answer.went_on for answer in kept])
 
 
 def peek(value: bytes) -> tuple[float, float, int]:

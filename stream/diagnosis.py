@@ -27,6 +27,10 @@ class WorkOn(StrEnum):
     UNKNOWN = "unknown"  #: more must be measured first
 
 
+#: Said of a conversation that ended without an answer, in place of its row's sentence.
+NO_ANSWER = "The last answer failed, was empty or never came; look for errors and refusals before anything else."
+
+
 class Diagnosis(NamedTuple):
     """One row of the table.
 

@@ -14,13 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any
 
 import re2
 
 from stream.contexts import CLOSING, HEAD, SIGNS, Context, encode
 from stream.errors import ConfigError
 from stream.exchanges import Exchange
+from stream.failures import Failures
 from stream.languages import is_read, knows
 from stream.patterns import Patterns, options
 from stream.scores import Unscored
@@ -80,7 +81,8 @@ class Reading:
 
     strict, precision: values 0–1 under the two policies, None where nothing is known; confidence: 0–1, how often the
     deciding rule is right; clarification: whether the label asks for clarification under the strict policy;
-    explanation: one plain sentence; decided_by: `rules` or `classifier`; unscored: why nothing is known.
+    explanation: one plain sentence; decided_by: `rules` or `classifier`; unscored: why nothing is known; closes:
+    whether the user takes leave, so that no answer is expected.
     """
 
     label: FollowUp
@@ -91,6 +93,12 @@ class Reading:
     explanation: str
     decided_by: str
     unscored: Unscored | None = None
+    closes: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the user was read as going on or as thanking; `other` says neither."""
+        return self.strict is not None and not self.clarification and self.label is not FollowUp.OTHER
 
     @property
     def clarification_free(self) -> float | None:
@@ -129,7 +137,8 @@ class _Table:
 class FollowUpRules:
     """Read follow-ups by deterministic rules, surest first.
 
-    strict, precision: values 0–1 by label, as the suite has them; labels left out keep their default.
+    strict, precision: values 0–1 by label, as the suite has them; labels left out keep their default; failures: tells
+    answers that are none.
     Raises ConfigError for an unknown label or a value outside 0–1.
     """
 
@@ -137,7 +146,9 @@ class FollowUpRules:
         self,
         strict: Mapping[str, float] | None = None,
         precision: Mapping[str, float] | None = None,
+        failures: Failures | None = None,
     ) -> None:
+        self.failures = Failures() if failures is None else failures
         self.strict = _values("strict", DEFAULT_STRICT, strict)
         self.precision = _values("precision", DEFAULT_PRECISION, precision)
         table, self._measured = _load("follow_ups.toml"), _load("follow_up_confidences.toml")
@@ -174,7 +185,7 @@ class FollowUpRules:
         if not is_read(follow_up, spoken):
             return self._foreign
         text = encode(follow_up)
-        context = Context(follow_up, exchange, self._signs)
+        context = Context(follow_up, exchange, self._signs, self.failures)
         reading = self._clarifying.read(text, context)
         if reading is not None:
             return reading
@@ -187,14 +198,22 @@ class FollowUpRules:
             or (self._unknown if self._may_read(spoken, exchange) else self._foreign)
         )
 
-    def reading(self, label: FollowUp, explanation: str, *, hint: bool = True, decided_by: str = "rules") -> Reading:
+    def reading(
+        self,
+        label: FollowUp,
+        explanation: str,
+        *,
+        hint: bool = True,
+        decided_by: str = "rules",
+        closes: bool = False,
+    ) -> Reading:
         """Attach the suite's values to a label; hint: whether an adjustment comes with a hint of an error."""
         strict, precision = self.strict[label], self.precision[label]
         if label is FollowUp.ADJUSTMENT and hint:
             precision = min(strict, precision)
         clarification = label in CLARIFICATIONS
         confidence = self._confidence(explanation, clarification)
-        return Reading(label, strict, precision, confidence, clarification, explanation, decided_by)
+        return Reading(label, strict, precision, confidence, clarification, explanation, decided_by, closes=closes)
 
     def _confidence(self, rule: str, clarification: bool) -> float:
         """Look up how often a rule was right; one that was never seen is taken for the average of its kind."""
@@ -266,22 +285,10 @@ class FollowUpRules:
             patterns.append(pattern)
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
-            reading = self.reading(label, row["says"], hint=hint)
+            closes = row.get("closes", label is FollowUp.THANKS)
+            reading = self.reading(label, row["says"], hint=hint, closes=closes)
             rules.append(_Rule(row.get("when", "always"), reading))
         return _Table(patterns, rules)
-
-
-def conversation_outcome(
-    clarifications: int, last_was_clarification: bool
-) -> Literal["resolved", "clarified", "abandoned"]:
-    """Say how a conversation ended.
-
-    clarifications: how many follow-ups asked for clarification; last_was_clarification: whether the last one did.
-    Nobody ever had to clarify: `resolved`, a success and no missing data (S0).
-    """
-    if last_was_clarification:
-        return "abandoned"
-    return "clarified" if clarifications else "resolved"
 
 
 def _load(name: str) -> dict[str, Any]:

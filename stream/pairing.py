@@ -22,8 +22,8 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
     """What is remembered of a response until it is paired, and of its pairing afterwards.
 
     relevancy, compliance: its scores, None when unscored; link: what it was paired with last (outcome and turn id);
-    row, row_time, strict, precision, clarification, free: the follow-up row written for that link, "" and None before;
-    free: whether it was clarification-free, as 0 or 1.
+    row, row_time, strict, precision, clarification, free, went_on: the follow-up row written for that link, "" and None
+    before; free: whether it was clarification-free, as 0 or 1; went_on: whether it was read as going on or as thanks.
     """
 
     assistant: str
@@ -39,6 +39,7 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
     precision: float | None = None
     clarification: bool = False
     free: float | None = None
+    went_on: bool = False
 
 
 class Slot(msgspec.Struct, array_like=True, gc=False):

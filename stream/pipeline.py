@@ -10,6 +10,7 @@ ends no record half-way, so what one record may cost is bounded where it is work
 Markdown, table cells), and as a last resort by processor time, see `stream.scoring`.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -165,14 +166,18 @@ class Shard:
         batch.set_aside = True
         return batch
 
-    def flush(self) -> Batch:
-        """Close every open conversation as if it had been idle for long enough: the end of a replay."""
+    def flush(self, end: float = math.inf) -> Batch:
+        """Close every open conversation: the end of a replay.
+
+        end: event time at which the recording ends. A conversation that has not been idle for long enough by then is
+        cut, and has no outcome: how it went on nobody knows.
+        """
         self._begin()
         for key, value in self.store.items():
             state = restore(value)
             if not state.closed:
                 self._live[key] = state
-                self._keeper.on_close(key, state, self._outbox)
+                self._keeper.on_close(key, state, self._outbox, end)
                 self._put_away(key)
         return self._finish({})
 
@@ -206,6 +211,7 @@ class Shard:
             "turns": state.turns,
             "responses": state.responses,
             "clarifications": state.clarifications,
+            "went_on": state.went_on,
             "superseded": state.superseded,
             "late": state.late,
             "duplicates": state.duplicates,

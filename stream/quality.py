@@ -23,6 +23,7 @@ import numpy.typing as npt
 from stream.claims import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
+    FREE_CONVERSATIONS,
     OUTCOMES,
     Claim,
     claims,
@@ -38,7 +39,7 @@ from stream.intervals import (
     mean_over_turns,
     rate,
 )
-from stream.scores import FOLLOW_UP
+from stream.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
 from stream.tallies import Release
 
 DERIVED = (CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer gives
@@ -58,10 +59,10 @@ def on_log_scale(seconds: float) -> float:
 class Went(NamedTuple):
     """How one conversation went, in little memory.
 
-    release: of its last answer; first: event time of its first turn; quiet: event time from which on it was idle;
-    clock: stream time at its last turn; headless: its first turn was an answer; answers: how many;
-    parts: release → count and sum of each figure's values, in turn, and the number of answers last; the release of its
-    first answer comes first; opened: event time of that answer.
+    release: of its last answer; outcome: `cut` where the recording ended before it; first: event time of its first
+    turn; quiet: event time from which on it was idle; clock: stream time at its last turn; headless: its first turn was
+    an answer; answers: how many; parts: release → count and sum of each figure's values, in turn, and the number of
+    answers last; the release of the first answer comes first; opened: event time of that answer; turns: how many.
     """
 
     release: Release
@@ -73,6 +74,7 @@ class Went(NamedTuple):
     answers: int
     parts: "dict[Release, array[float]]"
     opened: float
+    turns: int = 0
 
 
 @dataclass(slots=True)
@@ -82,7 +84,7 @@ class ReleaseTotals:
     first: smallest event time, seconds since 1970; moments: a row per figure: the fields of `Clusters`, and the sum of
     answers × count; answered: conversations, answers, answers²; left_out: conversations that the recording cuts, by
     reason; seconds: to an answer, by the time at which its conversation began, since answers are slow together, with
-    the load; waiting: values of conversations that are not in the moments yet.
+    the load; waiting: values of conversations that are not in the moments yet; turns: of the conversations that count.
     """
 
     first: float
@@ -92,6 +94,7 @@ class ReleaseTotals:
     left_out: Counter[str] = field(default_factory=Counter)
     seconds: Batches = field(default_factory=Batches)
     waiting: "list[array[float]]" = field(default_factory=list)
+    turns: int = 0
 
     def take(self, values: "array[float]", opened: float) -> None:
         """Add a conversation's values; opened: event time of its first answer."""
@@ -127,6 +130,7 @@ class ReleaseTotals:
         self.outcomes.update(other.outcomes)
         self.left_out.update(other.left_out)
         self.seconds.merge(other.seconds)
+        self.turns += other.turns
 
 
 class Figure(NamedTuple):
@@ -150,12 +154,15 @@ class Quality:
         self._idle = idle
         self._covered = covered
         self._releases: dict[Release, ReleaseTotals] = {}
-        self._begun: dict[Release, float] = {}  # event time of the first answer that opened a conversation
+        self._begun: dict[
+            Release, float
+        ] = {}  # event time of the first conversation that was a release's from its begin
+        self._opened: dict[Release, float] = {}  # and of the first answer that opened one
         self._cut: list[Went] = []  # conversations that the recording or a rollout may cut: known when its ends are
         self._taken_over = 0  # of these, at most so many are held for the sake of a rollout
         self._cohorts: dict[Release, ReleaseTotals] = {}  # what is compared, where it is not what is shown
         self._taken: Counter[Release] = Counter()  # conversations that a release took over
-        self._set_aside = ReleaseTotals(math.inf, self._no_moments())  # of those that it does cut
+        self._set_aside: dict[Release, ReleaseTotals] = {}  # of those that it does cut
 
     def empty(self) -> "array[float]":
         """Return the values of a conversation before its first answer, as `Went` holds them."""
@@ -165,7 +172,9 @@ class Quality:
         """Count a conversation; each once."""
         self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
         opener = _opener(went)
-        self._begun[opener] = min(self._begun.get(opener, math.inf), went.opened)
+        _keep_first(self._begun, opener, went.first)
+        if went.parts:
+            _keep_first(self._opened, opener, went.opened)
         if self._why_cut(went):
             self._cut.append(went)
         elif self._took_over(went) and self._taken_over < _MOST_TAKEN_OVER:
@@ -178,11 +187,12 @@ class Quality:
         """Add what another part counted; sums of floats depend on the order, so merge in the order of the shards."""
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self._cut += other._cut
-        for release, first in other._begun.items():
-            self._begun[release] = min(self._begun.get(release, math.inf), first)
-        self._set_aside.merge(other._set_aside)
-        for release, theirs in other._releases.items():
-            self._totals(self._releases, release, theirs.first).merge(theirs)
+        for earliest, theirs_first in ((self._begun, other._begun), (self._opened, other._opened)):
+            for release, time in theirs_first.items():
+                _keep_first(earliest, release, time)
+        for mine, others in ((self._releases, other._releases), (self._set_aside, other._set_aside)):
+            for release, theirs in others.items():
+                self._totals(mine, release, theirs.first).merge(theirs)
 
     def settle(self) -> None:
         """Leave out what the recording cuts, now that its ends are known; call once all parts are merged."""
@@ -203,10 +213,19 @@ class Quality:
             self._count(_as_begun(went), self._cohorts)
             self._taken.update(release for release in went.parts if release != _opener(went))
 
+    def mean_of_conversations(self, release: Release, figure: str) -> dict[str, float] | None:
+        """Return n and mean of the conversations' own means, cut ones too; None where nothing was scored."""
+        known = [part[release] for part in (self._releases, self._set_aside) if release in part]
+        for totals in known:
+            totals.sum_up()
+        at = self.figures.index(figure)
+        n, mean = (sum(float(totals.moments[at, column]) for totals in known) for column in (0, 6))
+        return {"n": round(n), "mean": round(mean / n, 6)} if n else None
+
     def pooled(self, figure: str) -> Clusters:
         """Return one figure's sums over all releases, with the conversations that are left out of them."""
         sums = Clusters()
-        for totals in (*self._releases.values(), self._set_aside):
+        for totals in (*self._releases.values(), *self._set_aside.values()):
             totals.sum_up()
             sums.merge(Clusters(*totals.moments[self.figures.index(figure), :-1].tolist()))
         return sums
@@ -223,8 +242,9 @@ class Quality:
         rows = []
         before: dict[str, Release] = {}
         for release in sorted(self._releases, key=self._by_time):
-            if self._releases[release].outcomes.total() < minimum:
-                continue
+            totals = self._releases[release]
+            if totals.outcomes.total() < minimum or (release[1] is None and not totals.answered[0]):
+                continue  # the latter: asked of nobody in particular, and nobody answered
             if release[0] in before:
                 rows.append(self._compare(before[release[0]], release, minimum, primary, least_change))
             before[release[0]] = release
@@ -244,21 +264,23 @@ class Quality:
         """Say why a conversation is left out, as far as the ends of the recording are known; "" where it is not."""
         if not self._idle:
             return ""
-        if went.quiet + self._idle > self.end or went.quiet > self.end:
+        if went.outcome == Unscored.CUT or went.quiet + self._idle > self.end or went.quiet > self.end:
             return "young"
         return "headless" if went.headless and went.first < self.start + self._idle else ""
 
     def _took_over(self, went: Went) -> bool:
         """Say whether a release answered that had opened no conversation before, as far as is known."""
-        return len(went.parts) > 1 and any(went.opened < self._begun.get(one, math.inf) for one in went.parts)
+        return len(went.parts) > 1 and any(went.opened < self._opened.get(one, math.inf) for one in went.parts)
 
     def _leave_out(self, went: Went, why: str) -> None:
         self._totals(self._releases, went.release, went.first).left_out[why] += 1
-        for values in went.parts.values():
-            self._set_aside.take(values, went.opened)
+        for release, values in went.parts.items():
+            self._totals(self._set_aside, release, went.first).take(values, went.opened)
 
     def _count(self, went: Went, releases: dict[Release, ReleaseTotals]) -> None:
-        self._totals(releases, went.release, went.first).outcomes[went.outcome] += 1
+        totals = self._totals(releases, went.release, went.first)
+        totals.outcomes[went.outcome] += 1
+        totals.turns += went.turns
         for release, values in went.parts.items():
             self._totals(releases, release, went.first).take(values, went.opened)
 
@@ -269,7 +291,11 @@ class Quality:
         """Return every figure of a release that enough conversations speak of."""
         totals.sum_up()
         n = totals.outcomes.total()
-        figures = {name: Figure(rate(totals.outcomes[name], n)) for name in OUTCOMES} if n >= minimum else {}
+        figures = {}
+        if n >= minimum:
+            figures = {name: Figure(rate(totals.outcomes[name], n)) for name in OUTCOMES}
+            free = sum(totals.outcomes[outcome] for outcome in FREE_OUTCOMES)
+            figures[FREE_CONVERSATIONS] = Figure(rate(free, n))
         conversations, answers, answers2 = totals.answered.tolist()
         for name, moments in zip(self.figures, totals.moments.tolist(), strict=True):
             sums = Clusters(*moments[:-1])
@@ -293,6 +319,7 @@ class Quality:
         if n < minimum:
             return row | {"silent": f"n too small: {n} < {minimum}"}
         conversations, answers, _ = totals.answered.tolist()
+        row["turns_per_conversation"] = round(totals.turns / n, 6)
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
         return row | {"figures": {name: _spell(name, found) for name, found in self._figures(totals, minimum).items()}}
 
@@ -313,6 +340,10 @@ class Quality:
         if self._taken[after]:
             row["taken_over"] = self._taken[after]
         return row | {"deltas": {name: _spell_delta(name, deltas[name], said[name]) for name in common}}
+
+
+def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:
+    times[release] = min(times.get(release, math.inf), time)
 
 
 def _opener(went: Went) -> Release:

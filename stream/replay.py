@@ -5,6 +5,7 @@ partitions. Everything that comes out depends on the shard alone, so any number 
 the same rows.
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
@@ -64,8 +65,9 @@ class Recorded(NamedTuple):
 class Indexer:
     """Find out whose a line is and when it was said, and decode no more of it.
 
-    now: the present, seconds since 1970; keep: tells of a shard whether its lines are wanted. A line whose time cannot
-    be read stays beside the line before it in its shard.
+    now: the present, seconds since 1970; keep: tells of a shard whether its lines are wanted; end: the largest event
+    time of all lines so far, wanted or not, and not beyond the present. A line whose time cannot be read stays beside
+    the line before it in its shard.
     """
 
     def __init__(self, now: float, keep: Callable[[int], bool] = lambda _: True) -> None:
@@ -73,10 +75,11 @@ class Indexer:
         self._kept = [keep(shard) for shard in range(SHARDS)]
         self._last = [0.0] * SHARDS
         self.lines = 0
+        self.end = -math.inf
 
     def index(self, lines: Iterable[bytes]) -> Iterator[Recorded]:
         """Give the wanted lines, in their order; empty ones are counted and left out."""
-        last, kept, latest = self._last, self._kept, self._latest
+        last, kept, latest, present = self._last, self._kept, self._latest, self._latest / 1000
         offset = self.lines - 1
         for offset, line in enumerate(lines, self.lines):
             if not line:
@@ -88,10 +91,12 @@ class Indexer:
             except (msgspec.MsgspecError, UnicodeError, RecursionError):
                 key, stamp = _slow_head(line)
             shard = crc32(key) % SHARDS
-            if not kept[shard]:
-                continue
             time = last[shard] if stamp is None else _seconds(stamp)
             last[shard] = time
+            if time > self.end and stamp is not None:
+                self.end = min(time, present)
+            if not kept[shard]:
+                continue
             yield Recorded(time, offset, key, line, min(int(time * 1000), latest))
         self.lines = offset + 1
 
@@ -146,13 +151,19 @@ class Replay:
             if len(held) >= _BATCH or sizes[number] >= _BATCH_BYTES:
                 yield number, self._work(number)
 
-    def finish(self) -> Iterator[tuple[int, list[Output]]]:
-        """Work through what waits, and close every conversation that is open."""
+    def finish(self, end: float = math.inf) -> Iterator[tuple[int, list[Output]]]:
+        """Work through what waits, and close every conversation that is open.
+
+        end: event time at which the recording ends, which cuts those that were not idle for long enough, unless the
+        suite says that all of them are whole; without it they are.
+        """
+        if self._suite.aggregates.whole:
+            end = math.inf
         for number in range(SHARDS):
             if self._waiting[number]:
                 yield number, self._work(number)
             if number in self._shards:
-                yield number, self._accept(number, self._shards[number].flush())
+                yield number, self._accept(number, self._shards[number].flush(end))
                 self.runs[number].aggregates.finish()
 
     def _work(self, number: int) -> list[Output]:
@@ -174,8 +185,9 @@ class Run:
 
     conversations: how many began; closes: how often one closed; turns: by role; means: (assistant, version, scorer) →
     [n, sum] of the values (0–1) as they were first scored; verdicts, unscored: the same with a fourth word, good, bad
-    or unscored, and the reason; outcomes, diagnosis: (assistant, version, word); pairing: what became of turns;
-    dead_letters: by reason; redactions: by kind; aggregates: what is summed up beyond counters.
+    or unscored, and the reason; outcomes, diagnosis: (assistant, version, word), an outcome of `cut` where the
+    recording ends before a conversation does; pairing: what became of turns; dead_letters: by reason; redactions: by
+    kind; aggregates: what is summed up beyond counters.
     """
 
     def __init__(self, suite: Suite) -> None:
@@ -234,6 +246,7 @@ class Run:
 
     def summary(self, suite: Suite) -> dict[str, Any]:
         """Say what came of it, for `summary.json`: the same for the same input and suite, wherever it ran."""
+        sections = self.aggregates.summary(suite)
         return {
             "suite": {"name": suite.name, "fingerprint": suite.fingerprint},
             "turns": _counts(self.turns),
@@ -244,7 +257,7 @@ class Run:
             "diagnosis": [row | {"meaning": _meaning(row["diagnosis"])} for row in _table(self.diagnosis, "diagnosis")],
             "dead_letters": _counts(self.dead_letters),
             **({} if suite.redaction is None else {"redactions": _counts(self.redactions)}),
-            **self.aggregates.summary(suite),
+            **sections,
         }
 
     def _unscored_series(self) -> set[Series]:
@@ -255,6 +268,7 @@ class Run:
         n, total = self.means.get(series, (0, 0.0))
         row: dict[str, Any] = {"assistant": assistant, "version": version, "scorer": scorer, "n": n}
         row["mean"] = round(total / n, 6) if n else None
+        row["mean_of_conversations"] = self.aggregates.quality.mean_of_conversations((assistant, version), scorer)
         for verdict in ("good", "bad"):
             if count := self.verdicts.get((*series, verdict)):
                 row[verdict] = count

@@ -3,14 +3,17 @@
 Turns, gaps and the end of a conversation come in through `on_…` methods; what happened goes to the outbox.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from stream.claims import FREE_CONVERSATIONS
 from stream.compliance import COMPLIANCE
 from stream.conversations import Conversation
+from stream.diagnosis import NO_ANSWER
 from stream.follow_up_scoring import FollowUpScorer
-from stream.follow_ups import conversation_outcome
 from stream.outbox import Outbox
+from stream.outcomes import VALUES, Outcomes
 from stream.pairing import (
     ASSISTANT,
     GAP_ASSISTANT,
@@ -25,7 +28,18 @@ from stream.pairing import (
     prompted,
     touched,
 )
-from stream.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, Outcome, Stage, Unscored, row_id
+from stream.scores import (
+    CLARIFICATION_FREE,
+    FOLLOW_UP,
+    FOLLOW_UP_PRECISION,
+    FREE_OUTCOMES,
+    ConversationOutcome,
+    Outcome,
+    Score,
+    Stage,
+    Unscored,
+    row_id,
+)
 from stream.scoring import (
     CONVERSATION,
     ResponseScorer,
@@ -39,7 +53,6 @@ from stream.turns import Turn
 from stream.windows import Frame, Standing
 
 _ENDED = link_key(Outcome.ENDED, "")
-_OUTCOME_VALUES = {"resolved": 1.0, "clarified": 0.5, "abandoned": 0.0}
 
 
 class Watch(Protocol):
@@ -54,7 +67,10 @@ class Watch(Protocol):
         ...
 
     def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str, means: Means) -> None:
-        """Take note of a close, after which the conversation may come back; answer: its last one."""
+        """Take note of a close, after which the conversation may come back.
+
+        answer: its last one, or what stands for one where nobody answered; outcome: `cut` where the recording ends.
+        """
         ...
 
 
@@ -66,6 +82,7 @@ class Scorekeeper:
         self._limits = suite.limits
         self._responses = ResponseScorer(suite, processor)
         self._follow_ups = FollowUpScorer(suite)
+        self._outcomes = Outcomes(suite.follow_up_rules)
         self._relevancy = relevancy_name(suite)
         self._suite = suite.fingerprint
         self.scorers = scorer_names(suite)
@@ -78,6 +95,8 @@ class Scorekeeper:
     ) -> None:
         """Take in a user turn: it judges the response before it."""
         slot = Slot(turn.turn_id, USER, time, turn.text[: self._limits.kept_characters])
+        if not state.responses:
+            state.asked = Answer(turn.assistant, turn.version, turn.model, turn.platform)
         self._put(key, state, slot, outbox, offset, late=late)
 
     def on_response(
@@ -85,6 +104,7 @@ class Scorekeeper:
     ) -> None:
         """Take in an assistant turn: score its citations and instructions now, its follow-up when that comes."""
         state.responses += 1
+        state.asked = None
         scored = self._responses.score(turn)
         answer = Answer(turn.assistant, turn.version, turn.model, turn.platform, scored.relevancy, scored.compliance)
         slot = Slot(turn.turn_id, ASSISTANT, time, turn.text[: self._limits.kept_characters], answer)
@@ -112,21 +132,61 @@ class Scorekeeper:
         gap = Slot(f"gap:{state.gaps}", GAP_USER if role == "user" else GAP_ASSISTANT, state.last, "")
         self._put(key, state, gap, outbox, offset, late=False)
 
-    def on_close(self, key: bytes, state: Conversation, outbox: Outbox) -> None:
-        """Close a conversation: write its summary, and a row for its last response."""
-        at = state.last + self._limits.idle
+    def on_close(self, key: bytes, state: Conversation, outbox: Outbox, end: float = math.inf) -> None:
+        """Close a conversation: write its summary, and a row for its last response.
+
+        end: event time at which the recording ends; where it ends before the conversation does, there is no outcome.
+        """
+        at = min(state.last + self._limits.idle, max(state.last, end))
         state.closed = True
         state.closes += 1
         state.settle(self._limits)
-        last = next((slot for slot in reversed(state.slots) if slot.role == ASSISTANT), state.left)
-        answer = last.answer if last is not None else None
-        outcome = self._outcome(state) if answer is not None else None
+        last = _last_answer(state)
+        answer = last.answer if last is not None and last.answer is not None else state.asked
+        cut = end <= state.quiet_since + self._limits.idle
+        outcome = None if cut else self._outcomes.find(state)
         self._under_this_suite(state)
         means = state.standing.settle(self._frame, state.last).means
-        diagnosis = self._follow_ups.diagnosis(
-            *(self._mean(means, scorer) for scorer in (self._relevancy, FOLLOW_UP, COMPLIANCE))
-        )
-        summary = {
+        diagnosis = self._diagnose(means, outcome)
+        outbox.summary(key, self._summary(key, state, answer, at, outcome, diagnosis, named(means, self.scorers)))
+        if last is None or answer is None or (outcome is None and not cut):
+            return
+        scored = _spell_close(outcome, diagnosis)
+        # The number of turns is part of it: a turn that is not kept (system, too late) re-opens a conversation as well.
+        saw = f"{state.slots[-1].turn_id}#{state.turns}"
+        row = row_id(key.decode(), last.turn_id, Stage.CLOSE, saw, self._suite)
+        extra: dict[str, Any] = {"turns": state.turns}
+        if outcome is not None and last.answer is not None and answer.link in ("", _ENDED):
+            extra["outcome"] = Outcome.ENDED
+            answer.link, answer.row = _ENDED, row  # its follow-up, should it come, replaces this row
+            outbox.tally.pairing[Outcome.ENDED] += 1
+        if state.close_row:
+            extra["replaces"] = state.close_row
+        outbox.row(key, row, Stage.CLOSE, last, answer, at, scored, extra)
+        state.close_row = row
+        word = Unscored.CUT if outcome is None else outcome
+        outbox.tally.outcomes[answer.assistant, answer.version, word.value] += 1
+        if self._watch is not None:
+            self._watch.on_close(key, state, answer, word.value, means)
+
+    def _diagnose(self, means: Means, outcome: ConversationOutcome | None) -> dict[str, Any]:
+        """Read the conversation's means together; who got no answer in the end was not helped."""
+        relevancy, follow_ups, compliance = (self._mean(means, s) for s in (self._relevancy, FOLLOW_UP, COMPLIANCE))
+        if outcome is not ConversationOutcome.UNANSWERED:
+            return self._follow_ups.diagnosis(relevancy, follow_ups, compliance)
+        return self._follow_ups.diagnosis(relevancy, 0.0, compliance) | {"explanation": NO_ANSWER}
+
+    def _summary(
+        self,
+        key: bytes,
+        state: Conversation,
+        answer: Answer | None,
+        at: float,
+        outcome: ConversationOutcome | None,
+        diagnosis: Mapping[str, Any],
+        scores: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        return {
             "schema": 1,
             "conversation_id": key.decode(),
             "assistant": answer.assistant if answer else None,
@@ -140,35 +200,17 @@ class Scorekeeper:
             "turns": state.turns,
             "responses": state.responses,
             "clarifications": state.clarifications,
+            "went_on": state.went_on,
             "superseded": state.superseded,
             "late": state.late,
             "gaps": state.gaps,
             "outcome": outcome,
+            "clarification_free": None if outcome is None else outcome in FREE_OUTCOMES,
             "diagnosis": diagnosis["label"],
             "meaning": diagnosis["explanation"],
-            "scores": named(means, self.scorers),
+            "scores": scores,
             "suite": self._suite,
         }
-        outbox.summary(key, summary)
-        if last is None or answer is None or outcome is None:
-            return
-        value = _OUTCOME_VALUES[outcome]
-        scored = Scored([{"scorer": CONVERSATION, "value": value, "label": outcome}, diagnosis])
-        # The number of turns is part of it: a turn that is not kept (system, too late) re-opens a conversation as well.
-        saw = f"{state.slots[-1].turn_id}#{state.turns}"
-        row = row_id(key.decode(), last.turn_id, Stage.CLOSE, saw, self._suite)
-        extra: dict[str, Any] = {}
-        if not answer.link or answer.link == _ENDED:
-            extra["outcome"] = Outcome.ENDED
-            answer.link, answer.row = _ENDED, row  # its follow-up, should it come, replaces this row
-            outbox.tally.pairing[Outcome.ENDED] += 1
-        if state.close_row:
-            extra["replaces"] = state.close_row
-        outbox.row(key, row, Stage.CLOSE, last, answer, at, scored, extra)
-        state.close_row = row
-        outbox.tally.outcomes[answer.assistant, answer.version, outcome] += 1
-        if self._watch is not None:
-            self._watch.on_close(key, state, answer, outcome, means)
 
     def _put(
         self, key: bytes, state: Conversation, slot: Slot, outbox: Outbox, offset: int, *, late: bool
@@ -224,7 +266,9 @@ class Scorekeeper:
         answer.strict = None if reading is None else reading.strict
         answer.precision = None if reading is None else reading.precision
         answer.free = None if reading is None else reading.clarification_free
+        answer.went_on = reading is not None and reading.goes_on
         state.clarifications += answer.clarification
+        state.went_on += answer.went_on
         outbox.row(key, answer.row, Stage.FOLLOW_UP, slot, answer, answer.row_time, scored, extra)
         outbox.pairing(answer, found, scored.diagnosis, replaced=replaced)
         self._observe(key, state, answer, answer.row_time, scored, outbox)
@@ -236,6 +280,7 @@ class Scorekeeper:
     def _retract(self, state: Conversation, answer: Answer) -> None:
         """Take the row that is replaced out of the running means and windows again."""
         state.clarifications -= answer.clarification
+        state.went_on -= answer.went_on
         known = {FOLLOW_UP: answer.strict, FOLLOW_UP_PRECISION: answer.precision, CLARIFICATION_FREE: answer.free}
         values = {name: value for name, value in known.items() if value is not None}
         if not values:
@@ -276,9 +321,23 @@ class Scorekeeper:
         place = self._place.get(scorer)
         return None if place is None else mean(means, place)
 
-    def _outcome(self, state: Conversation) -> str:
-        """Say how the conversation went: abandoned when its last user turn was a clarification."""
-        last = next((slot for slot in reversed(state.slots) if slot.role == USER), None)
-        spelled = link_key(Outcome.FOLLOWED_UP, last.turn_id) if last is not None else None
-        unhappy = any(s.answer is not None and s.answer.clarification and s.answer.link == spelled for s in state.slots)
-        return conversation_outcome(state.clarifications, unhappy)
+
+def _last_answer(state: Conversation) -> Slot | None:
+    """Return the newest response; without any the newest user turn, which nobody answered."""
+    said = [slot for slot in state.slots if slot.role == ASSISTANT]
+    if said or state.left is not None:
+        return said[-1] if said else state.left
+    return next((slot for slot in reversed(state.slots) if slot.role == USER), None)
+
+
+def _spell_close(outcome: ConversationOutcome | None, diagnosis: Mapping[str, Any]) -> Scored:
+    """Spell the scores of a close row; outcome: None where the recording is cut."""
+    if outcome is None:
+        went = [Score(name, unscored=Unscored.CUT) for name in (CONVERSATION, FREE_CONVERSATIONS)]
+    else:
+        missing = Unscored.NO_EVIDENCE if outcome is ConversationOutcome.SILENT else None
+        went = [
+            Score(CONVERSATION, VALUES.get(outcome), outcome, missing),
+            Score(FREE_CONVERSATIONS, float(outcome in FREE_OUTCOMES), outcome),
+        ]
+    return Scored([*(score.as_json() for score in went), dict(diagnosis)])

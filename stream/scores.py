@@ -22,6 +22,8 @@ class Unscored(StrEnum):
     ALL_DANGLING = "all_dangling"  #: it cites, but nothing that was retrieved
     NO_JUDGMENTS = "no_judgments"  #: the known relevant documents are not given
     NOT_APPLICABLE = "not_applicable"  #: the scorer has nothing to look at here
+    NO_EVIDENCE = "no_evidence"  #: nothing was read that says how the conversation went
+    CUT = "cut"  #: the recording ends before the conversation does
     NO_SIGNAL = "no_signal"  #: no rule recognises the message
     LANGUAGE = "language"  #: the message is in a language that the rules do not read
     GAP = "gap"  #: an unreadable record stands between the response and this message
@@ -48,6 +50,20 @@ class Outcome(StrEnum):
     FOLLOWED_UP = "followed_up"
     ENDED = "ended"
     SUPERSEDED = "superseded"
+
+
+class ConversationOutcome(StrEnum):
+    """How a conversation went; where two fit, the later one of these."""
+
+    SILENT = "silent"  #: no follow-up came, or none could be read: no evidence
+    RESOLVED = "resolved"  #: a follow-up went on or thanked, none was a clarification
+    CLARIFIED = "clarified"  #: a clarification, and a later follow-up that went on
+    ABANDONED = "abandoned"  #: the last follow-up that was read is a clarification
+    UNANSWERED = "unanswered"  #: the last answer is none, and nothing good followed; or the last message got none
+
+
+#: S0's success: nobody ever had to clarify. Saying nothing counts too, so the share of `silent` stands beside it.
+FREE_OUTCOMES = (ConversationOutcome.RESOLVED, ConversationOutcome.SILENT)
 
 
 @dataclass(slots=True)
@@ -104,10 +120,11 @@ class Source:
 class ScoreRecord:
     """All scores of one exchange at one stage (topic `turnsignal.scores`, keyed by conversation).
 
-    id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn;
-    time: event time in seconds since 1970 of the turn that completed the row; outcome: how the exchange closed, if it
-    did; follow_up: the user turn that was judged; replaces: the row that this one corrects. Append-only: readers take
-    the newest per (conversation, turn, stage).
+    id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn,
+    and of a conversation that nobody answered, in its close row, the last user turn; time: event time in seconds since
+    1970 of the turn that completed the row; outcome: how the exchange closed, if it did; follow_up: the user turn that
+    was judged; replaces: the row that this one corrects. turns: of the conversation, in its close row.
+    Append-only: readers take the newest per (conversation, turn, stage).
     """
 
     schema: Literal[1]
@@ -127,6 +144,7 @@ class ScoreRecord:
     follow_up: str | None = None
     replaces: str | None = None
     late: bool = False
+    turns: int | None = None
 
 
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)

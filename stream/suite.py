@@ -13,17 +13,9 @@ from pathlib import Path, PurePath
 from typing import Annotated, Any
 
 import orjson
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationError,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from stream import follow_ups
+from stream import failures, follow_ups, outcomes
 from stream.checks import parse_check
 from stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
 from stream.citations import DEFAULT_STYLES, citation_reader
@@ -31,6 +23,7 @@ from stream.claims import PRIMARIES
 from stream.conversations import Limits
 from stream.durations import Duration
 from stream.errors import ConfigError
+from stream.failures import Failures
 from stream.follow_ups import FollowUpRules
 from stream.instructions import Check
 from stream.measures import Measure, parse_measure
@@ -162,7 +155,7 @@ class ThresholdPart(_Part):
 
 
 class ConversationPart(_Part):
-    """How much and how long a conversation is remembered."""
+    """How much and how long a conversation is remembered; failed: patterns of answers that are none, beside ours."""
 
     idle: Duration = 1800.0
     retention: Duration = 86400.0
@@ -171,6 +164,7 @@ class ConversationPart(_Part):
     recent_turns: Annotated[int, Field(ge=1, le=10_000)] = 256
     kept_turns: Annotated[int, Field(ge=3, le=100)] = 6
     kept_characters: Annotated[int, Field(ge=100, le=100_000)] = 2000
+    failed: tuple[Annotated[str, _read_by(lambda pattern: Failures([pattern]))], ...] = ()
 
     @model_validator(mode="after")
     def _fits_a_record(self) -> "ConversationPart":
@@ -312,7 +306,7 @@ class Suite(_Part):
     @cached_property
     def follow_up_rules(self) -> FollowUpRules:
         """The rules for follow-ups, shared by all partitions: compiling them takes 15 ms and some memory."""
-        return FollowUpRules(self.follow_ups.strict, self.follow_ups.precision)
+        return FollowUpRules(self.follow_ups.strict, self.follow_ups.precision, Failures(self.conversations.failed))
 
     @cached_property
     def limits(self) -> Limits:
@@ -335,6 +329,8 @@ class Suite(_Part):
         content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "python", "exchanges", "aggregates"})
         if not self.exempt:
             del content["exempt"]  # suites that prescribe nothing keep their fingerprint
+        if not self.conversations.failed:
+            del content["conversations"]["failed"]
         content["checks"] = [
             {**part.model_dump(mode="json", exclude={"version", "timeout"}), "check": check.name}
             | ({"timeout": check.timeout} if isinstance(check, Hosted) else {})
@@ -345,6 +341,8 @@ class Suite(_Part):
             **{measure.name: measure.version for measure in self.parsed_measures},
             **{check.name: check.version for _, check in self.parsed_checks},
             "follow_up": follow_ups.VERSION,
+            "conversation": outcomes.VERSION,
+            "failures": failures.VERSION,
         }
         if self._redaction is not None:
             content["redaction"] = self._redaction.fingerprint

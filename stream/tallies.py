@@ -43,7 +43,8 @@ class Tally:
     verdicts: good, bad or unscored. unscored: by `stream.scores.Unscored`. checks: by `stream.instructions.Result`.
     diagnosis: rows like "high/low/unknown" (relevancy, follow-ups, instructions).
     citations: valid, dangling, duplicate, malformed. retrieved, cited: by `rank_band`.
-    outcomes: how conversations closed (resolved, clarified, abandoned). pairing: paired, superseded, late, ….
+    outcomes: by `stream.scores.ConversationOutcome`, and `cut` at the end of a replay.
+    pairing: paired, superseded, late, ….
     records: by topic and scored, duplicate, dead_letter, …. dead_letters: by topic and `stream.errors.Reason`.
     redactions: what was taken out of turns, by kind.
     overflow: how often something from the traffic counted as "other" for want of room, by what it was.

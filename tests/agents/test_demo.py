@@ -27,6 +27,7 @@ def response(version: str | None, ndcg: float | None, checks: dict[str, str]) ->
 def follow_up(row: str, version: str, value: float | None, label: str, **more: Any) -> dict[str, Any]:
     scores = [
         {"scorer": "follow_up", "value": value, "label": label, "explanation": "The user says so."},
+        {"scorer": "clarification_free", "value": more.pop("free", None if value is None else float(value > 0.5))},
         {"scorer": "diagnosis", "value": None, "label": "high/low/high", "explanation": "Work on generation."},
     ]
     named = {"conversation_id": "c1", "turn_id": "a1", "version": version}
@@ -65,9 +66,11 @@ def test_clarifications_and_bad_exchanges_come_from_follow_ups() -> None:
     board.on_row(follow_up("2", "v1", 0.9, "related"))
     board.on_row(follow_up("3", "v1", None, "gap"))
     release = board.releases["v1"]
-    assert (release.follow_up.get(), release.clarifications.get(), release.exchanges) == (0.55, 0.5, 3)
+    assert (release.follow_up.get(), release.free.get(), release.exchanges) == (0.55, 0.5, 3)
+    board.on_row(follow_up("4", "v1", None, "other", free=1.0))  # which no rule recognised
+    assert (release.follow_up.get(), release.free.get(), release.free.n) == (0.55, 2 / 3, 3)
     assert [(bad.label, bad.explanation) for bad in board.bad] == [("correction", "The user says so.")]
-    assert board.diagnosis() == {"high/low/high": 3}
+    assert board.diagnosis() == {"high/low/high": 4}
 
 
 def test_a_row_that_replaces_another_takes_its_place() -> None:
@@ -75,7 +78,31 @@ def test_a_row_that_replaces_another_takes_its_place() -> None:
     board.on_row(follow_up("1", "v1", 0.2, "correction"))
     board.on_row(follow_up("2", "v1", 0.9, "related", replaces="1"))
     release = board.releases["v1"]
-    assert (release.follow_up.get(), release.clarifications.get(), board.exchanges) == (0.9, 0.0, 1)
+    assert (release.follow_up.get(), release.free.get(), board.exchanges) == (0.9, 1.0, 1)
+    board.on_row(follow_up("3", "v1", None, "other", free=0.0, replaces="2"))
+    assert (release.follow_up.get(), release.free.get(), release.free.n) == (None, 0.0, 1)
+
+
+def summary(conversation: str, outcome: str | None, turns: int = 4, **means: float) -> dict[str, Any]:
+    scores = {"follow_up": {"n": 3, "mean": 0.8}} | {name: {"n": 1, "mean": mean} for name, mean in means.items()}
+    named = {"conversation_id": conversation, "version": "v1", "outcome": outcome}
+    return named | {"turns": turns, "scores": scores}
+
+
+def test_conversations_count_once_with_silent_unanswered_and_turns_beside_those_free_of_clarification() -> None:
+    board = Board("nDCG@5")
+    for conversation, outcome in (("c1", "resolved"), ("c2", "silent"), ("c3", "abandoned"), ("c4", "unanswered")):
+        board.on_summary(summary(conversation, outcome))
+    board.on_summary(summary("c5", None))  # cut, or only of system turns
+    board.on_summary(summary("c3", "clarified", turns=8, compliance=0.5))
+    found = board.releases["v1"].conversations
+    assert (board.conversations, found.outcomes.total(), found.turns.get()) == (5, 4, 5.0)
+    assert (found.clarification_free(), found.share("clarified"), found.share("abandoned")) == (0.5, 0.25, 0.0)
+    assert (found.means["follow_up"].get(), found.means["follow_up"].n, found.means["compliance"].n) == (0.8, 4, 1)
+    board.on_row(follow_up("1", "v1", 0.2, "correction"))
+    assert "v1: nDCG@5 - follow-up 0.200 / 0.800" in tell(board, VITALS)
+    assert "conversations 50%, 25%, 25%, 5.0" in tell(board, VITALS)
+    assert "50%, 25%, 25%, 5.0" in " ".join(drawn(draw(board, VITALS)).replace("│", " ").split())
 
 
 def test_versions_from_traffic_are_bounded() -> None:
@@ -111,7 +138,7 @@ def test_the_view_shows_the_numbers_the_diagnosis_and_the_reason() -> None:
     board.on_row(response("v1", 0.5, {"table.cells": "pass"}))
     board.on_row(follow_up("1", "v1", 0.2, "correction"))
     for shown in (drawn(draw(board, VITALS)), drawn(summarize(board))):
-        for word in ("v1", "0.500", "0.200", "100%", "high/low/high", "Work on generation.", "The user says so."):
+        for word in ("v1", "0.500", "0.200", "0%", "100%", "high/low/high", "Work on generation.", "The user says so."):
             assert word in shown
     line = tell(board, VITALS)
     assert "lag 7" in line

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from agents.cli import turnsignal
 from agents.telling import tell_conversations, tell_review
+from stream.claims import FREE_CONVERSATIONS
 
 FIGURE = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 50}
 
@@ -28,7 +29,8 @@ def summary(**sections: Any) -> dict[str, Any]:
 
 def test_a_release_is_a_row_with_its_intervals_and_a_silent_one_says_why() -> None:
     ndcg = FIGURE | {"mean_of_conversations": FIGURE | {"value": 0.45}, "coverage": 0.83}
-    row = {"assistant": "support", "version": "[red]v1", "conversations": 50, "figures": {"nDCG@5": ndcg}}
+    row = {"assistant": "support", "version": "[red]v1", "conversations": 50, "turns_per_conversation": 6.25}
+    row["figures"] = {"nDCG@5": ndcg, "silent": FIGURE, "unanswered": FIGURE, FREE_CONVERSATIONS: FIGURE}
     few = {"assistant": "support", "version": "v2", "conversations": 12, "silent": "n too small: 12 < 30"}
     row["left_out"], few["left_out"] = {"young": 1_200, "headless": 1}, {"young": 30}
     told = said(tell_conversations(summary(quality=[row, few])))
@@ -37,6 +39,7 @@ def test_a_release_is_a_row_with_its_intervals_and_a_silent_one_says_why() -> No
     assert "1,231 conversations left out: 1,230 younger than `idle` when the recording ends, 1 cut" in told
     assert "[aggregates]" in told
     assert "n too small: 12 < 30" in told
+    assert "50%, 50%, 6.2" in told
 
 
 def test_a_change_is_told_with_its_interval_and_the_primary_figure_whatever_came_of_it() -> None:

@@ -117,7 +117,7 @@ def test_every_row_of_the_table_is_complete() -> None:
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
         assert row.get("when", "always") in CONDITIONS
-        assert set(row) <= {"label", "when", "hint", "says", "patterns"}
+        assert set(row) <= {"label", "when", "hint", "closes", "says", "patterns"}
         assert row["patterns"]
 
 

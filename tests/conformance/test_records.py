@@ -9,6 +9,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stream.claims import FREE_CONVERSATIONS
 from stream.errors import Reason
 from stream.exchanges import EXCHANGE_RECORDS
 from stream.outbox import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, Output
@@ -101,7 +102,7 @@ def a_score_row(value: bytes, key: bytes | None) -> ScoreRecord:
     assert record.suite == SUITE.fingerprint
     names = [score.scorer for score in record.scores]
     assert len(names) == len(set(names))
-    assert set(names) <= {*scorer_names(SUITE), DIAGNOSIS, CONVERSATION}
+    assert set(names) <= {*scorer_names(SUITE), DIAGNOSIS, CONVERSATION, FREE_CONVERSATIONS}
     for score in record.scores:
         if score.unscored is not None:
             assert score.value is None
@@ -126,6 +127,8 @@ def a_summary(value: bytes, key: bytes | None) -> None:
     assert summary["first"] <= summary["last"] < summary["closed_at"]
     assert min(summary[name] for name in ("turns", "responses", "clarifications", "superseded", "late", "gaps")) >= 0
     assert summary["clarifications"] <= summary["responses"] <= summary["turns"]
+    free = summary["outcome"] and summary["outcome"] in ("resolved", "silent")
+    assert summary["clarification_free"] is (free if summary["outcome"] else None)
     assert all(score["n"] > 0 and -1e-9 <= score["mean"] <= 1 + 1e-9 for score in summary["scores"].values())
 
 

@@ -29,7 +29,8 @@ def summary_as_is(*lines: bytes) -> dict[str, Any]:
 
 def _replay(lines: list[Recorded], suite: Suite) -> dict[str, Any]:
     replay = Replay(suite)
-    for source in (replay.feed(lines), replay.finish()):
+    end = max([line.time for line in lines], default=0.0)
+    for source in (replay.feed(lines), replay.finish(end)):
         for _ in source:
             pass
     whole = Run(suite)
@@ -47,11 +48,11 @@ def test_a_conversation_that_comes_back_is_counted_once_as_it_ended() -> None:
     back = asked_and_answered("c1", minute=60, number=2)
     lines = [*asked_and_answered("c1"), *back, *asked_and_answered("c2")]
     found = summary(*lines)
-    # The counters count closes; c1 was resolved until its question came again.
-    assert {row["outcome"]: row["n"] for row in found["outcomes"]} == {"abandoned": 1, "resolved": 2}
+    # The counters count closes; c1 was silent until its question came again.
+    assert {row["outcome"]: row["n"] for row in found["outcomes"]} == {"abandoned": 1, "silent": 2}
     (row,) = found["quality"]
     assert (row["version"], row["conversations"]) == ("v1", 2)
-    assert (row["figures"]["resolved"]["value"], row["figures"]["abandoned"]["value"]) == (0.5, 0.5)
+    assert (row["figures"]["silent"]["value"], row["figures"]["abandoned"]["value"]) == (0.5, 0.5)
 
 
 def test_one_under_the_same_id_after_it_was_forgotten_is_another() -> None:
@@ -151,6 +152,39 @@ def test_conversations_that_the_recording_cuts_are_left_out_of_release_figures()
     lines.append(turn("c9", 0, "assistant", "Open Settings [d2].", 1, retrieved=[{"doc_id": "d2"}]))
     (row,) = summary(*lines, suite=parse_suite("[aggregates]\nminimum_n = 2"))["quality"]
     assert (row["conversations"], row["left_out"]) == (2, {"headless": 1, "young": 2})
+
+
+def test_a_conversation_that_the_recording_cuts_has_no_outcome_and_is_counted_as_cut() -> None:
+    cut = parse_suite("[aggregates]\nminimum_n = 2")
+    lines = [line for i in range(4) for line in asked_and_answered(f"c{i}", minute=20 * i)]
+    lines.append(turn("c3", 2, "user", "And where is that?", minute=60))
+    assert {row["outcome"]: row["n"] for row in summary(*lines, suite=cut)["outcomes"]} == {"silent": 2, "cut": 2}
+    assert {row["outcome"]: row["n"] for row in summary(*lines)["outcomes"]} == {"silent": 3, "unanswered": 1}
+
+
+def test_questions_that_nobody_answers_count_for_the_release_that_they_were_put_to() -> None:
+    lines = [turn(f"c{i}", 0, "user", "How do I reset my password?", 100 * i, version="v2") for i in range(3)]
+    lines += [line for i in range(3) for line in asked_and_answered(f"d{i}", minute=100 * i)]
+    found = summary(*lines)
+    one, two = found["quality"]
+    assert (one["version"], one["figures"]["silent"]["value"], one["turns_per_conversation"]) == ("v1", 1.0, 2.0)
+    assert (two["version"], two["figures"]["unanswered"]["value"], two["turns_per_conversation"]) == ("v2", 1.0, 1.0)
+    free = "clarification_free(per=conversation)"
+    assert (one["figures"][free]["value"], two["figures"][free]["value"]) == (1.0, 0.0)
+
+
+def test_a_question_that_is_answered_after_its_close_counts_once() -> None:
+    late = turn("c1", 1, "assistant", "Open Settings [d2].", 90, retrieved=[{"doc_id": "d2"}])
+    lines = [turn("c1", 0, "user", "How do I reset my password?"), late, *asked_and_answered("c2")]
+    (row,) = summary(*lines)["quality"]
+    assert (row["conversations"], row["figures"]["silent"]["value"]) == (2, 1.0)
+
+
+def test_what_was_put_to_no_release_and_answered_by_none_is_compared_with_none() -> None:
+    lines = [turn(f"c{i}", 0, "user", "How do I reset my password?", 100 * i, version=None) for i in range(3)]
+    lines += [line for i in range(3) for line in asked_and_answered(f"d{i}", minute=100 * i)]
+    found = summary(*lines)
+    assert ([row["version"] for row in found["quality"]], found["comparisons"]) == ([None, "v1"], [])
 
 
 def test_an_answer_that_breaks_a_rule_and_ends_well_counts_as_good() -> None:

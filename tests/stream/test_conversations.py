@@ -80,6 +80,25 @@ def test_state_from_before_an_answer_was_free_of_clarification_is_read_with_the_
     assert peek(written) == (5.0, 1.5, 7)
 
 
+def test_state_from_before_it_was_counted_what_went_on_takes_it_from_the_kept_turns() -> None:
+    read = [
+        Answer("a", None, None, None, link="followed_up:clear:u", strict=value, clarification=asks)
+        for value, asks in ((0.9, False), (0.2, True), (None, False), (1.0, False))
+    ]
+    slots = [Slot(f"a{n}", "assistant", float(n), "text", answer) for n, answer in enumerate(read)]
+    fields = fields_of(Conversation(left=slots[0], slots=slots[1:], clarifications=1))
+    older = fields[: Conversation.__struct_fields__.index("went_on")]
+    for written in (
+        older[Conversation.__struct_fields__.index("left")],
+        *older[Conversation.__struct_fields__.index("slots")],
+    ):
+        del written[4][13:]
+    state = restore(msgspec.msgpack.encode(older))
+    assert state.went_on == 2
+    assert [one.answer.went_on for one in [state.left, *state.slots]] == [True, False, False, True]  # type: ignore[union-attr]
+    assert restore(state.snapshot()) == state
+
+
 def test_state_of_one_version_differs_at_the_ends_alone_so_that_older_code_reads_it() -> None:
     written = msgspec.msgpack.decode((DATA / "conversation-state-1.msgpack").read_bytes())
     present = fields_of(full_state())

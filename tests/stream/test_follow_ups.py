@@ -5,7 +5,7 @@ import pytest
 
 from stream.errors import ConfigError
 from stream.exchanges import Exchange
-from stream.follow_ups import FollowUp, FollowUpRules, Reading, conversation_outcome
+from stream.follow_ups import FollowUp, FollowUpRules, Reading
 from stream.scores import Unscored
 
 RULES = FollowUpRules()
@@ -352,18 +352,6 @@ def test_confidence_is_what_was_measured_of_the_rule_or_else_of_its_kind() -> No
     unseen = read("WHY IS THIS SO HARD!!!")
     assert unseen.explanation not in measured["rules"]
     assert unseen.confidence == measured["clarifying"]
-
-
-def test_a_conversation_without_clarification_is_resolved() -> None:
-    assert conversation_outcome(0, False) == "resolved"
-
-
-def test_a_conversation_that_went_on_after_clarifications_is_clarified() -> None:
-    assert conversation_outcome(2, False) == "clarified"
-
-
-def test_a_conversation_that_ended_on_a_clarification_is_abandoned() -> None:
-    assert conversation_outcome(1, True) == "abandoned"
 
 
 def test_what_no_rule_recognises_is_unscored_and_counts_as_free_of_clarification() -> None:

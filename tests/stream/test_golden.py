@@ -160,19 +160,19 @@ def test_nobody_judges_a_greeting() -> None:
 def test_conversations_end_as_their_users_left_them() -> None:
     assert {key.decode(): summary["outcome"] for key, summary in SUMMARIES.items() if key is not None} == {
         "ranked": "resolved",
-        "corrected": "abandoned",
+        "corrected": "unanswered",
         "refund": "resolved",
-        "compliance": "resolved",
-        "deep": "abandoned",
-        "repaired": "abandoned",
-        "small talk": "resolved",
+        "compliance": "silent",
+        "deep": "unanswered",
+        "repaired": "unanswered",
+        "small talk": "silent",
         "top three": "clarified",
         "compensated": "resolved",
         "misformatted": "resolved",
-        "failing": "abandoned",
+        "failing": "unanswered",
         "beside": "resolved",
-        "dangling": "resolved",
-        "uncited": "resolved",
+        "dangling": "silent",
+        "uncited": "silent",
     }
 
 

@@ -134,11 +134,12 @@ def test_a_summary_counts_scores_by_version_and_says_why_something_has_none() ->
         "scorer": "nDCG@5",
         "n": 1,
         "mean": 1.0,
+        "mean_of_conversations": {"n": 1, "mean": 1.0},
         "good": 1,
     }
     assert found["v1", "follow_up"]["mean"] == 0.2
     assert found[None, "nDCG@5"]["unscored"] == {"no_retrieval": 1}
-    assert {row["outcome"]: row["n"] for row in summary["outcomes"]} == {"abandoned": 1, "resolved": 1}
+    assert {row["outcome"]: row["n"] for row in summary["outcomes"]} == {"unanswered": 1, "silent": 1}
     assert summary["diagnosis"][0]["meaning"].endswith(".")
     assert summary["suite"]["fingerprint"] == Suite().fingerprint
     assert orjson.dumps(summary)

@@ -343,7 +343,7 @@ def test_a_conversation_closes_after_half_an_hour_of_event_time() -> None:
     assert closing(played) == ([], [])
     rows, summaries = closing(played.say(user("v2", 1900, conversation="d")))
     assert [(row["turn_id"], row["outcome"], row["time"] - T0) for row in rows] == [("a1", "ended", 1801)]
-    assert (summaries[0]["turns"], summaries[0]["closes"], summaries[0]["outcome"]) == (2, 1, "resolved")
+    assert (summaries[0]["turns"], summaries[0]["closes"], summaries[0]["outcome"]) == (2, 1, "silent")
     assert summaries[0]["scores"]["nDCG@5"] == {"n": 1, "mean": 1.0}
 
 
@@ -366,21 +366,11 @@ def test_the_steady_clock_says_nothing_while_records_come() -> None:
     assert played.say(user("v1", 10, conversation="d"), now=99_000.0).about()["open"]
 
 
-def test_conversations_end_resolved_clarified_or_abandoned() -> None:
-    start = [user("u1", 0), reply("a1", 1)]
-    ways = {"resolved": [], "abandoned": [user("u2", 2, NO)]}
-    ways["clarified"] = [user("u2", 2, NO), reply("a2", 3), user("u3", 4, THANKS)]
-    for outcome, way in ways.items():
-        played = Played().say(*start, *way)
-        rows, summaries = closing(played.keep(played.shard.flush()))
-        assert (summaries[0]["outcome"], rows[0]["scores"][0]["label"]) == (outcome, outcome)
-
-
 def test_a_user_whom_nobody_answers_any_more_still_has_an_outcome() -> None:
     played = Played().say(user("u1", 0), reply("a1", 1, version="v2"))
     played.say(*[user(f"m{n}", 2 + n, "Hello?") for n in range(9)])
     ((row,), (summary,)) = closing(played.keep(played.shard.flush()))
-    assert (row["turn_id"], row["version"], summary["version"], summary["outcome"]) == ("a1", "v2", "v2", "resolved")
+    assert (row["turn_id"], row["version"], summary["version"], summary["outcome"]) == ("a1", "v2", "v2", "unanswered")
 
 
 def test_a_conversation_that_returns_keeps_its_summary_and_gets_a_new_row() -> None:

@@ -1,0 +1,75 @@
+"""Outcomes: how a conversation went, from what its follow-ups said and from whether it got an answer in the end.
+
+Why only what was read counts: nobody who writes nothing, or in a language that is not read, has said that the answers
+were good, and a product that fails makes people leave. So there is no evidence (`silent`) beside good and bad, and who
+got no answer is `unanswered`, whatever was said before.
+"""
+
+from collections.abc import Sequence
+
+from stream.conversations import Conversation
+from stream.exchanges import Exchange
+from stream.follow_ups import FollowUpRules
+from stream.pairing import ASSISTANT, USER, Slot, exchange
+from stream.scores import ConversationOutcome
+
+VERSION = 2  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+
+#: The score `conversation`; `silent` is unscored.
+VALUES = {
+    ConversationOutcome.RESOLVED: 1.0,
+    ConversationOutcome.CLARIFIED: 0.5,
+    ConversationOutcome.ABANDONED: 0.0,
+    ConversationOutcome.UNANSWERED: 0.0,
+}
+
+
+class Outcomes:
+    """Say how conversations went; rules: read follow-ups, and know which answers are none."""
+
+    def __init__(self, rules: FollowUpRules) -> None:
+        self._rules = rules
+
+    def find(self, state: Conversation) -> ConversationOutcome | None:
+        """Return the outcome of a conversation that is over; None where neither a user nor the assistant spoke."""
+        slots = state.slots
+        last = next((at for at in range(len(slots) - 1, -1, -1) if slots[at].role == ASSISTANT), None)
+        if last is None and state.left is None and not any(slot.role == USER for slot in slots):
+            return None
+        if self._is_unanswered(slots, last):
+            return ConversationOutcome.UNANSWERED
+        if not state.clarifications and not state.went_on:
+            return ConversationOutcome.SILENT
+        if _ended_unhappily(state):
+            return ConversationOutcome.ABANDONED
+        return ConversationOutcome.CLARIFIED if state.clarifications else ConversationOutcome.RESOLVED
+
+    def _is_unanswered(self, slots: Sequence[Slot], last: int | None) -> bool:
+        """Say whether the last answer is none, or the last message has none; last: where the last answer stands.
+
+        What could not be read is neither: behind an unreadable record nobody knows.
+        """
+        if slots and slots[-1].role == USER and not self._takes_leave(slots, last):
+            return True
+        if last is None or any(slot.role not in (USER, ASSISTANT) for slot in slots[last + 1 :]):
+            return False
+        answer = slots[last].answer
+        return answer is not None and not answer.went_on and self._rules.failures.found(slots[last].text)
+
+    def _takes_leave(self, slots: Sequence[Slot], last: int | None) -> bool:
+        """Say whether the last message, a user's, expects no answer."""
+        text = slots[-1].text
+        around = exchange(slots, last, text) if last is not None else Exchange("", "", text)
+        try:
+            return self._rules.read(around).closes
+        except Exception:  # a rule that fails is our bug, and no reason to leave the conversation open
+            return False
+
+
+def _ended_unhappily(state: Conversation) -> bool:
+    """Say whether the last follow-up that was read is a clarification."""
+    for slot in reversed(state.slots):
+        answer = slot.answer
+        if answer is not None and (answer.clarification or answer.went_on):
+            return answer.clarification
+    return state.unhappy
