@@ -1,5 +1,6 @@
 """Releases are told with n and intervals, compared in the order of time, and passed over where there are too few."""
 
+import math
 from array import array
 
 import numpy as np
@@ -219,3 +220,24 @@ def test_where_every_conversation_goes_on_for_ever_a_release_is_compared_by_its_
     found.settle()
     (change,) = found.comparisons(30, *PRIMARY)
     assert (change["before"], change["taken_over"], change["deltas"]["nDCG@5"]["verdict"]) == ("v1", 40, "worse")
+
+
+def busy(rng: np.random.Generator, count: int = 400, hours: int = 8) -> Quality:
+    """Conversations of two releases, one after the other, whose answers take long when there is much to do."""
+    load = [0.0]
+    for _ in range(60 * hours):
+        load.append(0.9 * load[-1] + float(rng.normal(0, 0.3)))
+    found = Quality(SCORERS)
+    for minute in sorted(rng.uniform(0, 60 * hours, count).tolist()):
+        release = V1 if minute < 30 * hours else V2
+        part = values(0.5, seconds=4 * math.exp(load[int(minute)] + float(rng.normal(0, 0.3))))
+        found.add(
+            Went(release, "resolved", 60 * minute, 60 * minute, 60 * minute, False, 3, {release: part}, 60 * minute)
+        )
+    return found
+
+
+def test_a_busy_hour_is_not_a_slower_release() -> None:
+    rng = np.random.default_rng(3)
+    told = [busy(rng).comparisons(30, *PRIMARY)[0]["deltas"]["answer_seconds"] for _ in range(60)]
+    assert sum(delta["verdict"] in CHANGES for delta in told) <= 3  # as if every conversation stood for itself: 22
