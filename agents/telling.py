@@ -125,7 +125,7 @@ def _changes(row: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}: {_change(what, deltas[what])}"
     others = len(deltas) - len(moved) - (primary is not None)
     if taken_over := row.get("taken_over"):
-        yield f"{name}: {taken_over:,} conversations that began under the older one are compared as its own."
+        yield f"{name}: {taken_over:,} conversations that began before it count for the release that began them."
     yield f"{name}: no change shown in {others} {'other ' if moved or primary else ''}figures."
 
 

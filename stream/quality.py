@@ -48,7 +48,7 @@ FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the
 _SPAN = math.log(SLOWEST / FASTEST)
 
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
-_MOST_TAKEN_OVER = 10_000  #: conversations of a shard that are held because a release may have taken them over
+_MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a release may have taken them over
 
 
 def on_log_scale(seconds: float) -> float:
@@ -328,7 +328,8 @@ class Quality:
     ) -> dict[str, Any]:
         pair = [self._releases[before], self._releases[after]]
         cohorts = [self._cohorts.get(release, self._releases[release]) for release in (before, after)]
-        if all(cohort.outcomes.total() >= minimum for cohort in cohorts):
+        by_cohort = all(cohort.outcomes.total() >= minimum for cohort in cohorts)
+        if by_cohort:
             pair = cohorts
         old, new = (self._figures(totals, minimum) for totals in pair)
         common = [name for name in new if name in old]
@@ -337,7 +338,7 @@ class Quality:
         said = claims(deltas, coverages, primary, least_change)
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
         row["primary"] = primary if primary in deltas else None
-        if self._taken[after]:
+        if by_cohort and self._taken[after]:
             row["taken_over"] = self._taken[after]
         return row | {"deltas": {name: _spell_delta(name, deltas[name], said[name]) for name in common}}
 
