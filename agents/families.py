@@ -56,7 +56,11 @@ FAMILIES: Mapping[str, Family] = {
     "citations_total": Family("counter", (*RELEASE, "kind"), "Citation markers: valid, or what is wrong with them."),
     "retrieved_documents_total": Family("counter", (*RELEASE, "rank"), "Retrieved documents, by rank in the context."),
     "cited_documents_total": Family("counter", (*RELEASE, "rank"), "Cited documents, by rank in the context."),
-    "conversations_closed_total": Family("counter", (*RELEASE, "outcome"), "Closed conversations, by outcome."),
+    "conversations_closed_total": Family(
+        "counter",
+        (*RELEASE, "outcome"),
+        "Closed conversations, by outcome; resolved and silent are free of clarification.",
+    ),
     "pairing_total": Family("counter", ("outcome",), "What became of turns on their way into exchanges."),
     "records_total": Family("counter", ("topic", "result"), "Records read, by what became of them."),
     "dead_letters_total": Family("counter", ("topic", "reason"), "Records set aside, by reason."),

@@ -22,7 +22,7 @@ DEBIASED = (
 )
 ROWS = 20  #: releases, comparisons that are shown; summary.json has them all
 #: beside the first nDCG
-COLUMNS = ("resolved", FREE_CONVERSATIONS, CLARIFICATION_FREE, FOLLOW_UP, CITED, DANGLING, "compliance")
+COLUMNS = (FREE_CONVERSATIONS, CLARIFICATION_FREE, FOLLOW_UP, CITED, DANGLING, "compliance")
 #: a column's heading, where the name of its figure is too long for one
 HEADINGS = {FREE_CONVERSATIONS: "conversations clarification_free"}
 CHANGES = (BETTER, WORSE, CHANGED)
@@ -88,7 +88,12 @@ def _releases(rows: Sequence[Mapping[str, Any]]) -> Table:
     ndcg = next((name for name in figures if name.startswith("nDCG")), None)
     columns = [*([ndcg] if ndcg else []), *COLUMNS]
     title = "conversations, with 95 % intervals; after /: mean of conversation means; of: share of answers scored"
-    first: list[Column | str] = ["assistant", "version", Column("n", justify="right"), "silent, unanswered, turns each"]
+    first: list[Column | str] = [
+        "assistant",
+        "version",
+        Column("n", justify="right"),
+        Column("silent, unanswered, turns each", min_width=11),
+    ]
     table = Table(
         *first, *(Column(HEADINGS.get(name, name), min_width=13, overflow="fold") for name in columns), title=title
     )

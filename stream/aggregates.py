@@ -138,6 +138,9 @@ class Aggregates:
         """Hold what there is to say of a conversation, until it cannot come back."""
         release = (answer.assistant, answer.version)
         held = self._held.get(key)
+        if held is not None and held.went is not None and state.closes == 1:
+            self._settle(key)  # another one under the same id, forgotten meanwhile
+            held = None
         if held is None:  # nobody has answered
             held = self._held[key] = Held(release, state.first, headless=False)
         times = (state.first, state.quiet_since, state.clock)

@@ -204,6 +204,7 @@ def _count_what_went_on(state: Conversation) -> None:
     for answer in kept:
         answer.went_on = answer.strict is not None and not answer.clarification
     state.went_on = sum([answer.went_on for answer in kept])
+    state.unhappy = state.left is not None and state.left.answer is not None and state.left.answer.clarification
 
 
 def peek(value: bytes) -> tuple[float, float, int]:

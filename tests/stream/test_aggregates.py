@@ -180,6 +180,14 @@ def test_a_question_that_is_answered_after_its_close_counts_once() -> None:
     assert (row["conversations"], row["figures"]["silent"]["value"]) == (2, 1.0)
 
 
+def test_a_question_that_nobody_answers_twice_under_one_id_is_two_conversations() -> None:
+    question = "How do I reset my password?"
+    lines = [turn("c1", 0, "user", question), turn("c1", 1, "user", question, 3 * 1440)]
+    lines += [line for i in range(3) for line in asked_and_answered(f"other{i}", minute=1440 * i)]
+    (row,) = summary(*lines)["quality"]
+    assert (row["conversations"], row["figures"]["unanswered"]["value"]) == (5, 0.4)
+
+
 def test_what_was_put_to_no_release_and_answered_by_none_is_compared_with_none() -> None:
     lines = [turn(f"c{i}", 0, "user", "How do I reset my password?", 100 * i, version=None) for i in range(3)]
     lines += [line for i in range(3) for line in asked_and_answered(f"d{i}", minute=100 * i)]

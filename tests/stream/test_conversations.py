@@ -94,7 +94,7 @@ def test_state_from_before_it_was_counted_what_went_on_takes_it_from_the_kept_tu
     ):
         del written[4][13:]
     state = restore(msgspec.msgpack.encode(older))
-    assert state.went_on == 2
+    assert (state.went_on, state.unhappy) == (2, False)
     assert [one.answer.went_on for one in [state.left, *state.slots]] == [True, False, False, True]  # type: ignore[union-attr]
     assert restore(state.snapshot()) == state
 
