@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from stream.cited import CITED, DANGLING
 from stream.compliance import COMPLIANCE
-from stream.scores import CLARIFICATION_FREE as FREE_OUTCOMES
-from stream.scores import ConversationOutcome, Stage
-from stream.scoring import CLARIFICATION_FREE, DIAGNOSIS, FOLLOW_UP
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FREE_OUTCOMES, ConversationOutcome, Stage
+from stream.scoring import DIAGNOSIS
 
 MAX_VERSIONS = 12  #: shown apart; what comes later goes to OTHERS
 OTHERS = "(others)"

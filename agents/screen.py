@@ -14,10 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.board import Board, Mean, Release
-from stream.cited import CITED, DANGLING
 from stream.compliance import COMPLIANCE
-from stream.scores import ConversationOutcome
-from stream.scoring import CLARIFICATION_FREE, FOLLOW_UP
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, ConversationOutcome
 
 DIAGNOSES_SHOWN = 5
 

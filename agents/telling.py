@@ -10,9 +10,10 @@ from rich.table import Column, Table
 
 from agents.replaying import SUMMARY
 from agents.screen import safe
-from stream.claims import BETTER, CHANGED, CLARIFICATION_FREE, FREE_CONVERSATIONS, WORSE
+from stream.claims import BETTER, CHANGED, FREE_CONVERSATIONS, WORSE
 from stream.errors import TurnsignalError
 from stream.review import SUSPECT
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
 
 #: Said under debiased nDCGs; measured over three strengths of position bias and three kinds of relevance.
 DEBIASED = (
@@ -21,7 +22,7 @@ DEBIASED = (
 )
 ROWS = 20  #: releases, comparisons that are shown; summary.json has them all
 #: beside the first nDCG
-COLUMNS = (FREE_CONVERSATIONS, CLARIFICATION_FREE, "follow_up", "cited", "dangling", "compliance")
+COLUMNS = (FREE_CONVERSATIONS, CLARIFICATION_FREE, FOLLOW_UP, CITED, DANGLING, "compliance")
 #: a column's heading, where the name of its figure is too long for one
 HEADINGS = {FREE_CONVERSATIONS: "conversations clarification_free"}
 CHANGES = (BETTER, WORSE, CHANGED)
@@ -128,6 +129,8 @@ def _changes(row: Mapping[str, Any]) -> Iterator[str]:
     for what in moved:
         yield f"{name}: {_change(what, deltas[what])}"
     others = len(deltas) - len(moved) - (primary is not None)
+    if taken_over := row.get("taken_over"):
+        yield f"{name}: {taken_over:,} conversations that began before it count for the release that began them."
     yield f"{name}: no change shown in {others} {'other ' if moved or primary else ''}figures."
 
 

@@ -16,8 +16,9 @@ from stream.instructions import Result
 from stream.measures.ndcg import NDCG
 from stream.pairing import USER, Answer
 from stream.pipeline import Batch
-from stream.quality import FOLLOW_UP, Quality, Went, on_log_scale
+from stream.quality import Quality, Went, on_log_scale
 from stream.review import Review
+from stream.scores import FOLLOW_UP
 from stream.scoring import Scored, relevancy_name, scorer_names
 from stream.stats import Means
 from stream.suite import Suite
@@ -66,17 +67,18 @@ class Broken:
 class Held:
     """What is known of a conversation that may go on.
 
-    release: of its first answer; mixed: another release answered, too; parts: release → its values, as `Quality` counts
-    them, without what is in `heard` yet: answers ("") and follow-ups (turn id of the answer) with their values;
-    headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to which values, as long as it
-    can be corrected; good: answers whose relevancy and follow-up were high; broken: instructions; went: how it had gone
-    when it was closed.
+    release, opened: of its first answer, and its event time; mixed: another release answered, too; parts: release → its
+    values, as `Quality` counts them, without what is in `heard` yet: answers ("") and follow-ups (turn id of the
+    answer) with their values; headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to
+    which values, as long as it can be corrected; good: answers whose relevancy and follow-up were high; broken:
+    instructions; went: how it had gone when it was closed.
     """
 
-    __slots__ = ("broken", "follow_ups", "good", "headless", "heard", "mixed", "parts", "release", "went")
+    __slots__ = ("broken", "follow_ups", "good", "headless", "heard", "mixed", "opened", "parts", "release", "went")
 
-    def __init__(self, release: Release, *, headless: bool) -> None:
+    def __init__(self, release: Release, opened: float, *, headless: bool) -> None:
         self.release = release
+        self.opened = opened
         self.mixed = False
         self.parts: dict[Release, list[float]] = {}
         self.heard: list[Heard] = []
@@ -110,7 +112,7 @@ class Aggregates:
         if state.responses == 1:
             if key in self._held and not state.closes:
                 self._settle(key)  # another one under the same id, forgotten meanwhile
-            self._held[key] = Held((turn.assistant, turn.version), headless=state.turns == 1)
+            self._held[key] = Held((turn.assistant, turn.version), turn.time, headless=state.turns == 1)
         held = self._held[key]
         self._count_answer(held, state, turn, scored)
         if scored.compliance is not None and scored.compliance < 1.0:
@@ -140,14 +142,15 @@ class Aggregates:
             self._settle(key)  # another one under the same id, forgotten meanwhile
             held = None
         if held is None:  # nobody has answered
-            held = self._held[key] = Held(release, headless=False)
+            held = self._held[key] = Held(release, state.first, headless=False)
         times = (state.first, state.quiet_since, state.clock)
         if held.mixed:
             self._sum_up(held)
             parts = {release: array("d", values) for release, values in held.parts.items()}
         else:
             parts = {held.release: self._as_counted(held, means)} if held.parts else {}
-        held.went = Went(release, outcome, *times, held.headless, state.responses, parts, state.turns)
+        answers = state.responses
+        held.went = Went(release, outcome, *times, held.headless, answers, parts, held.opened, state.turns)
 
     def add(self, batch: Batch) -> None:
         """Count the conversations that a batch forgot."""

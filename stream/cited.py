@@ -8,10 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from stream.citations import Citations
-from stream.scores import Score, Unscored
-
-CITED = "cited"  #: 1 when a document is cited, 0 when none is
-DANGLING = "dangling"  #: of answers with markers: 1 when one names nothing retrieved, 0 when none does
+from stream.scores import CITED, DANGLING, Score, Unscored
 
 
 class CitedScores(NamedTuple):

@@ -12,17 +12,17 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from stream.intervals import Difference, adjust
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
-CLARIFICATION_FREE = "clarification_free"
+CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
 FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, S0's success
-CITED, DANGLING, CHECKS_APPLIED, ANSWER_SECONDS = "cited", "dangling", "checks_applied", "answer_seconds"
-#: what a comparison may be about, beside measures and checks
+#: what a comparison may be about, beside measures and checks; the first where the suite names none
 PRIMARIES = (
     CLARIFICATION_FREE,
-    "follow_up",
-    "follow_up(policy=precision)",
+    FOLLOW_UP,
+    FOLLOW_UP_PRECISION,
     "compliance",
     CITED,
     FREE_CONVERSATIONS,
@@ -32,23 +32,36 @@ PRIMARIES = (
 BETTER, WORSE, CHANGED = "better", "worse", "changed"
 SAME, SMALL = "no difference shown", "too small to name"
 
-#: What a rise and a fall of a figure are called; any other is better when it rises, worse when it falls.
-MEANINGS = {
-    "clarified": (CHANGED, CHANGED),  # from resolved it is worse, from abandoned better, and those say so
-    "abandoned": (WORSE, BETTER),
+HIGH, LOW = (BETTER, WORSE), (WORSE, BETTER)  #: what a rise and a fall are called, by what is better
+NEITHER = (CHANGED, CHANGED)
+#: Directions of the figures that are not the better the higher they are.
+DIRECTIONS = {
+    "clarified": NEITHER,  # from resolved it is worse, from abandoned better, and those say so
+    "abandoned": LOW,
     "silent": (WORSE, CHANGED),  # fewer may also be more who complain
-    "unanswered": (WORSE, BETTER),
+    "unanswered": LOW,
     "uncited": (WORSE, CHANGED),
-    DANGLING: (WORSE, BETTER),
-    "wasted_context": (WORSE, BETTER),
-    CHECKS_APPLIED: (CHANGED, CHANGED),
+    DANGLING: LOW,
+    "wasted_context": LOW,
+    CHECKS_APPLIED: NEITHER,
     ANSWER_SECONDS: (WORSE, CHANGED),  # errors are fast
+    "coverage": NEITHER,
 }
-#: Smallest differences that are worth naming whatever the suite says. Answers are slow together, with the load, so that
-#: a conversation does not stand for itself: a quarter slower, on the scale of `stream.quality.on_log_scale`.
+#: Smallest differences that are worth naming whatever the suite says: a quarter slower, on the scale of
+#: `stream.quality.on_log_scale`.
 LEAST = {ANSWER_SECONDS: 0.02}
-_MORE_IS_LESS_EVIDENCE = frozenset({"silent", "unanswered", "uncited", DANGLING})
-_LESS_IS_LESS_EVIDENCE = (CITED, "citation.resolves", CHECKS_APPLIED, "coverage(")
+RISE, FALL = 1, -1
+#: Figures by which evidence becomes less, and how: where one of them moves so, nothing is called better.
+GUARDS = {
+    "silent": RISE,
+    "unanswered": RISE,
+    "uncited": RISE,
+    DANGLING: RISE,
+    CITED: FALL,
+    "citation.resolves": FALL,
+    CHECKS_APPLIED: FALL,
+    "coverage": FALL,
+}
 
 
 class Claim(NamedTuple):
@@ -91,7 +104,7 @@ def _claim(name: str, delta: Difference, adjusted: float, least_change: float, l
         return Claim(SAME, adjusted)
     if abs(delta.value) < least_change:
         return Claim(SMALL, adjusted, f"smaller than {least_change:g}")
-    rise, fall = (CHANGED, CHANGED) if name.startswith("coverage(") else MEANINGS.get(name, (BETTER, WORSE))
+    rise, fall = DIRECTIONS.get(_family(name), HIGH)
     verdict = rise if delta.value > 0 else fall
     return (
         Claim(CHANGED, adjusted, f"not called better: {lost}")
@@ -105,11 +118,14 @@ def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least
     own = coverage_name(name)
     if name in coverages and _is_loss(own, coverages[name], least_change):
         return f"{own} fell"
-    return f"{lost[0]} {'rose' if lost[0] in _MORE_IS_LESS_EVIDENCE else 'fell'}" if lost else ""
+    return f"{lost[0]} {'rose' if GUARDS[_family(lost[0])] == RISE else 'fell'}" if lost else ""
 
 
 def _is_loss(name: str, delta: Difference, least_change: float) -> bool:
     """Say whether there is less evidence; without adjustment, since that is to say more rather than less of it."""
-    less = delta.value > 0 if name in _MORE_IS_LESS_EVIDENCE else delta.value < 0
-    known = name in _MORE_IS_LESS_EVIDENCE or name.startswith(_LESS_IS_LESS_EVIDENCE)
-    return known and less and abs(delta.value) >= least_change and delta.p <= PROMISE
+    moved = GUARDS.get(_family(name), 0) * delta.value
+    return moved >= least_change and moved > 0 and delta.p <= PROMISE
+
+
+def _family(name: str) -> str:
+    return "coverage" if name.startswith("coverage(") else name

@@ -21,8 +21,7 @@ from stream.mappings import CitationLabels, FollowUpLabels, InstructionLabels, L
 from stream.measures import parse_measure
 from stream.measures.order import in_order
 from stream.measures.rr import ReciprocalRank
-from stream.scores import Stage
-from stream.scoring import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION
+from stream.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, Stage
 from stream.suite import Suite
 from stream.turns import Document, Turn
 

@@ -12,8 +12,8 @@ from stream.diagnosis import Diagnosis, diagnose, level
 from stream.exchanges import Exchange
 from stream.follow_ups import Reading
 from stream.pairing import Answer
-from stream.scores import Score, Unscored
-from stream.scoring import CLARIFICATION_FREE, DIAGNOSIS, FOLLOW_UP, FOLLOW_UP_PRECISION, FOLLOW_UPS, Scored
+from stream.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, Score, Unscored
+from stream.scoring import DIAGNOSIS, FOLLOW_UPS, Scored
 from stream.suite import Suite
 
 

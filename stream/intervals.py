@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Z = 1.959963984540054  #: 97.5 % quantile of the normal distribution
+_SHORTEST_BATCH, _MOST_BATCHES = 60, 16  #: seconds; how many
 
 
 class Interval(NamedTuple):
@@ -99,6 +100,55 @@ class Clusters:
         """Add another's sums."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+class Batches:
+    """Sums of one quantity over batches of time, for what goes up and down with the hour or the load.
+
+    Conversations of one minute are then alike, and so are those of the next: what stands for itself is a stretch of
+    time: at most 16 of equal length (the method of batch means).
+    """
+
+    __slots__ = ("_sums", "_width")
+
+    def __init__(self) -> None:
+        self._width = _SHORTEST_BATCH
+        self._sums: dict[int, tuple[float, float]] = {}
+
+    def add(self, time: float, turns: float, total: float) -> None:
+        """Add values of one moment: how many, and their sum. time: seconds since 1970."""
+        if turns > 0:
+            self._put(int(time // self._width), turns, total)
+            self._widen()
+
+    def merge(self, other: "Batches") -> None:
+        """Add another's; what comes out depends on neither order nor division."""
+        while self._width < other._width:
+            self._double()
+        for batch, (turns, total) in other._sums.items():
+            self._put(int(batch * other._width // self._width), turns, total)
+        self._widen()
+
+    def clusters(self) -> Clusters:
+        """Return the sums, each batch as one cluster."""
+        found = Clusters()
+        for batch in sorted(self._sums):
+            found.add(*self._sums[batch])
+        return found
+
+    def _put(self, batch: int, turns: float, total: float) -> None:
+        n, before = self._sums.get(batch, (0.0, 0.0))
+        self._sums[batch] = n + turns, before + total
+
+    def _widen(self) -> None:
+        while max(self._sums, default=0) - min(self._sums, default=0) >= _MOST_BATCHES:
+            self._double()
+
+    def _double(self) -> None:
+        narrow, self._sums = self._sums, {}
+        self._width *= 2
+        for batch, (turns, total) in narrow.items():
+            self._put(batch // 2, turns, total)
 
 
 def wilson(count: float, n: int) -> Interval:

@@ -4,6 +4,10 @@ Single conversations are noise: some people explore, some leave (S0). So nothing
 them, and every figure that is said comes with its 95 % interval. An answer counts for the release that gave it; the
 outcome of a conversation for the release of its last answer. Conversations that the recording cuts are left out and
 counted: those in its middle of which it begins, and those that are younger than `idle` when it ends.
+
+A rollout cuts conversations, too, and long ones more often: were they the new release's, it would have more follow-ups
+of every kind without being different. So where releases are compared, a conversation that began before a release
+existed counts, with all of its answers, for the release that began it (intention to treat).
 """
 
 import math
@@ -26,6 +30,7 @@ from stream.claims import (
     coverage_name,
 )
 from stream.intervals import (
+    Batches,
     Clusters,
     Difference,
     Estimate,
@@ -34,15 +39,16 @@ from stream.intervals import (
     mean_over_turns,
     rate,
 )
-from stream.scores import CLARIFICATION_FREE, Unscored
+from stream.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
 from stream.tallies import Release
 
-FOLLOW_UP = "follow_up"
 DERIVED = (CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer gives
+_SECONDS = -3  #: where the count of the last of them stands in a conversation's values
 FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the logarithmic scale of its mean
 _SPAN = math.log(SLOWEST / FASTEST)
 
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
+_MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a release may have taken them over
 
 
 def on_log_scale(seconds: float) -> float:
@@ -56,7 +62,7 @@ class Went(NamedTuple):
     release: of its last answer; outcome: `cut` where the recording ended before it; first: event time of its first
     turn; quiet: event time from which on it was idle; clock: stream time at its last turn; headless: its first turn was
     an answer; answers: how many; parts: release → count and sum of each figure's values, in turn, and the number of
-    answers last; turns: how many.
+    answers last; the release of the first answer comes first; opened: event time of that answer; turns: how many.
     """
 
     release: Release
@@ -67,6 +73,7 @@ class Went(NamedTuple):
     headless: bool
     answers: int
     parts: "dict[Release, array[float]]"
+    opened: float
     turns: int = 0
 
 
@@ -76,7 +83,8 @@ class ReleaseTotals:
 
     first: smallest event time, seconds since 1970; moments: a row per figure: the fields of `Clusters`, and the sum of
     answers × count; answered: conversations, answers, answers²; left_out: conversations that the recording cuts, by
-    reason; waiting: values of conversations that are not in the moments yet; turns: of the conversations that count.
+    reason; seconds: to an answer, by the time at which its conversation began, since answers are slow together, with
+    the load; waiting: values of conversations that are not in the moments yet; turns: of the conversations that count.
     """
 
     first: float
@@ -84,12 +92,14 @@ class ReleaseTotals:
     answered: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
     outcomes: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    seconds: Batches = field(default_factory=Batches)
     waiting: "list[array[float]]" = field(default_factory=list)
     turns: int = 0
 
-    def take(self, values: "array[float]") -> None:
-        """Add a conversation's values."""
+    def take(self, values: "array[float]", opened: float) -> None:
+        """Add a conversation's values; opened: event time of its first answer."""
         self.waiting.append(values)
+        self.seconds.add(opened, *values[_SECONDS:-1])
         if len(self.waiting) >= _WAITING:
             self.sum_up()
 
@@ -104,6 +114,12 @@ class ReleaseTotals:
             self.answered += [(answers > 0).sum(), answers.sum(), (answers * answers).sum()]
             self.waiting.clear()
 
+    def copy(self) -> "ReleaseTotals":
+        """Return what merges apart from this."""
+        empty = ReleaseTotals(self.first, np.zeros_like(self.moments))
+        empty.merge(self)
+        return empty
+
     def merge(self, other: "ReleaseTotals") -> None:
         """Add another part's."""
         other.sum_up()
@@ -113,6 +129,7 @@ class ReleaseTotals:
         self.answered += other.answered
         self.outcomes.update(other.outcomes)
         self.left_out.update(other.left_out)
+        self.seconds.merge(other.seconds)
         self.turns += other.turns
 
 
@@ -137,7 +154,14 @@ class Quality:
         self._idle = idle
         self._covered = covered
         self._releases: dict[Release, ReleaseTotals] = {}
-        self._cut: list[Went] = []  # conversations that the recording may cut: known when its ends are known
+        self._begun: dict[
+            Release, float
+        ] = {}  # event time of the first conversation that was a release's from its begin
+        self._opened: dict[Release, float] = {}  # and of the first answer that opened one
+        self._cut: list[Went] = []  # conversations that the recording or a rollout may cut: known when its ends are
+        self._taken_over = 0  # of these, at most so many are held for the sake of a rollout
+        self._cohorts: dict[Release, ReleaseTotals] = {}  # what is compared, where it is not what is shown
+        self._taken: Counter[Release] = Counter()  # conversations that a release took over
         self._set_aside: dict[Release, ReleaseTotals] = {}  # of those that it does cut
 
     def empty(self) -> "array[float]":
@@ -147,30 +171,47 @@ class Quality:
     def add(self, went: Went) -> None:
         """Count a conversation; each once."""
         self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
+        opener = _opener(went)
+        _keep_first(self._begun, opener, went.first)
+        if went.parts:
+            _keep_first(self._opened, opener, went.opened)
         if self._why_cut(went):
             self._cut.append(went)
+        elif self._took_over(went) and self._taken_over < _MOST_TAKEN_OVER:
+            self._taken_over += 1
+            self._cut.append(went)
         else:
-            self._count(went)
+            self._count(went, self._releases)
 
     def merge(self, other: "Quality") -> None:
         """Add what another part counted; sums of floats depend on the order, so merge in the order of the shards."""
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self._cut += other._cut
+        for earliest, theirs_first in ((self._begun, other._begun), (self._opened, other._opened)):
+            for release, time in theirs_first.items():
+                _keep_first(earliest, release, time)
         for mine, others in ((self._releases, other._releases), (self._set_aside, other._set_aside)):
             for release, theirs in others.items():
-                self._totals(release, theirs.first, mine).merge(theirs)
+                self._totals(mine, release, theirs.first).merge(theirs)
 
     def settle(self) -> None:
         """Leave out what the recording cuts, now that its ends are known; call once all parts are merged."""
         waiting, self._cut = self._cut, []
+        taken_over: list[Went] = []
         for went in waiting:
-            why = self._why_cut(went)
-            if not why:
-                self._count(went)
-                continue
-            self._totals(went.release, went.first).left_out[why] += 1
-            for release, values in went.parts.items():
-                self._totals(release, went.first, self._set_aside).take(values)
+            if why := self._why_cut(went):
+                self._leave_out(went, why)
+            elif self._took_over(went):
+                taken_over.append(went)
+            else:
+                self._count(went, self._releases)
+        for release in {release for went in taken_over for release in went.parts}:
+            shown = self._releases.get(release)
+            self._cohorts[release] = ReleaseTotals(math.inf, self._no_moments()) if shown is None else shown.copy()
+        for went in taken_over:
+            self._count(went, self._releases)
+            self._count(_as_begun(went), self._cohorts)
+            self._taken.update(release for release in went.parts if release != _opener(went))
 
     def mean_of_conversations(self, release: Release, figure: str) -> dict[str, float] | None:
         """Return n and mean of the conversations' own means, cut ones too; None where nothing was scored."""
@@ -212,13 +253,10 @@ class Quality:
     def _no_moments(self) -> npt.NDArray[np.float64]:
         return np.zeros((len(self.figures), 9))
 
-    def _totals(
-        self, release: Release, first: float, known: dict[Release, ReleaseTotals] | None = None
-    ) -> ReleaseTotals:
-        part = self._releases if known is None else known
-        totals = part.get(release)
+    def _totals(self, releases: dict[Release, ReleaseTotals], release: Release, first: float) -> ReleaseTotals:
+        totals = releases.get(release)
         if totals is None:
-            totals = part[release] = ReleaseTotals(first, self._no_moments())
+            totals = releases[release] = ReleaseTotals(first, self._no_moments())
         totals.first = min(totals.first, first)
         return totals
 
@@ -230,25 +268,33 @@ class Quality:
             return "young"
         return "headless" if went.headless and went.first < self.start + self._idle else ""
 
-    def _count(self, went: Went) -> None:
-        totals = self._totals(went.release, went.first)
+    def _took_over(self, went: Went) -> bool:
+        """Say whether a release answered that had opened no conversation before, as far as is known."""
+        return len(went.parts) > 1 and any(went.opened < self._opened.get(one, math.inf) for one in went.parts)
+
+    def _leave_out(self, went: Went, why: str) -> None:
+        self._totals(self._releases, went.release, went.first).left_out[why] += 1
+        for release, values in went.parts.items():
+            self._totals(self._set_aside, release, went.first).take(values, went.opened)
+
+    def _count(self, went: Went, releases: dict[Release, ReleaseTotals]) -> None:
+        totals = self._totals(releases, went.release, went.first)
         totals.outcomes[went.outcome] += 1
         totals.turns += went.turns
         for release, values in went.parts.items():
-            self._totals(release, went.first).take(values)
+            self._totals(releases, release, went.first).take(values, went.opened)
 
-    def _by_time(self, release: Release) -> tuple[str, float, str]:
-        return release[0], self._releases[release].first, release[1] or ""
+    def _by_time(self, release: Release) -> tuple[str, float, float, str]:
+        return release[0], self._begun.get(release, math.inf), self._releases[release].first, release[1] or ""
 
-    def _figures(self, release: Release, minimum: int) -> dict[str, Figure]:
+    def _figures(self, totals: ReleaseTotals, minimum: int) -> dict[str, Figure]:
         """Return every figure of a release that enough conversations speak of."""
-        totals = self._releases[release]
         totals.sum_up()
         n = totals.outcomes.total()
         figures = {}
         if n >= minimum:
             figures = {name: Figure(rate(totals.outcomes[name], n)) for name in OUTCOMES}
-            free = sum(totals.outcomes[outcome] for outcome in CLARIFICATION_FREE)
+            free = sum(totals.outcomes[outcome] for outcome in FREE_OUTCOMES)
             figures[FREE_CONVERSATIONS] = Figure(rate(free, n))
         conversations, answers, answers2 = totals.answered.tolist()
         for name, moments in zip(self.figures, totals.moments.tolist(), strict=True):
@@ -260,7 +306,8 @@ class Quality:
                 if name in self._covered:
                     figures[coverage_name(name)] = Figure(coverage)
             if sums.n >= minimum:
-                figures[name] = Figure(mean_over_turns(sums), mean_over_conversations(sums), coverage)
+                mean = mean_over_turns(totals.seconds.clusters() if name == ANSWER_SECONDS else sums)
+                figures[name] = Figure(mean._replace(n=round(sums.n)), mean_over_conversations(sums), coverage)
         return figures
 
     def _row(self, release: Release, minimum: int) -> dict[str, Any]:
@@ -274,19 +321,41 @@ class Quality:
         conversations, answers, _ = totals.answered.tolist()
         row["turns_per_conversation"] = round(totals.turns / n, 6)
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
-        return row | {"figures": {name: _spell(name, found) for name, found in self._figures(release, minimum).items()}}
+        return row | {"figures": {name: _spell(name, found) for name, found in self._figures(totals, minimum).items()}}
 
     def _compare(
         self, before: Release, after: Release, minimum: int, primary: str, least_change: float
     ) -> dict[str, Any]:
-        old, new = self._figures(before, minimum), self._figures(after, minimum)
+        pair = [self._releases[before], self._releases[after]]
+        cohorts = [self._cohorts.get(release, self._releases[release]) for release in (before, after)]
+        by_cohort = all(cohort.outcomes.total() >= minimum for cohort in cohorts)
+        if by_cohort:
+            pair = cohorts
+        old, new = (self._figures(totals, minimum) for totals in pair)
         common = [name for name in new if name in old]
         deltas = {name: difference(new[name].mean, old[name].mean) for name in common}
         coverages = dict(_coverages(common, new, old))
         said = claims(deltas, coverages, primary, least_change)
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
         row["primary"] = primary if primary in deltas else None
+        if by_cohort and self._taken[after]:
+            row["taken_over"] = self._taken[after]
         return row | {"deltas": {name: _spell_delta(name, deltas[name], said[name]) for name in common}}
+
+
+def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:
+    times[release] = min(times.get(release, math.inf), time)
+
+
+def _opener(went: Went) -> Release:
+    return next(iter(went.parts), went.release)
+
+
+def _as_begun(went: Went) -> Went:
+    """Put all of a conversation on the release that began it."""
+    opener = _opener(went)
+    whole = array("d", map(math.fsum, zip(*went.parts.values(), strict=True)))
+    return went._replace(release=opener, parts={opener: whole})
 
 
 def _coverages(

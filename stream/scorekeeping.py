@@ -28,13 +28,20 @@ from stream.pairing import (
     prompted,
     touched,
 )
-from stream.scores import CLARIFICATION_FREE as FREE_OF_CLARIFICATION
-from stream.scores import ConversationOutcome, Outcome, Score, Stage, Unscored, row_id
-from stream.scoring import (
+from stream.scores import (
     CLARIFICATION_FREE,
-    CONVERSATION,
     FOLLOW_UP,
     FOLLOW_UP_PRECISION,
+    FREE_OUTCOMES,
+    ConversationOutcome,
+    Outcome,
+    Score,
+    Stage,
+    Unscored,
+    row_id,
+)
+from stream.scoring import (
+    CONVERSATION,
     ResponseScorer,
     Scored,
     relevancy_name,
@@ -200,7 +207,7 @@ class Scorekeeper:
             "late": state.late,
             "gaps": state.gaps,
             "outcome": outcome,
-            "clarification_free": None if outcome is None else outcome in FREE_OF_CLARIFICATION,
+            "clarification_free": None if outcome is None else outcome in FREE_OUTCOMES,
             "diagnosis": diagnosis["label"],
             "meaning": diagnosis["explanation"],
             "scores": scores,
@@ -349,6 +356,6 @@ def _spell_close(outcome: ConversationOutcome | None, diagnosis: Mapping[str, An
         missing = Unscored.NO_EVIDENCE if outcome is ConversationOutcome.SILENT else None
         went = [
             Score(CONVERSATION, VALUES.get(outcome), outcome, missing),
-            Score(FREE_CONVERSATIONS, float(outcome in FREE_OF_CLARIFICATION), outcome),
+            Score(FREE_CONVERSATIONS, float(outcome in FREE_OUTCOMES), outcome),
         ]
     return Scored([*(score.as_json() for score in went), dict(diagnosis)])

@@ -7,6 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+#: Names of scorers that are spoken of where others are looked up in the suite.
+FOLLOW_UP, FOLLOW_UP_PRECISION = "follow_up", "follow_up(policy=precision)"
+CLARIFICATION_FREE = "clarification_free"  #: of an exchange: 0 when its follow-up asks to clarify, 1 otherwise
+CITED = "cited"  #: 1 when a document is cited, 0 when none is
+DANGLING = "dangling"  #: of answers with markers: 1 when one names nothing retrieved, 0 when none does
+
 
 class Unscored(StrEnum):
     """Say why there is no value. Counted, never 0."""
@@ -57,7 +63,7 @@ class ConversationOutcome(StrEnum):
 
 
 #: S0's success: nobody ever had to clarify. Saying nothing counts too, so the share of `silent` stands beside it.
-CLARIFICATION_FREE = (ConversationOutcome.RESOLVED, ConversationOutcome.SILENT)
+FREE_OUTCOMES = (ConversationOutcome.RESOLVED, ConversationOutcome.SILENT)
 
 
 @dataclass(slots=True)

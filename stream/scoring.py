@@ -12,22 +12,16 @@ from collections.abc import Callable
 import msgspec
 
 from stream.citations import citation_reader
-from stream.cited import CITED, DANGLING, score_cited
+from stream.cited import score_cited
 from stream.clocks import alarm
 from stream.compliance import COMPLIANCE, Encoded, InstructionScorer, Part, Results
 from stream.exchanges import Response
 from stream.ranked import WASTED, RankScorer
-from stream.scores import Score, Unscored
+from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION, Score, Unscored
 from stream.suite import CheckPart, Suite
 from stream.turns import Turn
 
-FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE, DIAGNOSIS, CONVERSATION = (
-    "follow_up",
-    "follow_up(policy=precision)",
-    "clarification_free",
-    "diagnosis",
-    "conversation",
-)
+DIAGNOSIS, CONVERSATION = "diagnosis", "conversation"
 
 #: what comes of a follow-up that is recognised, in the order of its row
 FOLLOW_UPS = (FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE)

@@ -19,7 +19,7 @@ from stream import failures, follow_ups, outcomes
 from stream.checks import parse_check
 from stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
 from stream.citations import DEFAULT_STYLES, citation_reader
-from stream.claims import CLARIFICATION_FREE, PRIMARIES
+from stream.claims import PRIMARIES
 from stream.conversations import Limits
 from stream.durations import Duration
 from stream.errors import ConfigError
@@ -202,7 +202,7 @@ class AggregatePart(_Part):
     """
 
     minimum_n: Annotated[int, Field(ge=2, le=1_000_000)] = 30
-    primary: str = CLARIFICATION_FREE
+    primary: str = PRIMARIES[0]
     least_change: Ratio = 0.01
     whole: bool = False
 

@@ -49,7 +49,7 @@ def test_a_change_is_told_with_its_interval_and_the_primary_figure_whatever_came
     kept = worse | {"value": 0.5, "low": 0.4, "high": 0.6, "verdict": "changed", "why": "not called better: cited fell"}
     deltas = {"nDCG@5": worse, "resolved": same, "answer_seconds": slow, "compliance": kept, "silent": same}
     rows = [
-        {"assistant": "a", "before": "v1", "after": "v2", "primary": "resolved", "deltas": deltas},
+        {"assistant": "a", "before": "v1", "after": "v2", "primary": "resolved", "taken_over": 1_200, "deltas": deltas},
         {"assistant": "a", "before": "v2", "after": None, "primary": None, "deltas": {"resolved": same}},
     ]
     told = " ".join(said(tell_conversations(summary(comparisons=rows))).split())
@@ -58,6 +58,7 @@ def test_a_change_is_told_with_its_interval_and_the_primary_figure_whatever_came
         "a v1 → v2: nDCG@5 -0.500 (-0.600 to -0.400) worse",
         "a v1 → v2: answer_seconds +100% (+80% to +120%) worse",
         "a v1 → v2: compliance +0.500 (+0.400 to +0.600) changed: not called better: cited fell",
+        "a v1 → v2: 1,200 conversations that began before it count for the release that began them.",
         "a v1 → v2: no change shown in 1 other figures.",
         "a v2 → -: the primary figure is known of too few conversations.",
         "a v2 → -: no change shown in 1 figures.",

@@ -35,4 +35,4 @@ def test_a_broken_release_is_named_and_nothing_of_it_is_better(name: str, well: 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
 def test_intervals_of_clustered_rates_cover_as_often_as_they_say(level: float) -> None:
-    assert 0.92 <= covered(level, 100, 400, 1, clustered=True) <= 0.98
+    assert 0.92 <= covered(level, 100, 400, 1) <= 0.98

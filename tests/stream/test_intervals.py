@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from stream.intervals import (
+    Batches,
     Clusters,
     adjust,
     clustered_mean,
@@ -118,3 +119,37 @@ def test_adjusted_p_values_are_those_of_scipy() -> None:
 
 def test_what_was_not_seen_among_three_hundred_is_rarer_than_one_percent() -> None:
     assert (rule_of_three(300), rule_of_three(2), rule_of_three(0)) == (0.01, 1.0, 1.0)
+
+
+def batches(*values: tuple[float, float]) -> Batches:
+    """Values as (time, value)."""
+    found = Batches()
+    for time, value in values:
+        found.add(time, 1.0, value)
+    return found
+
+
+def test_batches_of_time_are_at_most_sixteen_and_depend_on_neither_order_nor_division() -> None:
+    values = [(1_000_000.0 + 97 * i, 1.0 * (i % 3)) for i in range(500)]
+    whole, parts = batches(*values), batches(*values[250::-1])
+    parts.merge(batches(*values[251:]))
+    assert whole.clusters() == parts.clusters()
+    assert (whole.clusters().turns, whole.clusters().total) == (500, sum(value for _, value in values))
+    assert 8 <= whole.clusters().n <= 16
+
+
+def test_a_batch_is_a_minute_where_that_is_short_enough() -> None:
+    assert batches((0.0, 1.0), (59.0, 0.0), (60.0, 1.0)).clusters() == clusters((2, 1.0), (1, 1.0))
+    assert batches().clusters().n == 0
+
+
+def test_the_interval_covers_what_goes_up_and_down_with_the_load() -> None:
+    rng = np.random.default_rng(4)
+    covered = 0
+    for _ in range(200):
+        load = np.convolve(rng.normal(0, 0.1, 519), np.ones(20) / 20**0.5, "valid")
+        found = mean_over_turns(
+            batches(*zip((60.0 * np.arange(500)).tolist(), (0.5 + load).tolist(), strict=True)).clusters()
+        )
+        covered += found.interval.low <= 0.5 <= found.interval.high
+    assert covered >= 0.88 * 200  # as if every value stood for itself: 0.35

@@ -1,14 +1,18 @@
 """Releases are told with n and intervals, compared in the order of time, and passed over where there are too few."""
 
+import math
 from array import array
 
+import numpy as np
 import pytest
 
+from stream.claims import BETTER, CHANGED, WORSE
 from stream.quality import Quality, Went, on_log_scale
 
 SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited", "dangling")
 PRIMARY = ("clarification_free", 0.01)
-V1 = ("support", "v1")
+V1, V2 = ("support", "v1"), ("support", "v2")
+CHANGES = (BETTER, WORSE, CHANGED)
 
 
 def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: float = 4.0) -> "array[float]":
@@ -26,7 +30,9 @@ def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -
         for i in range(count):
             wobble, release = 0.1 * (i % 2), ("support", version)
             part = values(ndcg - wobble, float(i % 4 == 0), 0.5 + wobble, seconds * (1 + i % 3))
-            found.add(Went(release, outcome, first + i, first + i, first + i, False, 3, {release: part}))
+            found.add(
+                Went(release, outcome, first + i, first + i, first + i, False, 3, {release: part}, first + 60 * i)
+            )
     return found
 
 
@@ -47,7 +53,7 @@ def test_beside_a_mean_stand_its_coverage_and_the_mean_of_conversation_means() -
         long = i % 2 == 0
         part[-1] = 9 if long else 1
         part[0], part[1] = (9, 9.0) if long else (1, 0.0)
-        found.add(Went(V1, "resolved", 0.0, 0.0, 0.0, False, int(part[-1]), {V1: part}))
+        found.add(Went(V1, "resolved", 0.0, 0.0, 0.0, False, int(part[-1]), {V1: part}, 0.0))
     (row,) = found.rows(30)
     ndcg = row["figures"]["nDCG@5"]
     assert (ndcg["value"], ndcg["mean_of_conversations"]["value"], ndcg["coverage"]) == (0.9, 0.5, 1.0)
@@ -105,7 +111,7 @@ def cut(*times: tuple[float, float, bool], idle: float = 1800.0) -> Quality:
     """Conversations as (first turn, last turn, first turn was an answer)."""
     found = Quality(SCORERS, idle)
     for first, last, headless in times:
-        found.add(Went(V1, "resolved", first, last, last, headless, 3, {V1: values(0.5)}))
+        found.add(Went(V1, "resolved", first, last, last, headless, 3, {V1: values(0.5)}, first))
     return found
 
 
@@ -147,3 +153,91 @@ def test_a_recording_of_whole_conversations_leaves_none_out() -> None:
 def test_nothing_gives_nothing() -> None:
     assert Quality(SCORERS).rows(30) == [] == Quality(SCORERS).comparisons(30, *PRIMARY)
     assert Quality(SCORERS).pooled("follow_up").n == 0
+
+
+def rollout(rng: np.random.Generator, count: int, hours: float = 2.0) -> Quality:
+    """Conversations of about 20 minutes, all alike; half way, another release takes over, and so some of them.
+
+    Every answer but the last is followed up, one follow-up in five asks to clarify, and some call that the outcome.
+    """
+    found = Quality(SCORERS, 1800.0)
+    switch = hours * 1800
+    for first in rng.uniform(0, hours * 3600, count):
+        answers = 1 + int(rng.poisson(3))
+        times = first + np.cumsum(rng.exponential(300, answers))
+        asked = rng.random(answers - 1) < 0.2
+        parts: dict[tuple[str, str], array[float]] = {}
+        for number, time in enumerate(times.tolist()):
+            part = parts.setdefault(("support", "v2" if time > switch else "v1"), found.empty())
+            part[-1] += 1
+            if number < answers - 1:  # of follow_up and clarification_free
+                part[4:8] = array("d", [part[4] + 1, part[5] + 0.9, part[6] + 1, part[7] + 1 - asked[number]])
+        last = float(times[-1])
+        outcome = "clarified" if asked.any() else "resolved"
+        found.add(Went(list(parts)[-1], outcome, float(first), last, last, False, answers, parts, float(times[0])))
+    found.add(Went(("else", "v1"), "resolved", 0.0, hours * 3600 + 9000, hours * 3600 + 9000, False, 0, {}, 0.0))
+    found.settle()
+    return found
+
+
+def test_a_rollout_that_changes_nothing_is_not_named_though_long_conversations_go_on_into_it() -> None:
+    rng = np.random.default_rng(1)
+    named = 0
+    for _ in range(30):
+        (row,) = rollout(rng, 1500).comparisons(30, *PRIMARY)
+        assert row["taken_over"] > 100
+        named += any(delta["verdict"] in CHANGES for delta in row["deltas"].values())
+    assert named <= 4  # before conversations stayed with the release that began them: 30
+
+
+def test_a_conversation_that_a_release_took_over_is_shown_with_its_answers_and_compared_where_it_began() -> None:
+    found = quality(("v1", 0.0, 40, "resolved", 0.9), ("v2", 1000.0, 40, "resolved", 0.9))
+    went = Went(V2, "abandoned", 10.0, 1100.0, 1100.0, False, 6, {V1: values(0.5), V2: values(0.1)}, 10.0)
+    found.add(went)
+    found.settle()
+    old, new = found.rows(30)
+    assert (old["conversations"], new["conversations"], new["figures"]["nDCG@5"]["n"]) == (40, 41, 41)
+    (change,) = found.comparisons(30, *PRIMARY)
+    assert (change["taken_over"], change["deltas"]["abandoned"]["value"]) == (1, round(-1 / 41, 6))
+
+
+def test_releases_that_answer_side_by_side_keep_their_answers() -> None:
+    found = quality(("v1", 0.0, 40, "resolved", 0.9), ("v2", 5.0, 40, "resolved", 0.9))
+    for i in range(40):
+        parts = {V1: values(0.9), V2: values(0.1)} if i % 2 else {V2: values(0.1), V1: values(0.9)}
+        found.add(Went(V2, "resolved", 10.0 + i, 100.0, 100.0, False, 6, parts, 10.0 + i))
+    found.settle()
+    (change,) = found.comparisons(30, *PRIMARY)
+    assert ("taken_over" in change, change["deltas"]["nDCG@5"]["n"]) == (False, 80)
+
+
+def test_where_every_conversation_goes_on_for_ever_a_release_is_compared_by_its_answers() -> None:
+    found = quality(("v1", 0.0, 40, "resolved", 0.9))
+    for i in range(40):
+        wobble = 0.1 * (i % 2)
+        parts = {V1: values(0.9 - wobble), V2: values(0.3 - wobble)}
+        found.add(Went(V2, "resolved", 10.0 + i, 9000.0, 9000.0, False, 6, parts, 10.0 + i))
+    found.settle()
+    (change,) = found.comparisons(30, *PRIMARY)
+    assert ("taken_over" in change, change["deltas"]["nDCG@5"]["verdict"]) == (False, "worse")
+
+
+def busy(rng: np.random.Generator, count: int = 400, hours: int = 8) -> Quality:
+    """Conversations of two releases, one after the other, whose answers take long when there is much to do."""
+    load = [0.0]
+    for _ in range(60 * hours):
+        load.append(0.9 * load[-1] + float(rng.normal(0, 0.3)))
+    found = Quality(SCORERS)
+    for minute in sorted(rng.uniform(0, 60 * hours, count).tolist()):
+        release = V1 if minute < 30 * hours else V2
+        part = values(0.5, seconds=4 * math.exp(load[int(minute)] + float(rng.normal(0, 0.3))))
+        found.add(
+            Went(release, "resolved", 60 * minute, 60 * minute, 60 * minute, False, 3, {release: part}, 60 * minute)
+        )
+    return found
+
+
+def test_a_busy_hour_is_not_a_slower_release() -> None:
+    rng = np.random.default_rng(3)
+    told = [busy(rng).comparisons(30, *PRIMARY)[0]["deltas"]["answer_seconds"] for _ in range(60)]
+    assert sum(delta["verdict"] in CHANGES for delta in told) <= 3  # as if every conversation stood for itself: 22
