@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from stream.cited import CITED, DANGLING
 from stream.compliance import COMPLIANCE
+from stream.environments import PRODUCTION
 from stream.follow_ups import CLARIFICATIONS
 from stream.scores import Stage
 from stream.scoring import DIAGNOSIS, FOLLOW_UP
@@ -113,8 +114,10 @@ class Board:
         self._told: OrderedDict[str, _Told] = OrderedDict()
 
     def on_row(self, row: Mapping[str, Any]) -> None:
-        """Take in a score row."""
+        """Take in a score row; one of another environment than production is only counted."""
         self.rows += 1
+        if not _of_production(row):
+            return
         version, release = self._release(row.get("version"))
         if row["stage"] == Stage.RESPONSE:
             self._on_response(row, release)
@@ -122,7 +125,9 @@ class Board:
             self._on_follow_up(row, version, release)
 
     def on_summary(self, summary: Mapping[str, Any]) -> None:
-        """Take in a conversation's summary."""
+        """Take in a conversation's summary; one of another environment than production is left out."""
+        if not _of_production(summary):
+            return
         self.conversations += 1
         _, release = self._release(summary.get("version"))
         if summary.get("outcome"):
@@ -223,6 +228,10 @@ def sum_metric(page: str, name: str, keep: Callable[[str], bool] = lambda _: Tru
             if keep(series[len(name) :]):
                 total += float(value)
     return total
+
+
+def _of_production(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("environment", PRODUCTION) == PRODUCTION)
 
 
 def _count(counts: Counter[str], word: str) -> None:

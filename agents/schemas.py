@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from stream.environments import Environment
 from stream.exchanges import EXCHANGE_RECORDS
 from stream.scores import SCORE_RECORDS
 from stream.suite import Suite
@@ -25,7 +26,8 @@ class Summary:
 
     assistant, version, model, platform: of the last response; first, last: event times, closed_at: event time of the
     close, all in seconds since 1970; closes: how often it has closed so far; clarifications: follow-ups that asked for
-    one; diagnosis, meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean.
+    one; diagnosis, meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean;
+    environment: the one furthest from production among its turns; scores are of production's alone.
     """
 
     schema: Literal[1]
@@ -49,6 +51,7 @@ class Summary:
     meaning: str
     scores: dict[str, Mean]
     suite: str
+    environment: Environment = "production"
 
 
 SUMMARIES: TypeAdapter[Summary] = TypeAdapter(Summary)

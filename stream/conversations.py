@@ -11,6 +11,7 @@ from zlib import crc32
 
 import msgspec
 
+from stream.environments import furthest
 from stream.errors import SchemaError
 from stream.pairing import Slot, place
 from stream.windows import Standing
@@ -56,7 +57,8 @@ class Conversation(msgspec.Struct, array_like=True):
     clock: stream time of the partition when it was last touched; offset: input position it has taken in; first, last:
     smallest and largest event time; slots: the kept turns in event-time order; horizon: event time of the newest turn
     that is no longer kept; left: the newest response that is no longer kept, without its text; recent: digests of the
-    last turn ids; suite: fingerprint of the suite that `standing` is under (another suite starts a new one).
+    last turn ids; suite: fingerprint of the suite that `standing` is under (another suite starts a new one);
+    environment: the one furthest from production among its turns, None is production.
     """
 
     version: int = VERSION
@@ -81,6 +83,7 @@ class Conversation(msgspec.Struct, array_like=True):
     slots: list[Slot] = []
     left: Slot | None = None
     standing: Standing = msgspec.field(default_factory=Standing)
+    environment: str | None = None
 
     def knows(self, turn_id: str, content: str) -> tuple[Known, bytes]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
@@ -108,6 +111,11 @@ class Conversation(msgspec.Struct, array_like=True):
         self.late += late
         self.last = max(self.last, time)
         return late
+
+    def mixes(self, environment: str | None) -> bool:
+        """Take in what a turn was said for that is not the conversation's; return whether there were turns before."""
+        self.environment = furthest(self.environment, environment)
+        return self.turns > 0
 
     def put(self, slot: Slot, limits: Limits) -> int | None:
         """Keep a turn in its place; return its index, None when it is too old to be paired with anything."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from stream.compliance import Results
+from stream.environments import name_environment
 from stream.errors import Reason
 from stream.exchanges import Exchange
 from stream.pairing import Answer, Link, Slot
@@ -82,7 +83,8 @@ class Outbox:
     """What one batch writes and counts.
 
     topic, partition: where the input came from; suite: its fingerprint; good_from: scorer → lowest good value;
-    share: of conversations whose exchanges are queued for judges; full_letters: dead letters keep what came.
+    share: of conversations whose exchanges are queued for judges; full_letters: dead letters keep what came;
+    environment: which one counts; what is done for another has rows, and a few counts of its own.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class Outbox:
         good_from: Mapping[str, float],
         share: float = 0.0,
         full_letters: bool = False,
+        environment: str | None = None,
     ) -> None:
         self.topic = topic
         self.partition = partition
@@ -102,6 +105,7 @@ class Outbox:
         self._good_from = good_from
         self._share = share
         self._full_letters = full_letters
+        self._environment = environment
         self._observed: defaultdict[tuple[Release, tuple[str, ...]], Observed] = defaultdict(Observed)
         # Rows look alike: counting how often each look came, and spelling it out once per batch, is what keeps
         # counting cheap.
@@ -128,6 +132,8 @@ class Outbox:
         record["id"] = row
         record["suite"] = self.suite
         record["scores"] = scored.scores
+        if answer.environment is not None:
+            record["environment"] = answer.environment
         record.update(extra)
         self.outputs.append(Output(SCORES, key, orjson.dumps(record)))
 
@@ -137,6 +143,9 @@ class Outbox:
 
     def observe(self, key: bytes, answer: Answer, time: float, scored: Scored) -> None:
         """Hand a row's values to the series and to the metrics."""
+        if answer.environment != self._environment:
+            self._observe_other(name_environment(answer.environment), scored)
+            return
         release = (answer.assistant, answer.version)
         if scored.values:
             observed = self._observed[release, scored.scorers]
@@ -146,9 +155,18 @@ class Outbox:
         if scored.unscored:
             self._unscored[release, scored.unscored] += 1
 
+    def _observe_other(self, environment: str, scored: Scored) -> None:
+        for scorer, value in zip(scored.scorers, scored.values, strict=True):
+            self.tally.other_scores[environment, scorer].append(value)
+        for scorer, _ in scored.unscored:
+            self.tally.other_unscored[environment, scorer] += 1
+
     def turn(self, turn: Turn, time: float, *, late: bool) -> None:
         """Count a turn that was taken in."""
-        self._turns[turn.assistant, turn.version, turn.role] += 1
+        if turn.environment == self._environment:
+            self._turns[turn.assistant, turn.version, turn.role] += 1
+        else:
+            self.tally.other_turns[name_environment(turn.environment), turn.role] += 1
         if time > self._newest:
             self._newest = time
         if late:
@@ -158,6 +176,8 @@ class Outbox:
 
     def response(self, answer: Answer, scored: Scored) -> None:
         """Count what was found in a response."""
+        if answer.environment != self._environment:
+            return
         release = (answer.assistant, answer.version)
         self._findings[release, scored.findings] += 1
         self._markers[release, scored.markers, scored.faults] += 1
@@ -165,6 +185,8 @@ class Outbox:
 
     def pairing(self, answer: Answer, found: Link, diagnosis: str, *, replaced: bool) -> None:
         """Count an exchange that closed."""
+        if answer.environment != self._environment:
+            return
         self.tally.pairing["replaced" if replaced else "gap" if found.gap else found.outcome] += 1
         self.tally.diagnosis[answer.assistant, answer.version, diagnosis] += 1
 
@@ -243,9 +265,9 @@ class Outbox:
 
     def _count(self) -> None:
         tally = self.tally
-        if self._turns:
+        if self._turns or tally.other_turns:
             tally.turns = self._turns
-            tally.records[self.topic, "scored"] = sum(self._turns.values())
+            tally.records[self.topic, "scored"] = sum(self._turns.values()) + sum(tally.other_turns.values())
             tally.last_event[self.topic] = self._newest
         for (release, unscored), count in self._unscored.items():
             for scorer, reason in unscored:

@@ -23,7 +23,7 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
 
     relevancy, compliance: its scores, None when unscored; link: what it was paired with last (outcome and turn id);
     row, row_time, strict, precision, clarification, free: the follow-up row written for that link, "" and None before;
-    free: whether it was clarification-free, as 0 or 1.
+    free: whether it was clarification-free, as 0 or 1; environment: None is production.
     """
 
     assistant: str
@@ -39,6 +39,7 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
     precision: float | None = None
     clarification: bool = False
     free: float | None = None
+    environment: str | None = None
 
 
 class Slot(msgspec.Struct, array_like=True, gc=False):

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from stream.compliance import COMPLIANCE
 from stream.conversations import Conversation
+from stream.environments import name_environment
 from stream.follow_up_scoring import FollowUpScorer
 from stream.follow_ups import conversation_outcome
 from stream.outbox import Outbox
@@ -62,10 +63,20 @@ class Watch(Protocol):
 
 
 class Scorekeeper:
-    """Apply turns to conversations under one suite; processor: tells seconds of processor time."""
+    """Apply turns to conversations under one suite.
 
-    def __init__(self, suite: Suite, watch: Watch | None = None, processor: Callable[[], float] | None = None) -> None:
+    processor: tells seconds of processor time; environment: which one moves means, windows and counts.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        watch: Watch | None = None,
+        processor: Callable[[], float] | None = None,
+        environment: str | None = None,
+    ) -> None:
         self._watch = watch
+        self._environment = environment
         self._limits = suite.limits
         self._responses = ResponseScorer(suite, processor)
         self._follow_ups = FollowUpScorer(suite)
@@ -90,6 +101,7 @@ class Scorekeeper:
         state.responses += 1
         scored = self._responses.score(turn)
         answer = Answer(turn.assistant, turn.version, turn.model, turn.platform, scored.relevancy, scored.compliance)
+        answer.environment = turn.environment
         slot = Slot(turn.turn_id, ASSISTANT, time, turn.text[: self._limits.kept_characters], answer)
         row = row_id(turn.conversation_id, turn.turn_id, Stage.RESPONSE, turn.turn_id, self._suite)
         extra: dict[str, Any] = {"source": outbox.source(offset)}
@@ -103,7 +115,7 @@ class Scorekeeper:
         index = self._put(key, state, slot, outbox, offset, late=late)
         if index is None:
             return
-        if not prompted(state.slots, index):
+        if turn.environment == self._environment and not prompted(state.slots, index):
             outbox.tally.pairing["orphan"] += 1
         if outbox.queues(key):
             outbox.queue(key, Stage.RESPONSE, slot, answer, exchange(state.slots, index, ""), documents=turn.retrieved)
@@ -140,6 +152,7 @@ class Scorekeeper:
             "last": state.last,
             "closed_at": at,
             "closes": state.closes,
+            "environment": name_environment(state.environment),
             "turns": state.turns,
             "responses": state.responses,
             "clarifications": state.clarifications,
@@ -164,12 +177,18 @@ class Scorekeeper:
         if not answer.link or answer.link == _ENDED:
             extra["outcome"] = Outcome.ENDED
             answer.link, answer.row = _ENDED, row  # its follow-up, should it come, replaces this row
-            outbox.tally.pairing[Outcome.ENDED] += 1
+            if answer.environment == self._environment:
+                outbox.tally.pairing[Outcome.ENDED] += 1
         if state.close_row:
             extra["replaces"] = state.close_row
+        if state.environment is not None:
+            extra["environment"] = state.environment
         outbox.row(key, row, Stage.CLOSE, last, answer, at, scored, extra)
         state.close_row = row
-        outbox.tally.outcomes[answer.assistant, answer.version, outcome] += 1
+        if state.environment == self._environment:
+            outbox.tally.outcomes[answer.assistant, answer.version, outcome] += 1
+        else:
+            outbox.tally.other_outcomes[name_environment(state.environment), outcome] += 1
         if self._watch is not None:
             self._watch.on_close(key, state, answer, outcome, means)
 
@@ -244,8 +263,8 @@ class Scorekeeper:
         if not values:
             state.superseded -= answer.link.startswith(Outcome.SUPERSEDED)
             return
-        if state.suite != self._suite:
-            return  # it was never part of this suite's means
+        if state.suite != self._suite or answer.environment != self._environment:
+            return  # it was never part of these means
         places = tuple(self._place[name] for name in values)
         state.standing.take_out(self._frame, answer.row_time, state.last, places, tuple(values.values()))
 
@@ -254,7 +273,7 @@ class Scorekeeper:
     ) -> None:
         """Let a row move the means, the windows, the series and the metrics."""
         self._under_this_suite(state)
-        if scored.values:
+        if scored.values and answer.environment == self._environment:
             self._add(state, time, scored, outbox)
         outbox.observe(key, answer, time, scored)
 

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from stream.environments import Environment
+
 
 class Unscored(StrEnum):
     """Say why there is no value. Counted, never 0."""
@@ -100,8 +102,9 @@ class ScoreRecord:
 
     id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn;
     time: event time in seconds since 1970 of the turn that completed the row; outcome: how the exchange closed, if it
-    did; follow_up: the user turn that was judged; replaces: the row that this one corrects. Append-only: readers take
-    the newest per (conversation, turn, stage).
+    did; follow_up: the user turn that was judged; replaces: the row that this one corrects; environment: of the
+    response, at the close of the conversation, left out where it is production. Append-only: readers take the newest
+    per (conversation, turn, stage).
     """
 
     schema: Literal[1]
@@ -121,6 +124,7 @@ class ScoreRecord:
     follow_up: str | None = None
     replaces: str | None = None
     late: bool = False
+    environment: Environment = "production"
 
 
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)
