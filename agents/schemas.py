@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from stream.environments import Environment
-from stream.exchanges import EXCHANGE_RECORDS
+from stream.exchange_records import EXCHANGE_RECORDS
 from stream.scores import SCORE_RECORDS
 from stream.suite import Suite
 from stream.turns import TURNS

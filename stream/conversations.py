@@ -13,7 +13,7 @@ import msgspec
 
 from stream.environments import furthest
 from stream.errors import SchemaError
-from stream.pairing import Slot, place
+from stream.pairing import ASSISTANT, Slot, place
 from stream.windows import Standing
 
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
@@ -39,7 +39,8 @@ class Limits:
 
     idle, retention, grace: seconds of event time until it closes, until a closed one is forgotten, and until a turn
     counts as late; recent_turns: ids among which duplicates are recognised; kept_turns: turns that can still be paired;
-    kept_characters: of each kept turn's text.
+    kept_characters: of each kept turn's text; room: bytes for what long prompts have beyond that, while they wait for a
+    response that judges will be asked about.
     """
 
     idle: float = 1800.0
@@ -48,6 +49,7 @@ class Limits:
     recent_turns: int = 256
     kept_turns: int = 6
     kept_characters: int = 2000
+    room: int = 0
 
 
 class Conversation(msgspec.Struct, array_like=True):
@@ -132,6 +134,19 @@ class Conversation(msgspec.Struct, array_like=True):
             if index < 0:
                 return None
         return index
+
+    def admit_rest(self, rest: str, limits: Limits) -> str:
+        """Return the rest of a long prompt to be kept with its turn: all of it, or "" where there is no room."""
+        kept = sum(len(slot.rest.encode()) for slot in self.slots if slot.rest)
+        return rest if kept + len(rest.encode()) <= limits.room else ""
+
+    def leave_rests(self, *, waiting: bool) -> None:
+        """Keep the rests of long prompts no more; waiting: but for those that wait for a response."""
+        for slot in reversed(self.slots):
+            if slot.role == ASSISTANT:
+                waiting = False
+            elif slot.rest and not waiting:
+                slot.rest = ""
 
     @property
     def forgot_turns(self) -> bool:

@@ -15,12 +15,13 @@ import orjson
 from stream.compliance import Results
 from stream.environments import name_environment
 from stream.errors import Reason
-from stream.exchanges import Exchange
+from stream.exchange_records import SCHEMA, spell_rules, spell_texts
+from stream.follow_ups import Reading
 from stream.pairing import Answer, Link, Slot
 from stream.scores import Outcome, Stage, Unscored
 from stream.scoring import Scored
 from stream.tallies import Release, Series, Tally, rank_band
-from stream.turns import MAX_KEY, Document, Turn
+from stream.turns import MAX_KEY, Turn
 
 SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
     "scores",
@@ -194,25 +195,42 @@ class Outbox:
         """Say whether a conversation is among those whose exchanges are queued for judges."""
         return self._share > 0 and chosen(key, self._share)
 
-    def queue(
-        self,
-        key: bytes,
-        stage: Stage,
-        slot: Slot,
-        answer: Answer,
-        around: Exchange,
-        *,
-        follow_up: Slot | None = None,
-        documents: Sequence[Document] | None = None,
+    def queue_response(
+        self, key: bytes, row: str, slots: Sequence[Slot], index: int, answer: Answer, turn: Turn, *, truth: bool
     ) -> None:
-        """Write an exchange for the judges."""
-        record = _about(key, stage, slot, answer, slot.time if follow_up is None else follow_up.time)
-        record |= {"inclusion": self._share, "prompt": around.prompt, "response": around.response}
-        if follow_up is not None:
-            record |= {"follow_up": follow_up.text, "follow_up_id": follow_up.turn_id, "outcome": Outcome.FOLLOWED_UP}
-        if documents is not None:
-            record["documents"] = documents
+        """Write an exchange for the judges when its response has come, with documents; truth: and known labels."""
+        texts = spell_texts(slots, index, response=turn.text)
+        record = self._exchange(key, Stage.RESPONSE, row, slots[index], answer, slots[index].time, texts)
+        record["documents"] = turn.retrieved
+        if truth and turn.truth is not None:
+            record["truth"] = turn.truth
         self.outputs.append(Output(EXCHANGES, key, orjson.dumps(record)))
+
+    def queue_follow_up(
+        self, key: bytes, slots: Sequence[Slot], index: int, answer: Answer, follow_up: Slot, reading: Reading | None
+    ) -> None:
+        """Write an exchange for the judges when its follow-up has come: its texts, and what the rules say."""
+        texts = spell_texts(slots, index, follow_up=follow_up)
+        record = self._exchange(key, Stage.FOLLOW_UP, answer.row, slots[index], answer, follow_up.time, texts)
+        record |= {"follow_up_id": follow_up.turn_id, "outcome": Outcome.FOLLOWED_UP}
+        record["rules"] = None if reading is None else spell_rules(reading)
+        self.outputs.append(Output(EXCHANGES, key, orjson.dumps(record)))
+
+    def _exchange(
+        self, key: bytes, stage: Stage, row: str, slot: Slot, answer: Answer, time: float, texts: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Say which exchange, of which row, and what was scored so far."""
+        return {
+            **_about(key, stage, slot, answer, time),
+            "schema": SCHEMA,
+            "row": row,
+            "suite": self.suite,
+            "environment": name_environment(answer.environment),
+            "inclusion": self._share,
+            "relevancy": answer.relevancy,
+            "compliance": answer.compliance,
+            **texts,
+        }
 
     def summary(self, key: bytes, summary: Mapping[str, Any] | None) -> None:
         """Write a conversation's summary; None erases it from the compacted topic."""

@@ -78,6 +78,7 @@ class Scorekeeper:
         self._watch = watch
         self._environment = environment
         self._limits = suite.limits
+        self._truth = suite.exchanges.truth
         self._responses = ResponseScorer(suite, processor)
         self._follow_ups = FollowUpScorer(suite)
         self._relevancy = relevancy_name(suite)
@@ -91,7 +92,11 @@ class Scorekeeper:
         self, key: bytes, state: Conversation, turn: Turn, time: float, outbox: Outbox, offset: int, *, late: bool
     ) -> None:
         """Take in a user turn: it judges the response before it."""
-        slot = Slot(turn.turn_id, USER, time, turn.text[: self._limits.kept_characters])
+        slot = self._slot(turn, USER, time)
+        if outbox.queues(key):
+            state.leave_rests(waiting=True)
+            if slot.rest is not None:
+                slot.rest = state.admit_rest(turn.text[self._limits.kept_characters :], self._limits)
         self._put(key, state, slot, outbox, offset, late=late)
 
     def on_response(
@@ -102,7 +107,7 @@ class Scorekeeper:
         scored = self._responses.score(turn)
         answer = Answer(turn.assistant, turn.version, turn.model, turn.platform, scored.relevancy, scored.compliance)
         answer.environment = turn.environment
-        slot = Slot(turn.turn_id, ASSISTANT, time, turn.text[: self._limits.kept_characters], answer)
+        slot = self._slot(turn, ASSISTANT, time, answer)
         row = row_id(turn.conversation_id, turn.turn_id, Stage.RESPONSE, turn.turn_id, self._suite)
         extra: dict[str, Any] = {"source": outbox.source(offset)}
         if late:
@@ -118,7 +123,7 @@ class Scorekeeper:
         if turn.environment == self._environment and not prompted(state.slots, index):
             outbox.tally.pairing["orphan"] += 1
         if outbox.queues(key):
-            outbox.queue(key, Stage.RESPONSE, slot, answer, exchange(state.slots, index, ""), documents=turn.retrieved)
+            outbox.queue_response(key, row, state.slots, index, answer, turn, truth=self._truth)
 
     def on_gap(self, key: bytes, state: Conversation, role: str, outbox: Outbox, offset: int) -> None:
         """Note that a record of this conversation could not be read: what follows it judges nothing."""
@@ -133,6 +138,7 @@ class Scorekeeper:
         state.closed = True
         state.closes += 1
         state.settle(self._limits)
+        state.leave_rests(waiting=False)
         last = next((slot for slot in reversed(state.slots) if slot.role == ASSISTANT), state.left)
         answer = last.answer if last is not None else None
         outcome = self._outcome(state) if answer is not None else None
@@ -191,6 +197,13 @@ class Scorekeeper:
             outbox.tally.other_outcomes[name_environment(state.environment), outcome] += 1
         if self._watch is not None:
             self._watch.on_close(key, state, answer, outcome, means)
+
+    def _slot(self, turn: Turn, role: str, time: float, answer: Answer | None = None) -> Slot:
+        """Return a turn as it is kept."""
+        text, most = turn.text, self._limits.kept_characters
+        if len(text) <= most:
+            return Slot(turn.turn_id, role, time, text, answer)
+        return Slot(turn.turn_id, role, time, text[:most], answer, "")
 
     def _put(
         self, key: bytes, state: Conversation, slot: Slot, outbox: Outbox, offset: int, *, late: bool
@@ -253,7 +266,7 @@ class Scorekeeper:
         if self._watch is not None:
             self._watch.on_follow_up(key, slot.turn_id, answer, scored)
         if followed_up and not found.gap and outbox.queues(key):
-            outbox.queue(key, Stage.FOLLOW_UP, slot, answer, around, follow_up=found.turn)
+            outbox.queue_follow_up(key, state.slots, index, answer, found.turn, reading)
 
     def _retract(self, state: Conversation, answer: Answer) -> None:
         """Take the row that is replaced out of the running means and windows again."""

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stream.errors import Reason
-from stream.exchanges import EXCHANGE_RECORDS
+from stream.exchange_records import EXCHANGE_RECORDS
 from stream.outbox import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, Output
 from stream.pipeline import Shard
 from stream.scores import SCORE_RECORDS, ScoreRecord, Stage, row_id
