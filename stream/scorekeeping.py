@@ -93,10 +93,8 @@ class Scorekeeper:
     ) -> None:
         """Take in a user turn: it judges the response before it."""
         slot = self._slot(turn, USER, time)
-        if outbox.queues(key):
-            state.leave_rests(waiting=True)
-            if slot.rest is not None:
-                slot.rest = state.admit_rest(turn.text[self._limits.kept_characters :], self._limits)
+        if slot.rest is not None and outbox.queues(key):
+            slot.rest = state.admit_rest(turn.text[self._limits.kept_characters :], self._limits)
         self._put(key, state, slot, outbox, offset, late=late)
 
     def on_response(
@@ -124,6 +122,7 @@ class Scorekeeper:
             outbox.tally.pairing["orphan"] += 1
         if outbox.queues(key):
             outbox.queue_response(key, row, state.slots, index, answer, turn, truth=self._truth)
+            state.leave_rests(waiting=True)  # or a long prompt would be written again with every other answer to it
 
     def on_gap(self, key: bytes, state: Conversation, role: str, outbox: Outbox, offset: int) -> None:
         """Note that a record of this conversation could not be read: what follows it judges nothing."""

@@ -256,3 +256,30 @@ def test_series_and_tables_hold_the_answers_of_production_and_no_other(drawn: li
     if records:
         assert (shard.describe(b"c") or {})["scores"].get("nDCG@5", {"n": 0})["n"] == len(production)
     assert len(answers) == sum(b'"assistant"' in record.value for record in records)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("cd"), st.sampled_from([0, 1, 2, 3, 90_000]), st.sampled_from([None, *ENVIRONMENTS])),
+        max_size=16,
+    )
+)
+def test_however_environments_are_mixed_the_tables_hold_productions_answers(drawn: list[tuple[str, int, Any]]) -> None:
+    lines = [
+        said(("user", "assistant")[place % 2], f"t{place}", second, "See [a].", name, environment=environment).value
+        for place, (name, second, environment) in enumerate(drawn)
+    ]
+    summaries = {name: replayed(lines, read_environment(name)) for name in ENVIRONMENTS}
+    said_for = [environment or "production" for _, _, environment in drawn]
+    for name, summary in summaries.items():
+        assert sum(summary["turns"].values()) == said_for.count(name)
+        assert sum(row["n"] for row in summary["scores"] if row["scorer"] == "citation.dangling") <= said_for.count(
+            name
+        )
+    assert (
+        sum(one["conversations"]["closed"] for one in summaries.values())
+        == replayed([orjson.dumps({**orjson.loads(line), "environment": None}) for line in lines])["conversations"][
+            "closed"
+        ]
+    )

@@ -110,10 +110,13 @@ def test_a_text_as_long_as_what_is_kept_is_not_cut() -> None:
     assert [exchange.cut for exchange in exchanges] == [[], []]
 
 
-def test_a_prompt_in_several_long_turns_is_whole() -> None:
+def test_a_prompt_in_several_long_turns_is_whole_with_the_first_answer_to_it() -> None:
     first, second = "a" * 5_000, "b" * 5_000
     exchanges, _, _ = played(user(0, first), user(1, second), reply(2), reply(3))
-    assert [(one.prompt, one.cut) for one in exchanges if one.stage == "response"] == [(f"{first}\n{second}", [])] * 2
+    assert [(one.prompt, one.cut) for one in exchanges] == [
+        (f"{first}\n{second}", []),
+        (f"{first[:2_000]}\n{second[:2_000]}", ["prompt"]),
+    ]
 
 
 @pytest.mark.parametrize("share", [0, 1])
@@ -122,7 +125,7 @@ def test_the_rest_of_a_long_prompt_is_kept_for_judges_until_it_is_answered_and_n
     long = "pasted " * 20_000
     waiting = played(user(0, long), suite=suite)[2]
     assert (len(waiting.store[b"c"]) > 100_000) == bool(share)
-    went_on = played(user(0, long), reply(1), user(2, NO), suite=suite)[2]
+    went_on = played(user(0, long), reply(1), suite=suite)[2]
     assert len(went_on.store[b"c"]) < 5_000
     waiting.accept(waiting.flush())
     assert len(waiting.store[b"c"]) < 5_000
@@ -131,8 +134,9 @@ def test_the_rest_of_a_long_prompt_is_kept_for_judges_until_it_is_answered_and_n
 def test_long_prompts_never_make_a_state_that_no_topic_takes() -> None:
     ids = {"assistant": "\U0001f600" * MAX_SHORT, "version": "\U0001f600" * MAX_SHORT}
     records = [user(second, "\U0001f600" * MAX_TEXT) for second in range(4)]
-    exchanges, _, shard = played(*records, reply(5, "\U0001f600" * MAX_TEXT, **ids))
-    assert 800_000 < len(shard.store[b"c"]) < MAX_STATE
+    waiting = played(reply(0, "\U0001f600" * MAX_TEXT, **ids), *records)[2]
+    assert 800_000 < len(waiting.store[b"c"]) < MAX_STATE
+    exchanges, _, _ = played(*records, reply(5, "\U0001f600" * MAX_TEXT, **ids))
     assert exchanges[0].cut == ["prompt"]
     assert len(exchanges[0].prompt) == MAX_TEXT + 3 * 2_000 + 3
     assert len(exchanges[0].response) == MAX_TEXT
