@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from stream.compliance import COMPLIANCE
+from stream.environments import PRODUCTION
 from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FREE_OUTCOMES, ConversationOutcome, Stage
 from stream.scoring import DIAGNOSIS
 
@@ -147,8 +148,10 @@ class Board:
         self._went: OrderedDict[str, _Went] = OrderedDict()
 
     def on_row(self, row: Mapping[str, Any]) -> None:
-        """Take in a score row."""
+        """Take in a score row; one of another environment than production is only counted."""
         self.rows += 1
+        if not _of_production(row):
+            return
         version, release = self._release(row.get("version"))
         if row["stage"] == Stage.RESPONSE:
             self._on_response(row, release)
@@ -156,7 +159,9 @@ class Board:
             self._on_follow_up(row, version, release)
 
     def on_summary(self, summary: Mapping[str, Any]) -> None:
-        """Take in a conversation's summary."""
+        """Take in a conversation's summary; one of another environment than production is left out."""
+        if not _of_production(summary):
+            return
         before = self._went.pop(summary["conversation_id"], None)
         if before is not None:
             self.releases[before.version].conversations.add(*before[1:], sign=-1)
@@ -271,6 +276,10 @@ def sum_metric(page: str, name: str, keep: Callable[[str], bool] = lambda _: Tru
             if keep(series[len(name) :]):
                 total += float(value)
     return total
+
+
+def _of_production(record: Mapping[str, Any]) -> bool:
+    return bool(record.get("environment", PRODUCTION) == PRODUCTION)
 
 
 def _count(counts: Counter[str], word: str) -> None:

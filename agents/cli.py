@@ -20,6 +20,7 @@ from agents.command_suite import schema, suite
 from agents.command_topics import forget, topics
 from agents.exits import EXIT_FAILED, EXIT_REFUSED, EXIT_RESTART
 from agents.options import FILES, SPEED, SUITE, open_console, reach_settings, read_settings, shown_progress
+from stream.environments import ENVIRONMENTS, PRODUCTION, read_environment
 from stream.errors import ConfigError, TurnsignalError
 
 
@@ -180,6 +181,14 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
 @click.option("--redaction", type=SUITE, help="What to take out of texts first.  [TURNSIGNAL_REDACTION, or nothing]")
 @click.option("--workers", type=click.IntRange(1), help="Processes.  [one per core]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
+@click.option(
+    "--environment",
+    "counted",
+    type=click.Choice(ENVIRONMENTS),
+    default=PRODUCTION,
+    show_default=True,
+    help="Whose turns the figures are of; all have rows.",
+)
 def replay(
     files: tuple[Path, ...],
     *,
@@ -188,6 +197,7 @@ def replay(
     redaction: Path | None,
     workers: int | None,
     as_is: bool,
+    counted: str,
 ) -> None:
     """Score recorded turns (.jsonl, .jsonl.gz) without Kafka, exactly as a worker would.
 
@@ -199,16 +209,17 @@ def replay(
     from agents.reading import Recording
     from agents.redacting import suite_in_force
     from agents.replaying import replay_files
-    from agents.telling import tell_conversations
+    from agents.telling import tell_conversations, tell_environments
 
     environment = os.environ.get
     chosen = suite_in_force(
         suite_file or environment("TURNSIGNAL_SUITE") or None, redaction or environment("TURNSIGNAL_REDACTION") or None
     )
     with shown_progress("replaying", Recording(files).size) as (_, reading, _sending):
-        summary = replay_files(files, out, chosen, time.time(), workers=workers or 0, as_is=as_is, progress=reading)
+        how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
+        summary = replay_files(files, out, chosen, time.time(), progress=reading, **how)
     console = open_console()
-    for line in tell_conversations(summary):
+    for line in (*tell_environments(summary), *tell_conversations(summary)):
         console.print(line, highlight=False, soft_wrap=isinstance(line, str))
     click.echo(_tell_replay(summary, out))
 
@@ -220,7 +231,7 @@ def _tell_replay(summary: Mapping[str, Any], out: Path) -> str:
     ]
     lines += [f"  dead letters, {reason}: {n:,}" for reason, n in dead.items()]
     lines += [f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items()]
-    if not turns:
+    if not (turns or summary["other_environments"]):
         lines.append(
             "No turn could be read: are these files of turns, one JSON object a line? See `turnsignal schema turn`."
         )

@@ -15,8 +15,8 @@ def review(directory: Path) -> None:
     DIRECTORY is what `turnsignal replay --out` wrote. An answer is otherwise good when its conversation was resolved,
     or its relevancy and its follow-up were both high.
     """
-    from agents.telling import read_summary, tell_review
+    from agents.telling import read_summary, tell_environments, tell_review
 
-    console = open_console()
-    for line in tell_review(read_summary(directory)["review"]):
+    console, summary = open_console(), read_summary(directory)
+    for line in (*tell_environments(summary), *tell_review(summary["review"])):
         console.print(line, highlight=False)

@@ -171,8 +171,9 @@ def explain(found: Found) -> Iterator[str]:
 
 def _explain_row(row: Mapping[str, Any], replaced: set[Any]) -> Iterator[str]:
     gone = "  [dim](replaced by a later row)[/dim]" if row.get("id") in replaced else ""
+    where = f"  {safe(row['environment'], 20)}" if "environment" in row else ""
     at = datetime.fromtimestamp(float(row["time"]), UTC).isoformat(timespec="seconds")
-    yield f"  [bold]{safe(row['stage'], 20)}[/bold] {at} {safe(row.get('version') or '', 40)}{gone}"
+    yield f"  [bold]{safe(row['stage'], 20)}[/bold] {at} {safe(row.get('version') or '', 40)}{where}{gone}"
     for score in row["scores"]:
         value = score.get("value")
         shown = "-" if value is None else f"{value:.3f}"

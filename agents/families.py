@@ -6,11 +6,15 @@ The table is the contract with rules and dashboards, whose tests read it; `agent
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from stream.environments import ENVIRONMENTS
+from stream.instructions import Result
 from stream.scores import ConversationOutcome
+from stream.tallies import RANK_BANDS
 
 PREFIX = "turnsignal_"
 
 SCORE_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
+ENVIRONMENT_BOUNDS = (0.5, 0.99)
 LATENCY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)  #: seconds
 
 VERDICTS = ("good", "bad", "unscored")
@@ -29,7 +33,9 @@ PAIRING_OUTCOMES = (
     "forgotten",
     "window_expired",
     "naive_timestamp",
+    "mixed_environment",
 )
+_REASONS = 6  #: no scorer uses more of the reasons for unscored
 ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -61,6 +67,18 @@ FAMILIES: Mapping[str, Family] = {
         (*RELEASE, "outcome"),
         "Closed conversations, by outcome; resolved and silent are free of clarification.",
     ),
+    "environment_turns_total": Family(
+        "counter", ("environment", "role"), "Turns of other environments than production."
+    ),
+    "environment_score_ratio": Family(
+        "histogram", ("environment", "scorer"), "Scores of answers outside production, 0 to 1.", ENVIRONMENT_BOUNDS
+    ),
+    "environment_unscored_total": Family(
+        "counter", ("environment", "scorer"), "What could not be scored outside production."
+    ),
+    "environment_conversations_closed_total": Family(
+        "counter", ("environment", "outcome"), "Closed conversations outside production, by outcome."
+    ),
     "pairing_total": Family("counter", ("outcome",), "What became of turns on their way into exchanges."),
     "records_total": Family("counter", ("topic", "result"), "Records read, by what became of them."),
     "dead_letters_total": Family("counter", ("topic", "reason"), "Records set aside, by reason."),
@@ -87,3 +105,35 @@ FAMILIES: Mapping[str, Family] = {
     "label_overflow_total": Family("counter", ("label",), "Values counted as other; release: no room in max_series."),
     "build_info": Family("gauge", ("version", "revision"), "Always 1: the turnsignal that is running."),
 }  #: without the prefix `turnsignal_`
+
+#: words that a metric shows from the start, at 0
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "pairing_total": PAIRING_OUTCOMES,
+    "transactions_total": ("committed", "aborted"),
+    "label_overflow_total": ("assistant", "version", "release", "scorer", "check", "series"),
+}
+
+#: words that it shows of each release, from its first turn on
+RELEASE_WORDS: Mapping[str, tuple[str, ...]] = {
+    "turns_total": ("user", "assistant"),
+    "citations_total": CITATION_KINDS,
+    "retrieved_documents_total": RANK_BANDS,
+    "cited_documents_total": RANK_BANDS,
+    "conversations_closed_total": CONVERSATION_OUTCOMES,
+}
+
+
+def series_per_release(scorers: int, checks: int) -> int:
+    """Return how many series one release can have at most."""
+    scorer = len(SCORE_BOUNDS) + 3 + len(VERDICTS) + _REASONS
+    words = len(ROLES) + len(CITATION_KINDS) + 2 * len(RANK_BANDS) + len(CONVERSATION_OUTCOMES) + 3**3
+    return scorers * scorer + checks * len(Result) + words
+
+
+def series_of_environments(scorers: int) -> int:
+    """Return how many series the environments beside production can have at most.
+
+    They have no release, or there would be as many again as of production for each; rows have it.
+    """
+    scorer = len(ENVIRONMENT_BOUNDS) + 4
+    return (len(ENVIRONMENTS) - 1) * ((scorers + 1) * scorer + len(ROLES) + len(CONVERSATION_OUTCOMES))

@@ -27,7 +27,7 @@ SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more t
 #: Topic → what a forgotten conversation may have left there, and whether somebody's words may be among it.
 _LEFT = {
     "turns": "its turns as they were sent, with texts",
-    "exchanges": "its exchanges for judges, with texts",
+    "exchanges": "its exchanges for judges, with texts and documents",
     "conversations_changelog": "its former states, with the texts of its last turns",
     "conversations": "its former summaries, without texts",
     "dead_letters": "where its unreadable records stood; the records too where TURNSIGNAL_DEAD_LETTERS was full",

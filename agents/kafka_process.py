@@ -182,7 +182,9 @@ class KafkaProcess:
 
     def _format(self, java: str, jars: Path, properties: Path) -> None:
         cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        tool = ["-cp", f"{jars}/*", "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(properties)]
+        # An id may begin with a hyphen, which `-t` would take for another option.
+        how = ["format", f"--cluster-id={cluster}", "-c", str(properties)]
+        tool = ["-cp", f"{jars}/*", "kafka.tools.StorageTool", *how]
         done = subprocess.run([java, "-Xmx64m", *tool], capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
             msg = f"Kafka could not format {self.directory / 'data'}: {(done.stdout + done.stderr).strip()[:600]}"

@@ -22,25 +22,25 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar
 
 from agents.families import (
-    CITATION_KINDS,
-    CONVERSATION_OUTCOMES,
     FAMILIES,
-    PAIRING_OUTCOMES,
     PREFIX,
     RELEASE,
-    ROLES,
+    RELEASE_WORDS,
     SCORE_BOUNDS,
     VERDICTS,
+    WORDS,
     Family,
+    series_of_environments,
+    series_per_release,
 )
+from agents.negotiation import wants_openmetrics
 from stream.errors import Reason
 from stream.instructions import Result
 from stream.labels import NONE, OTHER, LabelGuard, Places, name_label
 from stream.scores import Unscored
-from stream.tallies import RANK_BANDS, Release, Tally, Worst
+from stream.tallies import Release, Tally, Worst
 
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
-_REASONS = 6  #: no scorer uses more of the reasons for unscored
 
 Labels = tuple[str, ...]
 Floats = npt.NDArray[np.float64]
@@ -110,9 +110,11 @@ class WorkerMetrics(Collector):
         declared = list(assistants)
         self._assistants = LabelGuard(declared=declared)
         self._versions = LabelGuard()
-        room = (max_series - _WITHOUT_RELEASE) // self._series_per_release()
+        shared = _WITHOUT_RELEASE + series_of_environments(len(self._scorers))
+        room = (max_series - shared) // series_per_release(len(self._scorers), len(self._checks))
         self._releases: Places[Labels] = Places(max(1, room - 1), declared=[(OTHER, OTHER)])
         self._begun: set[Labels] = set()
+        self._environments: set[str] = set()
         self._begin(name_label(version), name_label(revision), [name_label(topic) for topic in topics])
         for assistant in declared:
             if self._releases.reserve((assistant, NONE)):
@@ -137,6 +139,7 @@ class WorkerMetrics(Collector):
             if self._secret:
                 for (assistant, version, scorer), worst in tally.exemplars.items():
                     self._keep_exemplar(release((assistant, version)), scorer, worst, now)
+            self._count_by_environment(tally)
             self._count_by_topic(tally)
             self._remove_evicted()
 
@@ -208,7 +211,7 @@ class WorkerMetrics(Collector):
 
         Takes milliseconds for a full page: call it outside the event loop.
         """
-        if _wants_openmetrics(accept or ""):
+        if wants_openmetrics(accept or ""):
             page: bytes = generate_openmetrics(self.registry)  # type: ignore[no-untyped-call]
             return page, CONTENT_TYPE_OPENMETRICS
         return generate_latest(self.registry), CONTENT_TYPE_PLAIN_0_0_4
@@ -235,6 +238,23 @@ class WorkerMetrics(Collector):
         for (assistant, version, check, result), by in tally.checks.items():
             labels = (self._declared("check", check), result)
             yield "instruction_checks_total", (assistant, version), labels, by
+
+    def _count_by_environment(self, tally: Tally) -> None:
+        """Count what other environments did; one that is seen for the first time begins with all its series."""
+        for environment in {environment for environment, _ in tally.other_turns} - self._environments:
+            self._environments.add(environment)
+            for scorer in self._scorers.values():
+                self._observe("environment_score_ratio", (environment, scorer), _finite([]))
+                self._add("environment_unscored_total", (environment, scorer), 0)
+        for (environment, role), by in tally.other_turns.items():
+            self._add("environment_turns_total", (environment, role), by)
+        for (environment, scorer), values in tally.other_scores.items():
+            labels = (environment, self._declared("scorer", scorer))
+            self._observe("environment_score_ratio", labels, np.clip(_finite(values), 0.0, 1.0))
+        for (environment, scorer), by in tally.other_unscored.items():
+            self._add("environment_unscored_total", (environment, self._declared("scorer", scorer)), by)
+        for (environment, outcome), by in tally.other_outcomes.items():
+            self._add("environment_conversations_closed_total", (environment, outcome), by)
 
     def _count_by_topic(self, tally: Tally) -> None:
         by_word = {"pairing_total": tally.pairing, "label_overflow_total": tally.overflow}
@@ -323,19 +343,9 @@ class WorkerMetrics(Collector):
 
     # -- series that exist from the start ----------------------------------------------------------------------
 
-    def _series_per_release(self) -> int:
-        """Count the series that one release can have at most."""
-        scorer = len(SCORE_BOUNDS) + 3 + len(VERDICTS) + _REASONS
-        words = len(ROLES) + len(CITATION_KINDS) + 2 * len(RANK_BANDS) + len(CONVERSATION_OUTCOMES) + 3**3
-        return len(self._scorers) * scorer + len(self._checks) * len(Result) + words
-
     def _begin(self, version: str, revision: str, topics: Iterable[str]) -> None:
         self._add("build_info", (version, revision), 1)
-        for name, words in (
-            ("pairing_total", PAIRING_OUTCOMES),
-            ("transactions_total", ("committed", "aborted")),
-            ("label_overflow_total", ("assistant", "version", "release", "scorer", "check", "series")),
-        ):
+        for name, words in WORDS.items():
             for word in words:
                 self._add(name, (word,), 0)
         for topic in topics:
@@ -351,13 +361,7 @@ class WorkerMetrics(Collector):
     def _begin_release(self, release: Labels) -> None:
         """Create what a release will count, at 0: "none so far" and "not looked at" are different answers."""
         self._begun.add(release)
-        for name, words in (
-            ("turns_total", ("user", "assistant")),
-            ("citations_total", CITATION_KINDS),
-            ("retrieved_documents_total", RANK_BANDS),
-            ("cited_documents_total", RANK_BANDS),
-            ("conversations_closed_total", CONVERSATION_OUTCOMES),
-        ):
+        for name, words in RELEASE_WORDS.items():
             for word in words:
                 self._add(name, (*release, word), 0)
         for scorer in self._scorers.values():
@@ -387,13 +391,3 @@ def _show_histograms(name: str, family: Family, children: Mapping[Labels, _Histo
     for labels, child in children.items():
         metric.add_metric(labels, child.buckets(family.bounds), child.total)
     return metric
-
-
-def _wants_openmetrics(accept: str) -> bool:
-    """Say whether an Accept header names OpenMetrics in the version that we write; anything else gets text."""
-    for media in accept.split(","):
-        kind, *parameters = (part.strip().lower() for part in media.split(";"))
-        given = dict(parameter.split("=", 1) for parameter in parameters if "=" in parameter)
-        if kind == "application/openmetrics-text" and given.get("version", "1.0.0") == "1.0.0":
-            return True
-    return False

@@ -38,7 +38,7 @@ class Job(NamedTuple):
     """What one process is to do: its number among `of`, and everything that it needs to know.
 
     now: the present, seconds since 1970, the same for all; as_is: lines are taken in the order of the files; directory:
-    where parts go.
+    where parts go; environment: which one moves the figures, None is production.
     """
 
     number: int
@@ -48,6 +48,7 @@ class Job(NamedTuple):
     now: float
     as_is: bool
     directory: Path
+    environment: str | None
 
 
 def replay_files(
@@ -58,12 +59,14 @@ def replay_files(
     *,
     workers: int = 0,
     as_is: bool = False,
+    environment: str | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Replay files into `out` and return the summary; its files are written when everything has gone well.
 
-    workers: processes, 0 for one per core; progress: told how many bytes of the files have been worked through, in
-    steps. Raises TurnsignalError when a file or the directory cannot be used.
+    workers: processes, 0 for one per core; environment: which one moves the figures, None is production; progress: told
+    how many bytes of the files have been worked through, in steps. Raises TurnsignalError when a file or the directory
+    cannot be used.
     """
     size = Recording(paths).size
     try:
@@ -74,9 +77,10 @@ def replay_files(
         raise TurnsignalError(msg) from None
     with parts as directory:
         of = min(workers or (1 if size < SMALL else _cores()), SHARDS)
-        jobs = [Job(number, of, tuple(paths), suite, now, as_is, Path(directory)) for number in range(of)]
+        whole = (of, tuple(paths), suite, now, as_is, Path(directory), environment)
+        jobs = [Job(number, *whole) for number in range(of)]
         runs = _run_here(jobs[0], progress) if of == 1 else _run_apart(jobs, progress)
-        run = Run(suite)
+        run = Run(suite, environment)
         for number in sorted(runs):
             run.merge(runs[number])
         summary = {"files": [str(path) for path in paths], **run.summary(suite)}
@@ -98,7 +102,7 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
         lines: Iterable[Line] = recording.index(indexer)
         if not job.as_is:
             lines = parts.enter_context(recording.in_order(indexer, MEMORY // job.of)).placed()
-        replay = Replay(suite)
+        replay = Replay(suite, job.environment)
         for shard, outputs in replay.feed(lines):
             parts.write(shard, outputs)
         for shard, outputs in replay.finish(indexer.end):

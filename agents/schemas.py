@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from stream.exchanges import EXCHANGE_RECORDS
+from stream.environments import Environment
+from stream.exchange_records import EXCHANGE_RECORDS
 from stream.scores import SCORE_RECORDS, ConversationOutcome
 from stream.suite import Suite
 from stream.turns import TURNS
@@ -28,7 +29,8 @@ class Summary:
     clarifications: follow-ups that asked for one, went_on: that were read as going on or as thanks; outcome: None where
     a recording ends before the conversation does; clarification_free: whether nobody ever had to clarify, and the last
     message was answered (S0's success: read it beside the share of `silent` and the number of turns); diagnosis,
-    meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean.
+    meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean; environment: the
+    one furthest from production among its turns; scores are of production's alone.
     """
 
     schema: Literal[1]
@@ -54,6 +56,7 @@ class Summary:
     suite: str
     went_on: int | None = None
     clarification_free: bool | None = None
+    environment: Environment = "production"
 
 
 SUMMARIES: TypeAdapter[Summary] = TypeAdapter(Summary)

@@ -47,6 +47,18 @@ def read_summary(directory: Path) -> dict[str, Any]:
     return summary
 
 
+def tell_environments(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Tell which turns a recording holds that are not in the figures; a summary of an older version does not say."""
+    others: Mapping[str, int] = summary.get("other_environments", {})
+    if others:
+        held = " and ".join(f"{n:,} of {name}" for name, n in others.items())
+        here, look = summary["environment"], " or ".join(f"--environment {name}" for name in others)
+        if summary["turns"]:
+            yield f"These figures are of {here}; turns that have rows alone: {held}: {look} shows their figures."
+        else:
+            yield f"No turn is of {here}; there are {held}: {look} shows their figures."
+
+
 def tell_conversations(summary: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Tell how each release's conversations went, and what changed from one to the next."""
     releases = summary["quality"]

@@ -17,12 +17,15 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 from agents.checkpoints import KEY, Checkpoint, checkpoint_record, read_checkpoint
 from agents.refusals import kafka_error
 from stream.errors import Reason, TurnsignalError
-from stream.outbox import DEAD_LETTERS, Output, Unplaced, dead_letter, shorten, size_of
+from stream.exchange_records import fit
+from stream.outbox import DEAD_LETTERS, EXCHANGES, Output, Unplaced, dead_letter, shorten, size_of
 
 logger = logging.getLogger("turnsignal.transactions")
 
 _OVERHEAD = 200  #: bytes that a record costs beside its key and value, its batch's own included
+_BATCH = 1_000_000  #: bytes of records in one request at most: librdkafka's default
 _ANY = 1_000_000_000  #: the largest that librdkafka can be told
+_UNKNOWN = {EXCHANGES: 1_048_588}  #: bytes of what can be cut, where nothing is known of its topic: a broker's default
 
 #: Seconds that one try at fencing may take: between tries it is looked whether the take-over is still wanted.
 _FENCE_SECONDS = 5.0
@@ -65,8 +68,9 @@ class Writer:
     options: librdkafka's, with or without a transactional id; without one it writes at least once, outputs before
     state; topics: short name → topic; changelog: its topic; deadline: seconds that any one step may take; limits:
     topic → bytes that a record may have, looked at with each batch, a topic that is not named takes any: what is larger
-    goes to the dead letters, cut, because the broker would refuse the whole transaction, again at every start; wanted:
-    asked before each try at fencing whether it is still ours to do: an outdated fence would end the rightful owner.
+    goes to the dead letters, cut, because the broker would refuse the whole transaction, again at every start; an
+    exchange is cut until it fits; wanted: asked before each try at fencing whether it is still ours to do: an outdated
+    fence would end the rightful owner.
     """
 
     def __init__(
@@ -88,8 +92,9 @@ class Writer:
         self._deadline = deadline
         self._failed: KafkaError | None = None
         self._wanted = wanted
-        # The limit is the topics' to decide, not the client's.
-        self._options = {**options, "message.max.bytes": _ANY}
+        # The limit is the topics' to decide, not the client's; and what a broker measures are batches of records.
+        smallest = min((size for topic, size in self._allowed.items() if topic in topics.values()), default=_BATCH)
+        self._options = {**options, "message.max.bytes": _ANY, "batch.size": min(_BATCH, smallest)}
         self.start()
 
     def start(self) -> None:
@@ -151,7 +156,9 @@ class Writer:
 
     def _produce_outputs(self, outputs: list[Output]) -> None:
         produce, topics = self._produce, self._topics
-        limits = self._limits = {name: self._allowed.get(topic, _ANY) - _OVERHEAD for name, topic in topics.items()}
+        limits = self._limits = {
+            name: self._allowed.get(topic, _UNKNOWN.get(name, _ANY)) - _OVERHEAD for name, topic in topics.items()
+        }
         for output in outputs:
             topic, key, value, headers = output
             # What has headers is a dead letter, of which there are few.
@@ -166,8 +173,12 @@ class Writer:
                 produce(topics[topic], value, key, **arguments)
 
     def _too_large(self, output: Output) -> Output:
-        """Return the dead letter of an output that its topic does not take; its offset is none, it has no place."""
+        """Return what to write of an output that its topic does not take: cut, or as a dead letter without a place."""
         topic, key, value, _ = output
+        if topic == EXCHANGES and value is not None:
+            output = output._replace(value=fit(value, self._limits[topic] - len(key or b"")))
+            if size_of(output) <= self._limits[topic]:
+                return output
         if topic == DEAD_LETTERS:
             return shorten(output, self._limits[topic])
         size, limit = size_of(output), self._limits[topic]

@@ -90,9 +90,13 @@ class Held:
 
 
 class Aggregates:
-    """Sum up one shard, as its `Watch`, and `add` its batches; then `finish`, and merge in the order of the shards."""
+    """Sum up one shard, as its `Watch`, and `add` its batches; then `finish`, and merge in the order of the shards.
 
-    def __init__(self, suite: Suite) -> None:
+    environment: of which answers and conversations; None is production.
+    """
+
+    def __init__(self, suite: Suite, environment: str | None = None) -> None:
+        self._environment = environment
         part, scorers = suite.aggregates, scorer_names(suite)
         covered = tuple(name for name in (relevancy_name(suite), FOLLOW_UP) if name)
         self.quality = Quality(scorers, 0.0 if part.whole else suite.limits.idle, covered)
@@ -112,8 +116,12 @@ class Aggregates:
         if state.responses == 1:
             if key in self._held and not state.closes:
                 self._settle(key)  # another one under the same id, forgotten meanwhile
-            self._held[key] = Held((turn.assistant, turn.version), turn.time, headless=state.turns == 1)
-        held = self._held[key]
+            self._held.pop(key, None)  # what a close without any answer held
+        if turn.environment != self._environment:
+            return
+        held = self._held.get(key)
+        if held is None:
+            held = self._held[key] = Held((turn.assistant, turn.version), turn.time, headless=state.turns == 1)
         self._count_answer(held, state, turn, scored)
         if scored.compliance is not None and scored.compliance < 1.0:
             checks = [check for check, result in scored.findings if result is Result.FAIL]
@@ -127,6 +135,8 @@ class Aggregates:
 
     def on_follow_up(self, key: bytes, turn_id: str, answer: Answer, scored: Scored) -> None:
         """Take in what followed an answer, in place of what was known to follow it."""
+        if answer.environment != self._environment:
+            return
         held = self._held[key]
         self._hear(held, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
         if scored.diagnosis.startswith(_BOTH_HIGH):
@@ -141,8 +151,13 @@ class Aggregates:
         if held is not None and held.went is not None and state.closes == 1:
             self._settle(key)  # another one under the same id, forgotten meanwhile
             held = None
-        if held is None:  # nobody has answered
-            held = self._held[key] = Held(release, state.first, headless=False)
+        if held is None:
+            if state.responses or state.environment != self._environment:
+                return
+            held = self._held[key] = Held(release, state.first, headless=False)  # nobody has answered
+        held.went = None
+        if state.environment != self._environment:
+            return  # its answers count, but how it went says something of several environments
         times = (state.first, state.quiet_since, state.clock)
         if held.mixed:
             self._sum_up(held)

@@ -167,8 +167,9 @@ class _Reader:
             self._square(text, names, out, hidden)
         ordered = len(out.markers)
         if wide:
-            self._full_width(text, names, out, hidden)
+            self._read_all(_FULL_WIDTH, text, names, out, hidden)
             self._read_all(_OTHER_BRACKETS, text, names, out, hidden)
+            self._unclosed_full_width(text, out, hidden)
         if raised:
             self._read_all(_RAISED, text, names, out, hidden)
         if rounded:
@@ -270,14 +271,15 @@ class _Reader:
         return past
 
     def _read_all(self, pattern: re.Pattern[str], text: str, names: Names, out: Citations, hidden: Spans) -> None:
-        """Read what other brackets hold, as if they were square."""
+        """Read what other brackets hold: full-width ones by their own grammar, the rest as if they were square."""
+        read = self.grammar.read_full_width if pattern is _FULL_WIDTH else self.grammar.read
         run: set[str] = set()
         last = 0
         for match in islice(pattern.finditer(text), MAX_BRACKETS):
             start, end = match.span()
             if covers(hidden, start) or (pattern is _RAISED and not _is_reference(text, start)):
                 continue
-            if not (readings := self.grammar.read(match[match.lastindex or 1], names)):
+            if not (readings := read(match[match.lastindex or 1], names)):
                 continue
             if start - last > 2 or text[last:start].strip(" ,;"):
                 run.clear()
@@ -315,18 +317,8 @@ class _Reader:
         out.faults.append(Fault("malformed", text[start:end], start, end, style))
         out.markers.append((start, end))
 
-    def _full_width(self, text: str, names: Names, out: Citations, hidden: Spans) -> None:
-        run: set[str] = set()
-        last = 0
-        for match in islice(_FULL_WIDTH.finditer(text), MAX_BRACKETS):
-            start, end = match.span()
-            if covers(hidden, start) or not (readings := self.grammar.read_full_width(match[1], names)):
-                continue
-            if start - last > 2 or text[last:start].strip(" ,;"):
-                run.clear()
-            _note(readings, text, (start, end), names, out, run)
-            out.markers.append((start, end))
-            last = end
+    def _unclosed_full_width(self, text: str, out: Citations, hidden: Spans) -> None:
+        """Note `【1†source`: a full-width bracket that does not close on its line."""
         for match in islice(_FULL_WIDTH_UNCLOSED.finditer(text), MAX_BRACKETS):
             start, end = match.span()
             if not covers(hidden, start):

@@ -102,12 +102,12 @@ class Context:
     def _echoes(self, text: str) -> bool:
         """Say whether the follow-up has a word with a subject from a text: who objects says to what."""
         text = text.casefold()
-        words = self._follow_up.translate(BLANKS).split()
+        words = words_of(self._follow_up)
         return any(len(word) > 3 and word not in _EMPTY and word in text for word in words)
 
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
-        words = self._follow_up.translate(BLANKS).split()
+        words = words_of(self._follow_up)
         return any(one == "not" and before not in _AUXILIARY for before, one in pairwise(words))
 
     def _find(self, text: str) -> list[int]:

@@ -11,8 +11,9 @@ from zlib import crc32
 
 import msgspec
 
+from stream.environments import furthest
 from stream.errors import SchemaError
-from stream.pairing import Answer, Slot, place
+from stream.pairing import ASSISTANT, Answer, Slot, place
 from stream.windows import Standing
 
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
@@ -41,7 +42,8 @@ class Limits:
 
     idle, retention, grace: seconds of event time until it closes, until a closed one is forgotten, and until a turn
     counts as late; recent_turns: ids among which duplicates are recognised; kept_turns: turns that can still be paired;
-    kept_characters: of each kept turn's text.
+    kept_characters: of each kept turn's text; room: bytes for what long prompts have beyond that, while they wait for a
+    response that judges will be asked about.
     """
 
     idle: float = 1800.0
@@ -50,6 +52,7 @@ class Limits:
     recent_turns: int = 256
     kept_turns: int = 6
     kept_characters: int = 2000
+    room: int = 0
 
 
 class Conversation(msgspec.Struct, array_like=True):
@@ -61,7 +64,8 @@ class Conversation(msgspec.Struct, array_like=True):
     that is no longer kept; left: the newest response that is no longer kept, without its text; recent: digests of the
     last turn ids; suite: fingerprint of the suite that `standing` is under (another suite starts a new one); went_on:
     follow-ups that were read as going on or as thanks; unhappy: whether the last follow-up that was read, of those to
-    answers that are no longer kept, is a clarification; asked: whom the last user turn was for, while nobody answered.
+    answers that are no longer kept, is a clarification; asked: whom the last user turn was for, while nobody answered;
+    environment: the one furthest from production among its turns, None is production.
     """
 
     version: int = VERSION
@@ -89,6 +93,7 @@ class Conversation(msgspec.Struct, array_like=True):
     went_on: int = 0
     unhappy: bool = False
     asked: Answer | None = None
+    environment: str | None = None
 
     def knows(self, turn_id: str, content: str) -> tuple[Known, bytes]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
@@ -118,6 +123,11 @@ class Conversation(msgspec.Struct, array_like=True):
             self.last = time
         return late
 
+    def mixes(self, environment: str | None) -> bool:
+        """Take in what a turn was said for that is not the conversation's; return whether there were turns before."""
+        self.environment = furthest(self.environment, environment)
+        return self.turns > 0
+
     def put(self, slot: Slot, limits: Limits) -> int | None:
         """Keep a turn in its place; return its index, None when it is too old to be paired with anything."""
         if slot.time < self.horizon:
@@ -135,6 +145,19 @@ class Conversation(msgspec.Struct, array_like=True):
             if index < 0:
                 return None
         return index
+
+    def admit_rest(self, rest: str, limits: Limits) -> str:
+        """Return the rest of a long prompt to be kept with its turn: all of it, or "" where there is no room."""
+        kept = sum(len(slot.rest.encode()) for slot in self.slots if slot.rest)
+        return rest if kept + len(rest.encode()) <= limits.room else ""
+
+    def leave_rests(self, *, waiting: bool) -> None:
+        """Keep the rests of long prompts no more; waiting: but for those that wait for a response."""
+        for slot in reversed(self.slots):
+            if slot.role == ASSISTANT:
+                waiting = False
+            elif slot.rest and not waiting:
+                slot.rest = ""
 
     @property
     def forgot_turns(self) -> bool:

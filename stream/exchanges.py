@@ -1,10 +1,7 @@
 """Exchanges: prompt, response and follow-up, the unit that is scored; and the response as scorers see it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
-
-from pydantic import TypeAdapter
+from typing import Any, NamedTuple
 
 from stream.citations import CitationReader
 from stream.markdown import Markdown, parse_markdown
@@ -63,33 +60,3 @@ class Response:
         if self._markdown is None:
             self._markdown = parse_markdown(self.text)
         return self._markdown
-
-
-@dataclass(slots=True)
-class ExchangeRecord:
-    """One exchange as a judge gets it (topic `turnsignal.exchanges`, keyed by conversation).
-
-    stage: `response` with documents when the response arrives, `follow_up` with texts only when the user's next
-    message does; prompt, response, follow_up: cut to what the conversation keeps; outcome: how it closed, if it did;
-    inclusion: the probability with which this conversation was chosen for judging.
-    """
-
-    schema: Literal[1]
-    conversation_id: str
-    turn_id: str
-    stage: Literal["response", "follow_up"]
-    assistant: str
-    time: float
-    inclusion: float
-    prompt: str
-    response: str
-    version: str | None = None
-    model: str | None = None
-    platform: str | None = None
-    follow_up: str | None = None
-    follow_up_id: str | None = None
-    outcome: str | None = None
-    documents: list[Document] | None = None
-
-
-EXCHANGE_RECORDS: TypeAdapter[ExchangeRecord] = TypeAdapter(ExchangeRecord)

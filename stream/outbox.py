@@ -14,13 +14,15 @@ import msgspec
 import orjson
 
 from stream.compliance import Results
+from stream.environments import name_environment
 from stream.errors import Reason
-from stream.exchanges import Exchange
+from stream.exchange_records import SCHEMA, spell_rules, spell_texts
+from stream.follow_ups import Reading
 from stream.pairing import Answer, Link, Slot
 from stream.scores import Outcome, Stage, Unscored
 from stream.scoring import Scored
 from stream.tallies import Release, Series, Tally, rank_band
-from stream.turns import MAX_KEY, Document, Turn
+from stream.turns import MAX_KEY, Turn
 
 SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
     "scores",
@@ -123,6 +125,7 @@ class _Row(msgspec.Struct, gc=False, omit_defaults=True):
     replaces: str | None = None
     follow_ups: list[str] | None = None
     turns: int | None = None
+    environment: str | None = None
 
 
 _encode_row = msgspec.json.Encoder().encode
@@ -132,7 +135,8 @@ class Outbox:
     """What one batch writes and counts.
 
     topic, partition: where the input came from; suite: its fingerprint; good_from: scorer → lowest good value;
-    share: of conversations whose exchanges are queued for judges; full_letters: dead letters keep what came.
+    share: of conversations whose exchanges are queued for judges; full_letters: dead letters keep what came;
+    environment: which one counts; what is done for another has rows, and a few counts of its own.
     """
 
     def __init__(
@@ -143,6 +147,7 @@ class Outbox:
         good_from: Mapping[str, float],
         share: float = 0.0,
         full_letters: bool = False,
+        environment: str | None = None,
     ) -> None:
         self.topic = topic
         self.partition = partition
@@ -152,6 +157,7 @@ class Outbox:
         self._good_from = good_from
         self._share = share
         self._full_letters = full_letters
+        self._environment = environment
         self._observed: defaultdict[tuple[Release, tuple[str, ...]], Observed] = defaultdict(Observed)
         # Rows look alike: counting how often each look came, and spelling it out once per batch, is what keeps
         # counting cheap.
@@ -189,6 +195,8 @@ class Outbox:
             msgspec.Raw(orjson.dumps(scored.scores)),
             **extra,
         )
+        if record.environment is None:
+            record.environment = answer.environment
         self.outputs.append(Output(SCORES, key, _encode_row(record)))
 
     def source(self, offset: int) -> _Source:
@@ -197,6 +205,9 @@ class Outbox:
 
     def observe(self, key: bytes, answer: Answer, time: float, scored: Scored) -> None:
         """Hand a row's values to the series and to the metrics."""
+        if answer.environment != self._environment:
+            self._observe_other(name_environment(answer.environment), scored)
+            return
         release = (answer.assistant, answer.version)
         if scored.values:
             observed = self._observed[release, scored.scorers]
@@ -206,9 +217,18 @@ class Outbox:
         if scored.unscored:
             self._unscored[release, scored.unscored] += 1
 
+    def _observe_other(self, environment: str, scored: Scored) -> None:
+        for scorer, value in zip(scored.scorers, scored.values, strict=True):
+            self.tally.other_scores[environment, scorer].append(value)
+        for scorer, _ in scored.unscored:
+            self.tally.other_unscored[environment, scorer] += 1
+
     def turn(self, turn: Turn, time: float, *, late: bool) -> None:
         """Count a turn that was taken in."""
-        self._turns[turn.assistant, turn.version, turn.role] += 1
+        if turn.environment == self._environment:
+            self._turns[turn.assistant, turn.version, turn.role] += 1
+        else:
+            self.tally.other_turns[name_environment(turn.environment), turn.role] += 1
         if time > self._newest:
             self._newest = time
         if late:
@@ -218,6 +238,8 @@ class Outbox:
 
     def response(self, answer: Answer, scored: Scored) -> None:
         """Count what was found in a response."""
+        if answer.environment != self._environment:
+            return
         release = (answer.assistant, answer.version)
         self._findings[release, scored.findings] += 1
         self._markers[release, scored.markers, scored.faults] += 1
@@ -225,6 +247,8 @@ class Outbox:
 
     def pairing(self, answer: Answer, found: Link, diagnosis: str, *, replaced: bool) -> None:
         """Count an exchange that closed."""
+        if answer.environment != self._environment:
+            return
         self.tally.pairing["replaced" if replaced else "gap" if found.gap else found.outcome] += 1
         self.tally.diagnosis[answer.assistant, answer.version, diagnosis] += 1
 
@@ -232,25 +256,42 @@ class Outbox:
         """Say whether a conversation is among those whose exchanges are queued for judges."""
         return self._share > 0 and chosen(key, self._share)
 
-    def queue(
-        self,
-        key: bytes,
-        stage: Stage,
-        slot: Slot,
-        answer: Answer,
-        around: Exchange,
-        *,
-        follow_up: Slot | None = None,
-        documents: Sequence[Document] | None = None,
+    def queue_response(
+        self, key: bytes, row: str, slots: Sequence[Slot], index: int, answer: Answer, turn: Turn, *, truth: bool
     ) -> None:
-        """Write an exchange for the judges."""
-        record = _about(key, stage, slot, answer, slot.time if follow_up is None else follow_up.time)
-        record |= {"inclusion": self._share, "prompt": around.prompt, "response": around.response}
-        if follow_up is not None:
-            record |= {"follow_up": follow_up.text, "follow_up_id": follow_up.turn_id, "outcome": Outcome.FOLLOWED_UP}
-        if documents is not None:
-            record["documents"] = msgspec.to_builtins(documents)
+        """Write an exchange for the judges when its response has come, with documents; truth: and known labels."""
+        texts = spell_texts(slots, index, response=turn.text)
+        record = self._exchange(key, Stage.RESPONSE, row, slots[index], answer, slots[index].time, texts)
+        record["documents"] = msgspec.to_builtins(turn.retrieved)
+        if truth and turn.truth is not None:
+            record["truth"] = turn.truth
         self.outputs.append(Output(EXCHANGES, key, orjson.dumps(record)))
+
+    def queue_follow_up(
+        self, key: bytes, slots: Sequence[Slot], index: int, answer: Answer, follow_up: Slot, reading: Reading | None
+    ) -> None:
+        """Write an exchange for the judges when its follow-up has come: its texts, and what the rules say."""
+        texts = spell_texts(slots, index, follow_up=follow_up)
+        record = self._exchange(key, Stage.FOLLOW_UP, answer.row, slots[index], answer, follow_up.time, texts)
+        record |= {"follow_up_id": follow_up.turn_id, "outcome": Outcome.FOLLOWED_UP}
+        record["rules"] = None if reading is None else spell_rules(reading)
+        self.outputs.append(Output(EXCHANGES, key, orjson.dumps(record)))
+
+    def _exchange(
+        self, key: bytes, stage: Stage, row: str, slot: Slot, answer: Answer, time: float, texts: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Say which exchange, of which row, and what was scored so far."""
+        return {
+            **_about(key, stage, slot, answer, time),
+            "schema": SCHEMA,
+            "row": row,
+            "suite": self.suite,
+            "environment": name_environment(answer.environment),
+            "inclusion": self._share,
+            "relevancy": answer.relevancy,
+            "compliance": answer.compliance,
+            **texts,
+        }
 
     def summary(self, key: bytes, summary: Mapping[str, Any] | None) -> None:
         """Write a conversation's summary; None erases it from the compacted topic."""
@@ -304,9 +345,9 @@ class Outbox:
 
     def _count(self) -> None:
         tally = self.tally
-        if self._turns:
+        if self._turns or tally.other_turns:
             tally.turns = self._turns
-            tally.records[self.topic, "scored"] = sum(self._turns.values())
+            tally.records[self.topic, "scored"] = sum(self._turns.values()) + sum(tally.other_turns.values())
             tally.last_event[self.topic] = self._newest
         for (release, unscored), count in self._unscored.items():
             for scorer, reason in unscored:

@@ -27,7 +27,8 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
 
     relevancy, compliance: its scores, None when unscored; link: what it was paired with last (outcome and turn id);
     row, row_time, strict, precision, clarification, free, went_on: the follow-up row written for that link, "" and None
-    before; free: whether it was clarification-free, as 0 or 1; went_on: whether it was read as going on or as thanks.
+    before; free: whether it was clarification-free, as 0 or 1; went_on: whether it was read as going on or as thanks;
+    environment: None is production.
     """
 
     assistant: str
@@ -44,16 +45,21 @@ class Answer(msgspec.Struct, array_like=True, gc=False):
     clarification: bool = False
     free: float | None = None
     went_on: bool = False
+    environment: str | None = None
 
 
 class Slot(msgspec.Struct, array_like=True, gc=False):
-    """One kept turn: id, role, event time, text (cut), and the answer if it is a response."""
+    """One kept turn: id, role, event time, text (cut), and the answer if it is a response.
+
+    rest: what was cut from the text, "" when it is not kept any more; None when the text is whole.
+    """
 
     turn_id: str
     role: str
     time: float
     text: str
     answer: Answer | None = None
+    rest: str | None = None
 
 
 class Link(NamedTuple):
@@ -149,10 +155,10 @@ def exchange(slots: Sequence[Slot], index: int, follow_up: str) -> Exchange:
     return Exchange(prompt, slots[index].text, follow_up, before)
 
 
-def _prompt_before(slots: Sequence[Slot], index: int) -> tuple[str, int]:
-    """Return the joined user turns right before `index` (skipping responses), and where they begin.
+def asked(slots: Sequence[Slot], index: int) -> tuple[int, int]:
+    """Return where the user turns right before `index` (skipping responses) begin and end.
 
-    "" when there are none, or when an unreadable one stands there: an older prompt would be the wrong one.
+    None of them when an unreadable one stands there: an older prompt would be the wrong one.
     """
     end = index
     while end > 0 and slots[end - 1].role not in _ASKED:
@@ -160,6 +166,12 @@ def _prompt_before(slots: Sequence[Slot], index: int) -> tuple[str, int]:
     start = end
     while start > 0 and slots[start - 1].role == USER:
         start -= 1
+    return start, end
+
+
+def _prompt_before(slots: Sequence[Slot], index: int) -> tuple[str, int]:
+    """Return the joined user turns right before `index`, and where they begin."""
+    start, end = asked(slots, index)
     if end - start == 1:
         return slots[start].text, start
     return "\n".join(slot.text for slot in slots[start:end]), start

@@ -59,7 +59,8 @@ class Shard:
     forget come from, for score records and dead letters; skip_applied: skip records that a conversation has taken in
     already (needed when outputs and position do not commit together); full_letters: dead letters keep what came; watch:
     see `Watch`, for replays, where nothing is ever taken back; processor: tells the seconds of processor time so far,
-    for the budget of a turn's evaluators, which has no end without it.
+    for the budget of a turn's evaluators, which has no end without it; environment: which one moves means, windows,
+    series and figures, None is production.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Shard:
         full_letters: bool = False,
         watch: Watch | None = None,
         processor: Callable[[], float] | None = None,
+        environment: str | None = None,
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
         self.topic = topic
@@ -83,7 +85,8 @@ class Shard:
         self._skip_applied = skip_applied
         self._full_letters = full_letters
         self._limits = suite.limits
-        self._keeper = Scorekeeper(suite, watch, processor)
+        self._keeper = Scorekeeper(suite, watch, processor, environment)
+        self._environment = environment
         self._redaction = suite.redaction
         self._suite = suite.fingerprint
         self._share = suite.exchanges.share
@@ -226,7 +229,8 @@ class Shard:
         }
 
     def _new_outbox(self) -> Outbox:
-        return Outbox(self.topic, self.partition, self._suite, self._good_from, self._share, self._full_letters)
+        about = (self.topic, self.partition, self._suite, self._good_from, self._share, self._full_letters)
+        return Outbox(*about, self._environment)
 
     def _begin(self) -> None:
         self._outbox = self._new_outbox()
@@ -296,6 +300,8 @@ class Shard:
             return
         state.remember(mark, self._limits)
         state.clock = self.clock.advance(time, broker_time)
+        if turn.environment != state.environment and state.mixes(turn.environment):
+            outbox.tally.pairing["mixed_environment"] += 1
         late = state.meet(time, self._limits)
         reopened, state.closed = state.closed, False
         due = state.settle(self._limits)

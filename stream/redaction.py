@@ -1,9 +1,10 @@
 """Redaction: texts without what identifies people, before anything is stored, written or forwarded.
 
 It replaces what it finds by the kind in brackets, `[email]`, in a turn's text, in the text, title and URL of its
-documents and in the strings of its metadata. Names stay as they are, because they are keys: ids of conversations,
-turns, users and documents, and the fields that become labels (assistant, version, model, platform). So citation markers
-still name the same documents, and places delivered beside the text are moved along with it.
+documents, in the strings of its metadata, and in the passages and the right answer that are known of it. Names stay as
+they are, because they are keys: ids of conversations, turns, users and documents, and the fields that become labels
+(assistant, version, model, platform). So citation markers still name the same documents, and places delivered beside
+the text are moved along with it.
 
 It changes what scorers read, so it can change scores, and is part of a suite's fingerprint (`Suite.redacted_by`): means
 never mix redacted and plain texts, and a row says under which reading it was scored. It stands in a file of its own
@@ -158,6 +159,9 @@ class Redaction(_Part):
             if moves:
                 move_annotations(turn.metadata, before, moves)
             self._redact_within(turn.metadata, keep)  # before documents: it names them, and looks are bounded
+        if (known := turn.truth) is not None:
+            known.reference = self.redact(known.reference, counts, keep).text if known.reference else known.reference
+            known.chunks = known.chunks and [self.redact(chunk, counts, keep).text for chunk in known.chunks]
         for document in turn.retrieved:
             for name in ("text", "title", "url"):
                 given = getattr(document, name)

@@ -18,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from stream.aggregates import Aggregates
 from stream.diagnosis import DIAGNOSES, Level
+from stream.environments import name_environment
 from stream.outbox import CONVERSATIONS, Output, Record
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite
@@ -131,10 +132,14 @@ def _seconds(stamp: datetime) -> float:
 
 
 class Replay:
-    """Feed recorded turns to their shards. runs: shard → what came of it so far."""
+    """Feed recorded turns to their shards. runs: shard → what came of it so far.
 
-    def __init__(self, suite: Suite) -> None:
+    environment: which one moves the figures, None is production.
+    """
+
+    def __init__(self, suite: Suite, environment: str | None = None) -> None:
         self.runs: dict[int, Run] = {}
+        self._environment = environment
         self._suite = suite
         self._shards: dict[int, Shard] = {}
         self._waiting: list[list[Line]] = [[] for _ in range(SHARDS)]
@@ -169,8 +174,9 @@ class Replay:
     def _work(self, number: int) -> list[Output]:
         shard = self._shards.get(number)
         if shard is None:
-            run = self.runs[number] = Run(self._suite)
-            shard = self._shards[number] = Shard(self._suite, topic=TOPIC, watch=run.aggregates)
+            run = self.runs[number] = Run(self._suite, self._environment)
+            shard = Shard(self._suite, topic=TOPIC, watch=run.aggregates, environment=self._environment)
+            self._shards[number] = shard
         records, self._waiting[number], self._sizes[number] = self._waiting[number], [], 0
         return self._accept(number, shard.work(records, 0.0))  # no wall clock: only event times carry a replay on
 
@@ -187,10 +193,13 @@ class Run:
     [n, sum] of the values (0–1) as they were first scored; verdicts, unscored: the same with a fourth word, good, bad
     or unscored, and the reason; outcomes, diagnosis: (assistant, version, word), an outcome of `cut` where the
     recording ends before a conversation does; pairing: what became of turns; dead_letters: by reason; redactions: by
-    kind; aggregates: what is summed up beyond counters.
+    kind; aggregates: what is summed up beyond counters. All but the last three is of one environment; elsewhere: turns
+    of the others.
     """
 
-    def __init__(self, suite: Suite) -> None:
+    def __init__(self, suite: Suite, environment: str | None = None) -> None:
+        self.environment = name_environment(environment)
+        self.elsewhere: Counter[str] = Counter()
         self.conversations = 0
         self.closes = 0
         self.turns: Counter[str] = Counter()
@@ -202,12 +211,13 @@ class Run:
         self.pairing: Counter[str] = Counter()
         self.dead_letters: Counter[str] = Counter()
         self.redactions: Counter[str] = Counter()
-        self.aggregates = Aggregates(suite)
+        self.aggregates = Aggregates(suite, environment)
+        self._of_it = f'"environment":"{self.environment}"'.encode()
 
     def add(self, batch: Batch) -> None:
         """Count a batch."""
         for topic, _, value, _ in batch.outputs:
-            if topic == CONVERSATIONS and value is not None:
+            if topic == CONVERSATIONS and value is not None and self._of_it in value:
                 self.closes += 1
                 self.conversations += b'"closes":1,' in value
         self._count(batch.tally)
@@ -216,6 +226,8 @@ class Run:
     def _count(self, tally: Tally) -> None:
         for (_, _, role), n in tally.turns.items():
             self.turns[role] += n
+        for (environment, _), n in tally.other_turns.items():
+            self.elsewhere[environment] += n
         for series, values in tally.scores.items():
             mean = self.means.setdefault(series, [0, 0.0])
             mean[0] += len(values)
@@ -242,6 +254,7 @@ class Run:
             mean[1] += total
         for name in ("turns", "verdicts", "unscored", "outcomes", "diagnosis", "pairing", "dead_letters", "redactions"):
             getattr(self, name).update(getattr(other, name))
+        self.elsewhere.update(other.elsewhere)
         self.aggregates.merge(other.aggregates)
 
     def summary(self, suite: Suite) -> dict[str, Any]:
@@ -249,6 +262,8 @@ class Run:
         sections = self.aggregates.summary(suite)
         return {
             "suite": {"name": suite.name, "fingerprint": suite.fingerprint},
+            "environment": self.environment,
+            "other_environments": _counts(self.elsewhere),
             "turns": _counts(self.turns),
             "conversations": {"begun": self.conversations, "closed": self.closes},
             "pairing": _counts(self.pairing),

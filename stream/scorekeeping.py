@@ -11,6 +11,7 @@ from stream.claims import FREE_CONVERSATIONS
 from stream.compliance import COMPLIANCE
 from stream.conversations import Conversation
 from stream.diagnosis import NO_ANSWER
+from stream.environments import name_environment
 from stream.follow_up_scoring import FollowUpScorer
 from stream.outbox import Outbox
 from stream.outcomes import VALUES, Outcomes
@@ -77,11 +78,22 @@ class Watch(Protocol):
 
 
 class Scorekeeper:
-    """Apply turns to conversations under one suite; processor: tells seconds of processor time."""
+    """Apply turns to conversations under one suite.
 
-    def __init__(self, suite: Suite, watch: Watch | None = None, processor: Callable[[], float] | None = None) -> None:
+    processor: tells seconds of processor time; environment: which one moves means, windows and counts.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        watch: Watch | None = None,
+        processor: Callable[[], float] | None = None,
+        environment: str | None = None,
+    ) -> None:
         self._watch = watch
+        self._environment = environment
         self._limits = suite.limits
+        self._truth = suite.exchanges.truth
         self._responses = ResponseScorer(suite, processor)
         self._follow_ups = FollowUpScorer(suite)
         self._outcomes = Outcomes(suite.follow_up_rules)
@@ -96,9 +108,11 @@ class Scorekeeper:
         self, key: bytes, state: Conversation, turn: Turn, time: float, outbox: Outbox, offset: int, *, late: bool
     ) -> None:
         """Take in a user turn: it judges the response before it."""
-        slot = Slot(turn.turn_id, USER, time, turn.text[: self._limits.kept_characters])
+        slot = self._slot(turn, USER, time)
+        if slot.rest is not None and outbox.queues(key):
+            slot.rest = state.admit_rest(turn.text[self._limits.kept_characters :], self._limits)
         if not state.responses:
-            state.asked = Answer(turn.assistant, turn.version, turn.model, turn.platform)
+            state.asked = Answer(turn.assistant, turn.version, turn.model, turn.platform, environment=turn.environment)
         self._put(key, state, slot, outbox, offset, late=late)
 
     def on_response(
@@ -109,7 +123,8 @@ class Scorekeeper:
         state.asked = None
         scored = self._responses.score(turn)
         answer = Answer(turn.assistant, turn.version, turn.model, turn.platform, scored.relevancy, scored.compliance)
-        slot = Slot(turn.turn_id, ASSISTANT, time, turn.text[: self._limits.kept_characters], answer)
+        answer.environment = turn.environment
+        slot = self._slot(turn, ASSISTANT, time, answer)
         row = row_id(turn.conversation_id, turn.turn_id, _RESPONSE_STAGE, turn.turn_id, self._suite)
         extra: dict[str, Any] = {"source": outbox.source(offset)}
         if late:
@@ -122,10 +137,11 @@ class Scorekeeper:
         index = self._put(key, state, slot, outbox, offset, late=late)
         if index is None:
             return
-        if not prompted(state.slots, index):
+        if turn.environment == self._environment and not prompted(state.slots, index):
             outbox.tally.pairing["orphan"] += 1
         if outbox.queues(key):
-            outbox.queue(key, Stage.RESPONSE, slot, answer, exchange(state.slots, index, ""), documents=turn.retrieved)
+            outbox.queue_response(key, row, state.slots, index, answer, turn, truth=self._truth)
+            state.leave_rests(waiting=True)  # or a long prompt would be written again with every other answer to it
 
     def on_gap(self, key: bytes, state: Conversation, role: str, outbox: Outbox, offset: int) -> None:
         """Note that a record of this conversation could not be read: what follows it judges nothing."""
@@ -143,6 +159,7 @@ class Scorekeeper:
         state.closed = True
         state.closes += 1
         state.settle(self._limits)
+        state.leave_rests(waiting=False)
         last = _last_answer(state)
         answer = last.answer if last is not None and last.answer is not None else state.asked
         cut = end <= state.quiet_since + self._limits.idle
@@ -161,13 +178,18 @@ class Scorekeeper:
         if outcome is not None and last.answer is not None and answer.link in ("", _ENDED):
             extra["outcome"] = Outcome.ENDED
             answer.link, answer.row = _ENDED, row  # its follow-up, should it come, replaces this row
-            outbox.tally.pairing[Outcome.ENDED] += 1
+            if answer.environment == self._environment:
+                outbox.tally.pairing[Outcome.ENDED] += 1
         if state.close_row:
             extra["replaces"] = state.close_row
+        extra["environment"] = state.environment
         outbox.row(key, row, Stage.CLOSE, last, answer, at, scored, extra)
         state.close_row = row
         word = Unscored.CUT if outcome is None else outcome
-        outbox.tally.outcomes[answer.assistant, answer.version, word.value] += 1
+        if state.environment == self._environment:
+            outbox.tally.outcomes[answer.assistant, answer.version, word.value] += 1
+        else:
+            outbox.tally.other_outcomes[name_environment(state.environment), word.value] += 1
         if self._watch is not None:
             self._watch.on_close(key, state, answer, word.value, means)
 
@@ -199,6 +221,7 @@ class Scorekeeper:
             "last": state.last,
             "closed_at": at,
             "closes": state.closes,
+            "environment": name_environment(state.environment),
             "turns": state.turns,
             "responses": state.responses,
             "clarifications": state.clarifications,
@@ -213,6 +236,13 @@ class Scorekeeper:
             "scores": scores,
             "suite": self._suite,
         }
+
+    def _slot(self, turn: Turn, role: str, time: float, answer: Answer | None = None) -> Slot:
+        """Return a turn as it is kept."""
+        text, most = turn.text, self._limits.kept_characters
+        if len(text) <= most:
+            return Slot(turn.turn_id, role, time, text, answer)
+        return Slot(turn.turn_id, role, time, text[:most], answer, "")
 
     def _put(
         self, key: bytes, state: Conversation, slot: Slot, outbox: Outbox, offset: int, *, late: bool
@@ -281,7 +311,7 @@ class Scorekeeper:
         if self._watch is not None:
             self._watch.on_follow_up(key, slot.turn_id, answer, scored)
         if followed_up and not found.gap and outbox.queues(key):
-            outbox.queue(key, Stage.FOLLOW_UP, slot, answer, around, follow_up=found.turn)
+            outbox.queue_follow_up(key, state.slots, index, answer, found.turn, reading)
 
     def _retract(self, state: Conversation, answer: Answer) -> None:
         """Take the row that is replaced out of the running means and windows again."""
@@ -292,8 +322,8 @@ class Scorekeeper:
         if not values:
             state.superseded -= answer.link.startswith(Outcome.SUPERSEDED)
             return
-        if state.suite != self._suite:
-            return  # it was never part of this suite's means
+        if state.suite != self._suite or answer.environment != self._environment:
+            return  # it was never part of these means
         places = tuple(self._place[name] for name in values)
         state.standing.take_out(self._frame, answer.row_time, state.last, places, tuple(values.values()))
 
@@ -313,7 +343,7 @@ class Scorekeeper:
         again: it says what the row that it replaces said; series and metrics, which take nothing back, have that.
         """
         self._under_this_suite(state)
-        if scored.values:
+        if scored.values and answer.environment == self._environment:
             self._add(state, time, scored, outbox)
         if not again:
             outbox.observe(key, answer, time, scored)

@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from stream.environments import Environment
+
 #: Names of scorers that are spoken of where others are looked up in the suite.
 FOLLOW_UP, FOLLOW_UP_PRECISION = "follow_up", "follow_up(policy=precision)"
 CLARIFICATION_FREE = "clarification_free"  #: of an exchange: 0 when its follow-up asks to clarify, 1 otherwise
@@ -124,7 +126,8 @@ class ScoreRecord:
     and of a conversation that nobody answered, in its close row, the last user turn; time: event time in seconds since
     1970 of the turn that completed the row; outcome: how the exchange closed, if it did; follow_up: the user turn that
     was judged; follow_ups: all of them where several came before the next answer; replaces: the row that this one
-    corrects; turns: of the conversation, in its close row.
+    corrects; turns: of the conversation, in its close row; environment: of the response, at the close of the
+    conversation, left out where it is production.
     Append-only: readers take the newest per (conversation, turn, stage).
     """
 
@@ -147,6 +150,7 @@ class ScoreRecord:
     late: bool = False
     turns: int | None = None
     follow_ups: list[str] | None = None
+    environment: Environment = "production"
 
 
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)

@@ -23,6 +23,7 @@ from stream.claims import PRIMARIES
 from stream.conversations import Limits
 from stream.durations import Duration
 from stream.errors import ConfigError
+from stream.exchange_records import ExchangePart
 from stream.failures import Failures
 from stream.follow_ups import FollowUpRules
 from stream.instructions import Check
@@ -188,12 +189,6 @@ class WindowPart(_Part):
         return self
 
 
-class ExchangePart(_Part):
-    """The judges' queue (`turnsignal.exchanges`): the share of conversations whose exchanges are written to it."""
-
-    share: Ratio = 0.0
-
-
 class AggregatePart(_Part):
     """What a replay's summary needs before it says anything of a release.
 
@@ -253,16 +248,20 @@ class Suite(_Part):
     @model_validator(mode="after")
     def _state_fits_a_record(self) -> "Suite":
         """A state that the broker refuses would stop its partition, and strangers choose how long names are."""
+        if self._largest_state > MAX_STATE:
+            msg = f"expected the state of a conversation to take {MAX_STATE} bytes at most, got up to"
+            msg += f" {self._largest_state}: keep fewer turns or characters, or windows for a shorter time"
+            raise ValueError(msg)
+        return self
+
+    @cached_property
+    def _largest_state(self) -> int:
         part = self.conversations
         # Of a turn: its text, its id and its follow-up's, its release.
         turn = 4 * (part.kept_characters + 2 * MAX_ID + 4 * MAX_SHORT) + 200
         windows = sum(window.keep / window.size + 2 for window in self.windows) + 2
         means = 2 * 9 * (len(self.parsed_measures) + len(self.parsed_checks) + 7)
-        most = (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means)
-        if most > MAX_STATE:
-            msg = f"expected the state of a conversation to take {MAX_STATE} bytes at most, got up to {most}"
-            raise ValueError(msg + ": keep fewer turns or characters, or windows for a shorter time")
-        return self
+        return (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means)
 
     @model_validator(mode="after")
     def _known_primary(self) -> "Suite":
@@ -312,7 +311,8 @@ class Suite(_Part):
     def limits(self) -> Limits:
         """What conversations.py needs to know."""
         part = self.conversations
-        return Limits(part.idle, part.retention, part.grace, part.recent_turns, part.kept_turns, part.kept_characters)
+        kept = (part.recent_turns, part.kept_turns, part.kept_characters)
+        return Limits(part.idle, part.retention, part.grace, *kept, room=MAX_STATE - self._largest_state)
 
     @cached_property
     def window_specs(self) -> tuple[WindowSpec, ...]:

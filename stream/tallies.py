@@ -45,6 +45,8 @@ class Tally:
     citations: valid, dangling, duplicate, malformed. retrieved, cited: by `rank_band`.
     outcomes: by `stream.scores.ConversationOutcome`, and `cut` at the end of a replay.
     pairing: paired, superseded, late, ….
+    other_turns, other_scores, other_unscored, other_outcomes: of environments that move no figures, by environment and
+    role, scorer or outcome; nothing above counts them.
     records: by topic and scored, duplicate, dead_letter, …. dead_letters: by topic and `stream.errors.Reason`.
     redactions: what was taken out of turns, by kind.
     overflow: how often something from the traffic counted as "other" for want of room, by what it was.
@@ -62,6 +64,10 @@ class Tally:
     retrieved: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
     cited: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
     outcomes: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
+    other_turns: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    other_scores: defaultdict[tuple[str, str], list[float]] = field(default_factory=lambda: defaultdict(list))
+    other_unscored: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
+    other_outcomes: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     pairing: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     records: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     dead_letters: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
@@ -91,6 +97,8 @@ class Tally:
             self.on_bad(series, *worst)
         for series, values in other.scores.items():
             self.scores[series].extend(values)
+        for apart, values in other.other_scores.items():
+            self.other_scores[apart].extend(values)
         for topic, time in other.last_event.items():
             self.last_event[topic] = max(time, self.last_event.get(topic, time))
 
@@ -98,4 +106,5 @@ class Tally:
 _COUNTS = (
     *("turns", "verdicts", "unscored", "checks", "diagnosis", "citations", "retrieved", "cited", "outcomes"),
     *("pairing", "records", "dead_letters", "redactions", "overflow"),
+    *("other_turns", "other_unscored", "other_outcomes"),
 )

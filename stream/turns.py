@@ -17,6 +17,7 @@ from msgspec import Meta
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
+from stream.environments import PRODUCTION, Environment
 from stream.errors import Reason, Refused
 
 MAX_RECORD = 4_000_000  #: bytes of one record; a text of the longest takes 2.4 million even if all of it is escaped
@@ -26,8 +27,9 @@ MAX_ID = 200  #: characters of a conversation or turn id
 MAX_KEY = 4 * MAX_ID  #: bytes of the longest conversation id
 MAX_SHORT = 200  #: characters of any other name
 MAX_DOC_ID = 500  #: characters of a document's id
+MAX_KNOWN = 10_000  #: items of one kind that are known of a turn: relevant documents, chunks
 MAX_RANK = 1_000_000  #: a greater rank is no place in a list, and one beyond 64 bits could not be written out again
-MAX_ROLE = 20  #: letters of a word in the place of a role that a refusal repeats
+MAX_ROLE = 20  #: letters of a word in the place of a role or an environment that a refusal repeats
 MAX_AHEAD = 86_400.0  #: seconds that an event time may be ahead of the broker's own
 
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID), Meta(min_length=1, max_length=MAX_ID)]
@@ -37,8 +39,6 @@ DocumentId = Annotated[str, Field(min_length=1, max_length=MAX_DOC_ID), Meta(min
 Text = Annotated[str, Field(max_length=MAX_TEXT), Meta(max_length=MAX_TEXT)]
 Role = Literal["user", "assistant", "system", "tool"]
 Rank = Annotated[int, Field(ge=1, le=MAX_RANK), Meta(ge=1, le=MAX_RANK)]
-#: One complaint is enough: a million wrong items would otherwise be a million errors of a kilobyte each.
-Texts = Annotated[list[str], Field(fail_fast=True)]
 
 
 @with_config(ConfigDict(coerce_numbers_to_str=True, allow_inf_nan=False))
@@ -61,18 +61,27 @@ class Document:
 Documents = Annotated[list[Document], Field(max_length=MAX_DOCUMENTS, fail_fast=True), Meta(max_length=MAX_DOCUMENTS)]
 
 
+#: One complaint is enough: a million wrong items would otherwise be a million errors of a kilobyte each.
+_KNOWN = (Field(max_length=MAX_KNOWN, fail_fast=True), Meta(max_length=MAX_KNOWN))
+_KnownId = Annotated[str, Field(max_length=MAX_DOC_ID), Meta(max_length=MAX_DOC_ID)]
+
+
 @with_config(ConfigDict(allow_inf_nan=False))
 @dataclass
 class Truth:
-    """Labels known for a turn; measured against, never read by a scorer that judges."""
+    """Labels known for a turn; measured against, never read by a scorer that judges.
 
-    agents: Texts | None = None
-    doc_ids: Texts | None = None
-    chunks: Texts | None = None
-    reference: str | None = None
-    query_type: str | None = None
-    domain: str | None = None
-    difficulty: str | None = None
+    agents: who should have been asked; doc_ids: relevant documents; chunks: passages that should have been retrieved;
+    reference: a right answer.
+    """
+
+    agents: Annotated[list[Short], *_KNOWN] | None = None
+    doc_ids: Annotated[list[_KnownId], *_KNOWN] | None = None
+    chunks: Annotated[list[Text], *_KNOWN] | None = None
+    reference: Text | None = None
+    query_type: Short | None = None
+    domain: Short | None = None
+    difficulty: Short | None = None
 
 
 class Metadata(TypedDict, total=False):
@@ -91,7 +100,8 @@ class Turn:
 
     conversation_id is the Kafka key; turn_id is unique in its conversation; timestamp is the event time (ISO 8601;
     without a zone it counts as UTC); assistant, version, model, platform say who answered; routed_to: agents that were
-    asked; vote: −1 or 1 by the user; truth: labels known for this turn. Unknown fields are ignored.
+    asked; vote: −1 or 1 by the user; environment: what it was said for, None (or left out) is production, also in a
+    canary release; truth: labels known for this turn. Unknown fields are ignored.
     """
 
     conversation_id: Id
@@ -107,14 +117,17 @@ class Turn:
     routed_to: Annotated[list[Short], Field(fail_fast=True)] | None = None
     vote: Literal[-1, 1] | None = None
     user_id: Short | None = None
+    environment: Environment | None = None
     truth: Truth | None = None
     metadata: Metadata | None = None
     time: float = field(init=False, repr=False, compare=False, default=0.0)
 
     def __post_init__(self) -> None:
-        """Work out the event time in seconds since 1970, once."""
+        """Work out the event time in seconds since 1970, once, and spell production in one way."""
         stamp = self.timestamp
         self.time = (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+        if self.environment == PRODUCTION:
+            self.environment = None
 
 
 def _struct(kind: type[Any], **types: Any) -> Any:
@@ -220,8 +233,6 @@ def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused
         detail, came = f"expected the field {place}, got none", ""
     elif top == "role":
         reason = Reason.UNKNOWN_ROLE
-        if isinstance(given, str) and given.isalpha() and len(given) <= MAX_ROLE:
-            detail = f"{place}: {first['msg']}, got {given!r}"
     elif top == "timestamp":
         reason = Reason.BAD_TIMESTAMP
     elif top in ("conversation_id", "turn_id") and kind in ("string_too_long", "string_too_short"):
@@ -232,6 +243,8 @@ def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused
         reason = Reason.TOO_LARGE
     else:
         reason = Reason.WRONG_TYPE
+    if top in ("role", "environment") and isinstance(given, str) and given.isalpha() and len(given) <= MAX_ROLE:
+        detail = f"{place}: {first['msg']}, got {given!r}"
     conversation = role = None
     if isinstance(data, dict):
         named = data.get("conversation_id")

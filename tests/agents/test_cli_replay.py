@@ -5,7 +5,9 @@ from pathlib import Path
 
 import orjson
 import pytest
+from click.testing import CliRunner
 
+from agents.cli import turnsignal
 from agents.reading import MAX_LINE, Recording, read_lines
 from agents.replaying import replay_files
 from stream.errors import TurnsignalError
@@ -149,3 +151,26 @@ def test_an_empty_file_is_an_empty_replay(tmp_path: Path) -> None:
     summary = replay_files([tmp_path / "none.jsonl"], tmp_path / "out", Suite(), NOW)
     assert summary["turns"] == {}
     assert (tmp_path / "out" / "scores.jsonl").read_bytes() == b""
+
+
+def test_a_recording_of_another_environment_says_what_it_holds_and_lets_one_pick(tmp_path: Path) -> None:
+    golden = [orjson.loads(line) for line in Path("tests/data/golden.jsonl").read_bytes().splitlines()]
+    turns = tmp_path / "turns.jsonl"
+    turns.write_bytes(b"\n".join(orjson.dumps(turn | {"environment": "synthetic"}) for turn in golden))
+    out = tmp_path / "out"
+
+    def told(*arguments: str) -> str:
+        done = CliRunner().invoke(turnsignal, [*arguments])
+        assert done.exit_code == 0, done.output
+        return " ".join(done.output.split())
+
+    plain = told("replay", str(turns), "--out", str(out), "--workers", "1")
+    said = "No turn is of production; there are 43 of synthetic: --environment synthetic shows their figures."
+    assert said in plain
+    assert "are these files of turns" not in plain
+    assert said in told("review", str(out))
+    assert len((out / "scores.jsonl").read_bytes().splitlines()) > 20
+    picked = told("replay", str(turns), "--out", str(out), "--workers", "1", "--environment", "synthetic")
+    assert "No turn is of" not in picked
+    assert "43 turns" in picked
+    assert orjson.loads((out / "summary.json").read_bytes())["environment"] == "synthetic"

@@ -7,7 +7,14 @@ from prometheus_client import CollectorRegistry, Histogram
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_openmetrics
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
-from agents.families import FAMILIES, PREFIX, SCORE_BOUNDS
+from agents.families import (
+    CONVERSATION_OUTCOMES,
+    FAMILIES,
+    PREFIX,
+    ROLES,
+    SCORE_BOUNDS,
+    series_of_environments,
+)
 from agents.metrics import WorkerMetrics
 from agents.ownership import Ownership
 from agents.score import make_score_app
@@ -441,3 +448,45 @@ def test_the_table_of_families_names_units_and_types_as_prometheus_asks():
         assert name.endswith("_total") == (family.kind == "counter"), name
         assert "le" not in family.labels
         assert bool(family.bounds) == (family.kind == "histogram")
+
+
+def tried(*values, environment="synthetic", scorer="nDCG@5"):
+    tally = Tally()
+    tally.other_turns[environment, "assistant"] = len(values)
+    tally.other_scores[environment, scorer].extend(values)
+    return tally
+
+
+def test_what_other_environments_did_is_counted_apart_and_without_a_release():
+    metrics, tally = worker(), tried(0.25, 1.0)
+    tally.other_unscored["synthetic", "follow_up"] = 3
+    tally.other_outcomes["synthetic", "resolved"] = 1
+    metrics.apply(tally, NOON)
+    synthetic = {"environment": "synthetic"}
+    assert value(metrics, "environment_turns_total", **synthetic, role="assistant") == 2
+    assert value(metrics, "environment_score_ratio_count", **synthetic, scorer="nDCG@5") == 2
+    assert value(metrics, "environment_score_ratio_sum", **synthetic, scorer="nDCG@5") == 1.25
+    assert value(metrics, "environment_score_ratio_count", **synthetic, scorer="follow_up") == 0
+    assert value(metrics, "environment_unscored_total", **synthetic, scorer="follow_up") == 3
+    assert value(metrics, "environment_conversations_closed_total", **synthetic, outcome="resolved") == 1
+    assert not any(name.startswith(("score_ratio", "turns_total", "unscored")) for name, _ in samples(metrics))
+
+
+def test_nobody_pays_series_for_an_environment_that_is_not_used():
+    assert "environment" not in page(worker()).replace("mixed_environment", "")
+
+
+def test_all_environments_together_stay_within_what_is_kept_free_for_them():
+    scorers = [f"s{n}" for n in range(30)]
+    metrics = WorkerMetrics(scorers=scorers)
+    before = series_count(metrics)
+    for environment in ("experiment", "synthetic"):
+        for scorer in (*scorers, "unheard of"):
+            tally = tried(0.5, environment=environment, scorer=scorer)
+            tally.other_unscored[environment, scorer] += 1
+            for role in ROLES:
+                tally.other_turns[environment, role] += 1
+            for outcome in CONVERSATION_OUTCOMES:
+                tally.other_outcomes[environment, outcome] += 1
+            metrics.apply(tally, NOON)
+    assert 100 < series_count(metrics) - before <= series_of_environments(len(scorers))

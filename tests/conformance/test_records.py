@@ -9,9 +9,11 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.schemas import SUMMARIES
 from stream.claims import FREE_CONVERSATIONS
+from stream.environments import ENVIRONMENTS
 from stream.errors import Reason
-from stream.exchanges import EXCHANGE_RECORDS
+from stream.exchange_records import EXCHANGE_RECORDS
 from stream.outbox import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, Output
 from stream.pipeline import Shard
 from stream.scores import SCORE_RECORDS, ScoreRecord, Stage, row_id
@@ -19,7 +21,7 @@ from stream.scoring import CONVERSATION, DIAGNOSIS, scorer_names
 from stream.suite import parse_suite
 
 T0 = 1_750_000_000
-SUITE = parse_suite("[exchanges]\nshare = 1")
+SUITE = parse_suite("[exchanges]\nshare = 1\ntruth = true\n[conversations]\nkept_characters = 100")
 
 
 class Came(NamedTuple):
@@ -39,6 +41,7 @@ TEXTS = st.sampled_from(
         "What about partial refunds?",
         "\0\u202e😀 é",
         "```\n[d1]\n```",
+        "Why is it not blue? [d1] 😀 " * 20,
     ]
 ) | st.text(st.characters(exclude_categories=("Cs",)), max_size=60)
 DOCUMENTS = st.lists(
@@ -68,7 +71,8 @@ TURNS = st.fixed_dictionaries(
         "platform": st.sampled_from(["web", "slack"]),
         "assistant": st.sampled_from(["bot", "bot|2"]),
         "model": st.text(st.characters(exclude_categories=("Cs",)), max_size=5),
-        "truth": st.just({"doc_ids": ["d1"]}),
+        "truth": st.just({"doc_ids": ["d1"], "reference": "So [d1]."}),
+        "environment": st.sampled_from(ENVIRONMENTS),
         "broken": st.just(True),
     },
 )
@@ -122,6 +126,7 @@ def a_series(value: bytes) -> None:
 
 def a_summary(value: bytes, key: bytes | None) -> None:
     summary = orjson.loads(value)
+    SUMMARIES.validate_json(value)
     assert summary["schema"] == 1
     assert summary["conversation_id"].encode() == key
     assert summary["first"] <= summary["last"] < summary["closed_at"]

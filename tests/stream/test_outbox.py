@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from stream.errors import Reason
-from stream.exchanges import EXCHANGE_RECORDS
+from stream.exchange_records import EXCHANGE_RECORDS
 from stream.outbox import DEAD_LETTER_BYTES, chosen, dead_letter, shorten, size_of
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite, parse_suite

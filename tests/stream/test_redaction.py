@@ -67,6 +67,15 @@ def test_nothing_that_is_written_or_kept_holds_what_was_found() -> None:
     assert batch.tally.redactions == {"email": 6, "phone": 2}
 
 
+def test_what_is_known_of_a_turn_is_redacted_but_for_names() -> None:
+    known = {"reference": f"Write to {MAIL}.", "chunks": [f"Call {PHONE}.", "Or not."], "doc_ids": [MAIL]}
+    read, counts = redacted(role="assistant", truth=known)
+    assert read.truth is not None
+    assert (read.truth.reference, read.truth.chunks) == ("Write to [email].", ["Call [phone].", "Or not."])
+    assert read.truth.doc_ids == [MAIL]
+    assert counts == {"email": 1, "phone": 1}
+
+
 def test_citations_and_documents_are_the_same_as_without() -> None:
     def cited(suite: Suite) -> list[Any]:
         rows = [orjson.loads(out.value or b"") for out in play(suite, *DIALOGUE)[0].outputs if out.topic == "scores"]
