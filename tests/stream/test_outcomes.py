@@ -73,7 +73,7 @@ WAYS: dict[str, tuple[str, list[Said]]] = {
     "a question that nobody answers": ("unanswered", [user("u2", 2, DETAIL)]),
     "a clarification that nobody answers": ("unanswered", [user("u2", 2, NO)]),
     "thanks, then a question that nobody answers": ("unanswered", [user("u2", 2, THANKS), user("u3", 3, DETAIL)]),
-    "a question, then thanks in a message of its own": ("silent", [user("u2", 2, ODD), user("u3", 3, THANKS)]),
+    "a question, then thanks in a message of its own": ("resolved", [user("u2", 2, ODD), user("u3", 3, THANKS)]),
     "system and tool turns behind the question": (
         "unanswered",
         [user("u2", 2, DETAIL), Said("tool", "t1", 3, "{}"), Said("system", "s1", 4, "restarted")],
@@ -147,7 +147,7 @@ def test_a_late_turn_after_the_close_is_taken_in_and_the_new_row_replaces_the_ol
 def test_a_corrected_reading_changes_the_outcome() -> None:
     assert outcome(*OPENED, user("u3", 3, THANKS)) == "resolved"
     assert outcome(*OPENED, user("u3", 3, THANKS), user("u2", 2, NO)) == "abandoned"
-    assert outcome(*OPENED, user("u3", 3, NO), reply("a3", 9), user("u2", 2, DETAIL)) == "resolved"
+    assert outcome(*OPENED, user("u3", 3, NO), reply("a3", 9), user("u2", 2, DETAIL)) == "abandoned"
 
 
 def test_a_last_reading_counts_though_its_answer_is_no_longer_kept() -> None:
