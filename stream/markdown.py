@@ -7,22 +7,24 @@ the parser is given no more than so many characters, and no more steps than a te
 to be read. Steps are counted and not timed: a text is cut at the same place wherever and whenever it is parsed.
 """
 
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, blockquote, fence, table
-from markdown_it.rules_core import StateCore, block
+from markdown_it.rules_block import StateBlock, blockquote, fence, list_block, table
+from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.rules_inline import text as plain_text
 from markdown_it.token import Token
 
 MAX_CHARACTERS = 8_000  #: that are parsed
 CUT = (
-    "expected Markdown that is parsed in a step for every three characters, and 800 more; the rest, which nests or "
+    "expected Markdown that is parsed in a step for every four characters, and 400 more; the rest, which nests or "
     "interrupts itself too often for that, was not read"
 )
 
-_STEPS, _CHARACTERS_PER_STEP = 800, 3  #: prose takes a step for 10 characters, dense tables and code one for 3
+_STEPS, _CHARACTERS_PER_STEP = 400, 4  #: prose takes a step for 10 characters, the densest answers of people one for 4
+_INSIDE = 800  #: steps that are left for what stands in the blocks, at least
+_TABLE, _LIST = 8, 2  #: steps that one takes beside those of its lines
 _LINES = 4  #: of a quote that are found to belong to it in the time of one step, about 5 µs
 _MAX_NESTING = 12  #: lists in lists (two each), quotes, brackets in brackets
 
@@ -40,6 +42,37 @@ class _SpentError(Exception):
     """No step is left."""
 
 
+_NO_ATTRIBUTES: dict[str, Any] = {}
+
+
+class _Token(Token):
+    """A token that is made in a third of the time: those of thousands of empty cells are most of what tables cost."""
+
+    __slots__ = ()
+
+    def __init__(self, type: str, tag: str, nesting: Literal[-1, 0, 1], level: int) -> None:  # noqa: A002
+        self.type, self.tag, self.nesting, self.level = type, tag, nesting, level
+        self.attrs: dict[str, Any] = _NO_ATTRIBUTES  # rules of blocks replace it whole
+        self.meta: dict[Any, Any] = _NO_ATTRIBUTES
+        self.map = self.children = None
+        self.content = self.markup = self.info = ""
+        self.block, self.hidden = True, False
+
+
+class _Blocks(StateBlock):
+    """The parser's state while it looks for blocks, with tokens of ours."""
+
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        """Add a token."""
+        if nesting < 0:
+            self.level -= 1
+        token = _Token(ttype, tag, nesting, self.level)
+        if nesting > 0:
+            self.level += 1
+        self.tokens.append(token)
+        return token
+
+
 def max_steps(text: str) -> int:
     """Return how many steps a text is given: lines that are tried as a block's begin, signs in them, cells to fill."""
     return _STEPS + min(len(text), MAX_CHARACTERS) // _CHARACTERS_PER_STEP
@@ -52,7 +85,7 @@ def parse_markdown(text: str) -> Markdown:
     return Markdown(tokens, environment[_CUT] > 0)
 
 
-def _spend(state: StateBlock | StateInline, steps: int) -> None:
+def _spend(state: StateBlock | StateInline | StateCore, steps: int) -> None:
     state.env[_LEFT] -= steps
     if state.env[_LEFT] < 0:
         raise _SpentError
@@ -78,8 +111,16 @@ def _counted_table(state: StateBlock, start: int, end: int, silent: bool) -> boo
         state.env[_CUT] = 1
     written = state.src.count("|", state.bMarks[start], state.eMarks[state.line - 1])
     lacking = max(0, columns * (state.line - start) - written - 2 * (state.line - start))
-    state.env[_LEFT] = max(0, state.env[_LEFT] - lacking)  # the table itself is whole
+    state.env[_LEFT] = max(0, state.env[_LEFT] - lacking - _TABLE)  # the table itself is whole
     return True
+
+
+def _counted_list(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Count a list beside the lines that it has."""
+    found = list_block(state, start, end, silent)
+    if found and not silent:
+        state.env[_LEFT] = max(0, state.env[_LEFT] - _LIST)
+    return found
 
 
 def _counted_fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -107,20 +148,29 @@ def _counted_text(state: StateInline, silent: bool) -> bool:
 def _bounded_block(state: StateCore) -> None:
     """Keep the blocks that are whole when no step is left, and the beginnings of those around them."""
     try:
-        block(state)
+        if state.src:
+            blocks = _Blocks(state.src, state.md, state.env, state.tokens)
+            state.md.block.tokenize(blocks, 0, blocks.lineMax)
     except _SpentError:
         state.env[_CUT] = 1
         del state.tokens[state.env[_WHOLE] :]
-    state.env[_LEFT] = max(state.env[_LEFT], _STEPS)  # so that what is whole is read, or its begin
+    state.env[_LEFT] = max(state.env[_LEFT], _INSIDE)  # so that what is whole is read, or its begin
 
 
 def _bounded_inline(state: StateCore) -> None:
-    """Keep the paragraphs and cells that are whole when no step is left."""
+    """Keep the paragraphs and cells that are whole when no step is left; what is only text is not parsed."""
+    may_begin = state.md.inline.terminator_re.search  # something else than text
     for index, token in enumerate(state.tokens):
         if token.type == "inline":
             token.children = []
+            if not token.content:
+                continue
             try:
-                state.md.inline.parse(token.content, state.md, state.env, token.children)
+                if may_begin(token.content) is None:
+                    _spend(state, 1)
+                    token.children.append(Token("text", "", 0, content=token.content))
+                else:
+                    state.md.inline.parse(token.content, state.md, state.env, token.children)
             except _SpentError:
                 state.env[_CUT] = 1
                 del state.tokens[index - 1 :]  # with what opens it
@@ -135,3 +185,4 @@ _INTERRUPTS = ["paragraph", "reference", "blockquote", "list"]
 _MARKDOWN.block.ruler.at("table", _counted_table, {"alt": ["paragraph", "reference"]})
 _MARKDOWN.block.ruler.at("fence", _counted_fence, {"alt": _INTERRUPTS})
 _MARKDOWN.block.ruler.at("blockquote", _counted_quote, {"alt": _INTERRUPTS})
+_MARKDOWN.block.ruler.at("list", _counted_list, {"alt": ["paragraph", "reference", "blockquote"]})

@@ -62,6 +62,7 @@ class Names:
             for place, document in enumerate(documents, 1):
                 ids[document.doc_id] = min(ids[document.doc_id], document.rank or place)
         self.ids = ids  #: document id → its best rank in the context, 1-based
+        self.read: dict[int, Reading | None] = {}  #: what numbers in ranges name, each worked out once
         self._documents = documents
 
     def at(self, rank: int) -> str | None:
@@ -270,7 +271,9 @@ class Grammar:
         readings = []
         missing: Reading | None = None
         for number in sorted(known | {unknown}) if known else (low,):
-            reading = self.item(str(number), names) if number <= high else None
+            if number not in names.read:
+                names.read[number] = self.item(str(number), names)
+            reading = names.read[number] if number <= high else None
             if reading is not None and reading.verdict == "cites":
                 readings.append(reading)
             elif missing is None:
