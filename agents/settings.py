@@ -269,9 +269,6 @@ class Settings(BaseModel):
             "client.id": self.prefix,
             # After an outage librdkafka would wait up to ten seconds before it looks again.
             "reconnect.backoff.max.ms": 1000,
-            # Else librdkafka forgets all brokers once none answers, the coordinator that it keeps asking included: the
-            # first commit after an outage would hang for ever (librdkafka 5511, 5456), its thread spinning.
-            "metadata.recovery.strategy": "none",
         }
         if "SSL" in self.security_protocol:
             # librdkafka looks for authorities in places of its own: name the ones that Python trusts.
@@ -306,6 +303,9 @@ class Settings(BaseModel):
             # wait was most of the latency (FAUST 9).
             "retry.backoff.ms": 2,
             "retry.backoff.max.ms": 100,
+            # Else it forgets all brokers once none answers, the coordinator that it keeps asking included: the first
+            # commit after an outage would hang for ever (librdkafka 5511, 5456), its thread spinning.
+            "metadata.recovery.strategy": "none",
             # Else it connects when it has to, and while it fences it looks only every half second whether it has.
             "enable.sparse.connections": False,
         }
