@@ -12,7 +12,7 @@ from zlib import crc32
 import msgspec
 
 from stream.errors import SchemaError
-from stream.pairing import Slot, place
+from stream.pairing import ASKED, Slot, place
 from stream.windows import Standing
 
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
@@ -56,7 +56,9 @@ class Conversation(msgspec.Struct, array_like=True):
     clock: stream time of the partition when it was last touched; offset: input position it has taken in; first, last:
     smallest and largest event time; slots: the kept turns in event-time order; horizon: event time of the newest turn
     that is no longer kept; left: the newest response that is no longer kept, without its text; recent: digests of the
-    last turn ids; suite: fingerprint of the suite that `standing` is under (another suite starts a new one).
+    last turn ids; suite: fingerprint of the suite that `standing` is under (another suite starts a new one); asked:
+    whether a user is among those that are no longer kept, without meaning while there are none of them; older state,
+    which does not say so, is taken to have one.
     """
 
     version: int = VERSION
@@ -81,6 +83,7 @@ class Conversation(msgspec.Struct, array_like=True):
     slots: list[Slot] = []
     left: Slot | None = None
     standing: Standing = msgspec.field(default_factory=Standing)
+    asked: bool = True
 
     def knows(self, turn_id: str, content: str) -> tuple[Known, bytes]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
@@ -112,10 +115,12 @@ class Conversation(msgspec.Struct, array_like=True):
     def put(self, slot: Slot, limits: Limits) -> int | None:
         """Keep a turn in its place; return its index, None when it is too old to be paired with anything."""
         if slot.time < self.horizon:
+            self.asked |= slot.role in ASKED
             return None
         index = place(self.slots, slot)
         if len(self.slots) > limits.kept_turns:
             gone = self.slots.pop(0)
+            self.asked = self.prompted_before or gone.role in ASKED
             self.horizon = gone.time
             if gone.answer is not None:
                 gone.text = ""
@@ -127,8 +132,13 @@ class Conversation(msgspec.Struct, array_like=True):
 
     @property
     def forgot_turns(self) -> bool:
-        """Whether turns have left because there were too many to keep: a prompt may have been among them."""
+        """Whether turns have left because there were too many to keep."""
         return self.horizon > _BEFORE_ALL
+
+    @property
+    def prompted_before(self) -> bool:
+        """Whether a user spoke before all turns that are kept."""
+        return self.asked and self.forgot_turns
 
     @property
     def quiet_since(self) -> float:

@@ -15,7 +15,7 @@ from stream.scores import Outcome
 
 #: roles of a slot; a gap stands for a record of that role that could not be read
 USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap_assistant"
-_ASKED = (USER, GAP_USER)
+ASKED = (USER, GAP_USER)  #: roles of users
 
 
 class Answer(msgspec.Struct, array_like=True, gc=False):
@@ -86,22 +86,28 @@ def touched(slots: Sequence[Slot], index: int) -> list[int]:
         if slots[before].role == ASSISTANT:
             changed.append(before)
             break
-        if slots[before].role in _ASKED:
+        if slots[before].role in ASKED:
             break  # the response before it is paired with that one, and stays so
     if slots[index].role == ASSISTANT:
         changed.append(index)
-    elif slots[index].role in _ASKED:
+    elif slots[index].role in ASKED:
         for after in range(index + 1, len(slots)):
-            if slots[after].role in _ASKED:
+            if slots[after].role in ASKED:
                 break  # what stands behind that one had a prompt before
             if slots[after].role == ASSISTANT:
                 changed.append(after)
     return changed
 
 
+def unprompted(slots: Sequence[Slot]) -> list[int]:
+    """Return the indexes of responses before which no user spoke among these turns."""
+    first = next((index for index, slot in enumerate(slots) if slot.role in ASKED), len(slots))
+    return [index for index in range(first) if slots[index].role == ASSISTANT]
+
+
 def prompted(slots: Sequence[Slot], index: int) -> bool:
     """Say whether a user spoke before the response at `index`; a greeting answers nobody, and nobody judges it."""
-    return any(slot.role in _ASKED for slot in slots[:index])
+    return any(slot.role in ASKED for slot in slots[:index])
 
 
 def link(slots: Sequence[Slot], index: int) -> Link | None:
@@ -136,7 +142,7 @@ def _prompt_before(slots: Sequence[Slot], index: int) -> tuple[str, int]:
     "" when there are none, or when an unreadable one stands there: an older prompt would be the wrong one.
     """
     end = index
-    while end > 0 and slots[end - 1].role not in _ASKED:
+    while end > 0 and slots[end - 1].role not in ASKED:
         end -= 1
     start = end
     while start > 0 and slots[start - 1].role == USER:
