@@ -63,8 +63,7 @@ def read_checkpoint(headers: Sequence[tuple[str, bytes]] | None) -> Checkpoint |
         msg = f"expected a checkpoint of the changelog, got {content[:200]!r}: {error}"
         raise SchemaError(msg) from None
     if found.schema > SCHEMA:
-        msg = f"expected a checkpoint of schema {SCHEMA} at most, got {found.schema}: start a turnsignal that knows it"
-        raise SchemaError(msg)
+        raise SchemaError.newer("checkpoint", SCHEMA, found.schema)
     return found
 
 

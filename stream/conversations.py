@@ -13,7 +13,7 @@ import msgspec
 
 from stream.environments import furthest
 from stream.errors import SchemaError
-from stream.pairing import ASSISTANT, Answer, Slot, place
+from stream.pairing import ASKED, ASSISTANT, Answer, Slot, place
 from stream.windows import Standing
 
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
@@ -65,7 +65,9 @@ class Conversation(msgspec.Struct, array_like=True):
     last turn ids; suite: fingerprint of the suite that `standing` is under (another suite starts a new one); went_on:
     follow-ups that were read as going on or as thanks; unhappy: whether the last follow-up that was read, of those to
     answers that are no longer kept, is a clarification; asked: whom the last user turn was for, while nobody answered;
-    environment: the one furthest from production among its turns, None is production.
+    environment: the one furthest from production among its turns, None is production; prompted: whether a user is among
+    the turns that are no longer kept, without meaning while there are none of them; older state, which does not say so,
+    is taken to have one.
     """
 
     version: int = VERSION
@@ -94,6 +96,7 @@ class Conversation(msgspec.Struct, array_like=True):
     unhappy: bool = False
     asked: Answer | None = None
     environment: str | None = None
+    prompted: bool = True
 
     def knows(self, turn_id: str, content: str) -> tuple[Known, bytes]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
@@ -131,10 +134,12 @@ class Conversation(msgspec.Struct, array_like=True):
     def put(self, slot: Slot, limits: Limits) -> int | None:
         """Keep a turn in its place; return its index, None when it is too old to be paired with anything."""
         if slot.time < self.horizon:
+            self.prompted |= slot.role in ASKED
             return None
         index = place(self.slots, slot)
         if len(self.slots) > limits.kept_turns:
             gone = self.slots.pop(0)
+            self.prompted = self.prompted_before or gone.role in ASKED
             self.horizon = gone.time
             if gone.answer is not None:
                 gone.text = ""
@@ -161,8 +166,13 @@ class Conversation(msgspec.Struct, array_like=True):
 
     @property
     def forgot_turns(self) -> bool:
-        """Whether turns have left because there were too many to keep: a prompt may have been among them."""
+        """Whether turns have left because there were too many to keep."""
         return self.horizon > _BEFORE_ALL
+
+    @property
+    def prompted_before(self) -> bool:
+        """Whether a user spoke before all turns that are kept."""
+        return self.prompted and self.forgot_turns
 
     @property
     def quiet_since(self) -> float:

@@ -16,7 +16,7 @@ from stream.scores import Outcome
 
 #: roles of a slot; a gap stands for a record of that role that could not be read
 USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap_assistant"
-_ASKED = (USER, GAP_USER)
+ASKED = (USER, GAP_USER)  #: roles of users
 _FOLLOWED_UP, _SUPERSEDED = Outcome.FOLLOWED_UP, Outcome.SUPERSEDED
 _ANSWERED = (ASSISTANT, GAP_ASSISTANT)
 _TOGETHER = "\n"  #: between messages that came together, and between their ids
@@ -109,22 +109,28 @@ def touched(slots: Sequence[Slot], index: int) -> list[int]:
         if slots[before].role == ASSISTANT:
             changed.append(before)
             break
-        if answers_last and slots[before].role in _ASKED:
+        if answers_last and slots[before].role in ASKED:
             break  # the response before it is paired with that one, and stays so
     if slots[index].role == ASSISTANT:
         changed.append(index)
-    elif slots[index].role in _ASKED:
+    elif slots[index].role in ASKED:
         for after in range(index + 1, len(slots)):
-            if slots[after].role in _ASKED:
+            if slots[after].role in ASKED:
                 break  # what stands behind that one had a prompt before
             if slots[after].role == ASSISTANT:
                 changed.append(after)
     return changed
 
 
+def unprompted(slots: Sequence[Slot]) -> list[int]:
+    """Return the indexes of responses before which no user spoke among these turns."""
+    first = next((index for index, slot in enumerate(slots) if slot.role in ASKED), len(slots))
+    return [index for index in range(first) if slots[index].role == ASSISTANT]
+
+
 def prompted(slots: Sequence[Slot], index: int) -> bool:
     """Say whether a user spoke before the response at `index`; a greeting answers nobody, and nobody judges it."""
-    return any(slot.role in _ASKED for slot in slots[:index])
+    return any(slot.role in ASKED for slot in slots[:index])
 
 
 def link(slots: Sequence[Slot], index: int) -> Link | None:
@@ -161,7 +167,7 @@ def asked(slots: Sequence[Slot], index: int) -> tuple[int, int]:
     None of them when an unreadable one stands there: an older prompt would be the wrong one.
     """
     end = index
-    while end > 0 and slots[end - 1].role not in _ASKED:
+    while end > 0 and slots[end - 1].role not in ASKED:
         end -= 1
     start = end
     while start > 0 and slots[start - 1].role == USER:

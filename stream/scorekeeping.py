@@ -28,6 +28,7 @@ from stream.pairing import (
     link_key,
     prompted,
     touched,
+    unprompted,
 )
 from stream.scores import (
     CLARIFICATION_FREE,
@@ -248,16 +249,20 @@ class Scorekeeper:
         self, key: bytes, state: Conversation, slot: Slot, outbox: Outbox, offset: int, *, late: bool
     ) -> int | None:
         """Keep a turn in its place, and write a follow-up row for every response whose link it changed."""
+        prompted_before = state.prompted_before
         index = state.put(slot, self._limits)
-        if index is None:
+        if index is not None:
+            places = touched(state.slots, index)
+        else:
             outbox.tally.pairing["expired"] += 1
-            return None
-        for place in touched(state.slots, index):
+            # A question that came too late to be kept is one all the same, to the answers that had none before.
+            places = unprompted(state.slots) if state.prompted_before and not prompted_before else []
+        for place in places:
             found = link(state.slots, place)
             answer = state.slots[place].answer
             if found is None or answer is None or found.key == answer.link:
                 continue
-            if state.forgot_turns or prompted(state.slots, place):
+            if state.prompted_before or prompted(state.slots, place):
                 self._pair(key, state, place, answer, found, outbox, offset, late=late)
         return index
 

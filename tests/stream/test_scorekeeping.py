@@ -131,6 +131,26 @@ def test_two_greetings_become_answers_together() -> None:
     ]
 
 
+def test_answers_to_nobody_have_no_follow_up_however_many_came() -> None:
+    played = Played().say(*(reply(f"a{number}", T0 + number) for number in range(12)), user("u1", T0 + 20))
+    assert played.rows("follow_up") == []
+    assert len(played.rows("response")) == 12
+
+
+def test_an_answer_is_prompted_by_a_question_that_is_no_longer_kept() -> None:
+    replies = [reply(f"a{number}", T0 + 1 + number) for number in range(9)]
+    played = Played().say(user("u1", T0), *replies, user("u2", T0 + 20))
+    assert [row["turn_id"] for row in played.rows("follow_up")] == [f"a{number}" for number in range(9)]
+
+
+def test_a_question_that_came_too_late_to_be_kept_prompts_the_answers_that_had_none() -> None:
+    replies = [reply(f"a{number}", T0 + 1 + number) for number in range(8)]
+    played = Played().say(*replies, user("u1", T0))
+    superseded = [f"a{number}" for number in range(2, 7)]  # of the answers that are still kept
+    assert [row["turn_id"] for row in played.rows("follow_up")] == superseded
+    assert [row["turn_id"] for row in played.say(user("u2", T0 + 20)).rows("follow_up")] == [*superseded, "a7"]
+
+
 def test_user_after_user_belongs_to_the_same_prompt() -> None:
     suite = Suite.model_validate({"exchanges": {"share": 1.0}})
     played = Played(suite).say(

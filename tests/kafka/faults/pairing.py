@@ -19,12 +19,11 @@ Row = tuple[str, str, str, str, str]  #: conversation, turn, stage, outcome, fol
 
 
 class Kept(NamedTuple):
-    """A turn that can still be paired; asked: a user spoke before it; gap: it stands for a record nobody can read."""
+    """A turn that can still be paired; gap: it stands for a record nobody can read."""
 
     time: float
     role: str
     name: str
-    asked: bool = False
     gap: bool = False
 
 
@@ -35,25 +34,22 @@ class Conversation:
         self.seen: list[tuple[str, str]] = []
         self.kept: list[Kept] = []
         self.pairs: dict[str, tuple[str, str, bool]] = {}
+        self.asked = False  # a user spoke before all that are kept
         self.last, self.clock, self.oldest, self.gaps = *[float("-inf")] * 3, 0
 
     def put(self, turn: Kept) -> Iterable[tuple[str, str, str]]:
         """Put a turn in its place; yield (response, outcome, follow-up) of every pair that this makes or changes."""
-        if turn.time < self.oldest:
-            return
-        turn = turn._replace(asked=self.oldest > float("-inf"))  # the question may be among those that are not kept
         turns = sorted([*self.kept, turn], key=lambda kept: kept.time)  # after those of the same time
-        if turns[0] is turn and len(turns) > KEPT_TURNS:  # too old to be kept
-            self.oldest = turn.time
-            return
-        first = next((at for at, one in enumerate(turns) if one.role == "user"), len(turns))
-        turns = [one._replace(asked=one.asked or at > first) for at, one in enumerate(turns)]
-        if len(turns) > KEPT_TURNS:
-            self.oldest = turns.pop(0).time
+        if turn.time < self.oldest or len(turns) > KEPT_TURNS:  # one of them is too old to be kept
+            gone = turn if turn.time < self.oldest else turns[0]
+            turns.remove(gone)
+            self.oldest = max(self.oldest, gone.time)
+            self.asked |= gone.role == "user"
         self.kept = turns
+        first = next((at for at, one in enumerate(turns) if one.role == "user"), len(turns))
         for at, response in enumerate(turns):
             after = next((one for one in turns[at + 1 :] if one.role == "user" or not one.gap), None)
-            if response.role == "user" or response.gap or not response.asked or after is None:
+            if response.role == "user" or response.gap or after is None or not (self.asked or at > first):
                 continue
             outcome, name = ("followed_up", after.name) if after.role == "user" else ("superseded", "")
             gap = bool(name) and (after.gap or turns[at + 1] is not after)

@@ -3,7 +3,9 @@
 import ast
 from collections import Counter
 from pathlib import Path
+from random import Random
 
+import orjson
 import pytest
 
 from agents.topics import partition_for
@@ -44,6 +46,31 @@ def test_the_plain_pairing_and_the_pipeline_expect_the_same_rows_and_dead_letter
     found = foretell(turns, make_suite(), "turns")
     assert found.count > 3_000
     assert counted(turns, found) == (0, 0, 0, 0)
+
+
+def make_monologues(seed: int) -> dict[int, list[Kept]]:
+    """Make conversations in which users hardly speak, in an order that is not that of their times."""
+    chance, records = Random(seed), []
+    for name in (f"monologue-{number}" for number in range(20)):
+        for number in range(25):
+            turn = {"conversation_id": name, "turn_id": f"{name}:{number}", "text": f"Text {number}."}
+            turn["role"] = "user" if chance.random() < 0.1 else "assistant"
+            at = number + (chance.randrange(-12, 3) if chance.random() < 0.3 else 0)
+            turn["timestamp"] = f"2024-05-01T09:{20 + at:02}:00Z"
+            records.append(Kept(0, len(records), name.encode(), orjson.dumps(turn), BROKER_TIME))
+    return {0: records}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_answers_to_nobody_have_no_follow_up_however_many_came_and_whenever_a_question_does(seed: int) -> None:
+    turns = make_monologues(seed)
+    found = foretell(turns, make_suite(), "turns")
+    assert counted(turns, found) == (0, 0, 0, 0)
+
+
+def test_nobody_follows_up_on_a_monologue() -> None:
+    rows, _ = pairing.foretell_rows([turn for turn in make_monologues(1)[0] if b'"assistant"' in turn.value])
+    assert {stage for _, _, stage, _, _ in rows} == {"response"}
 
 
 def test_a_row_that_is_missing_twice_or_made_up_is_seen(turns: dict[int, list[Kept]], outcome: Outcome) -> None:
