@@ -235,7 +235,12 @@ class FollowUpRules:
         if shared < 2:
             return None
         kind, before = self._question_word(follow_up), self._question_word(prompt)
-        if kind == before and 2 * shared >= max(len(asked), len(words)) and context.holds("failed"):
+        if (
+            kind == before
+            and kind in self._question_words
+            and 2 * shared >= max(len(asked), len(words))
+            and context.holds("failed")
+        ):
             return self._anew
         if kind != before and kind in self._question_words and (asks or not context.holds("unasked")):
             return None
