@@ -2,7 +2,8 @@
 
     python tests/measuring/confidences.py FOLDER... --mappings tests/measuring > stream/follow_up_confidences.toml
 
-FOLDER: labelled sets of the frozen part (`parts.py`, `everyday.py`). A rule that calls a clarification is right where
+FOLDER: labelled sets of a part that rules were not made from (`parts.py`, `everyday.py`), or the folder of such a part.
+A set comes once for each part that it is given of. A rule that calls a clarification is right where
 the label does; one that reads a message as going on, where it does not. Where n is small the share says little, so it
 is drawn towards the share of all rules of its kind, as if PRIOR more messages had been seen there (a beta prior).
 """
