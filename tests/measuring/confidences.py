@@ -2,9 +2,10 @@
 
     python tests/measuring/confidences.py FOLDER... --mappings tests/measuring > stream/follow_up_confidences.toml
 
-FOLDER: labelled sets of parts that rules were not made from (`parts.py`, `everyday.py`), or folders of such sets. A rule that calls a clarification is right where
-the label does; one that reads a message as going on, where it does not. Where n is small the share says little, so it
-is drawn towards the share of all rules of its kind, as if PRIOR more messages had been seen there (a beta prior).
+FOLDER: sets of parts that rules were not made from (`parts.py`, `everyday.py`), or folders of such sets. A rule that
+calls a clarification is right where the label does; one that reads a message as going on, where it does not. Where n is
+small the share says little, so it is drawn towards the share of all rules of its kind, as if PRIOR more messages had
+been seen there (a beta prior).
 """
 
 import argparse
