@@ -92,6 +92,7 @@ class Context:
             len(words) < 2
             or words[0] in ("i", "we")
             or not _PRAISE.isdisjoint(words)
+            or (self._follow_up[-1] == "!" and words[0] not in _SUBJECTS)
             or prompt[:2].casefold() in _TELLING
             or ("?" not in prompt and prompt[:1].islower())
         ):

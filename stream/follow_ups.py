@@ -176,7 +176,6 @@ class FollowUpRules:
         self._same = self.reading(label.REPEAT, "The user asks the same question again.")
         self._nearly_same = self.reading(label.REPEAT, "The user asks nearly the same question again.")
         self._part = self.reading(label.REPEAT, "The user says again what they asked for.")
-        self._anew = self.reading(label.REPEAT, "The assistant could not help, and the user asks in other words.")
         self._insisting = self.reading(label.REPEAT, "The user stresses a word of the question.")
         self._changed = self.reading(label.REPEAT, "The user asks the question again with a detail added.")
 
@@ -257,8 +256,6 @@ class FollowUpRules:
         if shared < 2:
             return None
         kind, before = self._question_word(follow_up), self._question_word(prompt)
-        if kind == before and 2 * shared >= max(len(asked), len(words)) and context.holds("failed"):
-            return self._anew
         if kind != before and kind in self._question_words and (asks or not context.holds("unasked")):
             return None
         if shared >= 0.8 * len(asked) and shared >= 0.8 * len(words):

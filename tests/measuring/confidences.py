@@ -2,9 +2,10 @@
 
     python tests/measuring/confidences.py FOLDER... --mappings tests/measuring > stream/follow_up_confidences.toml
 
-FOLDER: labelled sets of the frozen part (`parts.py`, `everyday.py`). A rule that calls a clarification is right where
-the label does; one that reads a message as going on, where it does not. Where n is small the share says little, so it
-is drawn towards the share of all rules of its kind, as if PRIOR more messages had been seen there (a beta prior).
+FOLDER: sets of parts that rules were not made from (`parts.py`, `everyday.py`), or folders of such sets. A rule that
+calls a clarification is right where the label does; one that reads a message as going on, where it does not. Where n is
+small the share says little, so it is drawn towards the share of all rules of its kind, as if PRIOR more messages had
+been seen there (a beta prior).
 """
 
 import argparse
@@ -81,9 +82,10 @@ def main() -> int:
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--mappings", type=Path, required=True)
     options = parser.parse_args()
-    names = " ".join(folder.name for folder in options.folders)
-    decisions = [one for folder in find_sets(options.folders) for one in decide(folder, options.mappings)]
-    print(spell(decisions, f"tests/measuring/confidences.py on the frozen part of {names}"), end="")
+    folders = [folder for given in options.folders for folder in find_sets([given])]
+    names = " ".join(f"{folder.parent.name}/{folder.name}" for folder in folders)
+    decisions = [one for folder in folders for one in decide(folder, options.mappings)]
+    print(spell(decisions, f"tests/measuring/confidences.py on {names}"), end="")
     return 0
 
 

@@ -1,7 +1,6 @@
 """The second oracle: which rows must be there, by the rules alone; nothing of the product is imported here.
 
-It says which response and follow-up rows and which dead letters must come of what the broker kept: turns by event time,
-the first later user turn and those right behind it are the follow-up, a later response supersedes.
+It says which rows and dead letters must come of what the broker kept; what users say up to an answer is one follow-up.
 """
 
 import json
@@ -32,8 +31,7 @@ class Conversation:
 
     def __init__(self) -> None:
         self.seen: list[tuple[str, str]] = []
-        self.kept: list[Kept] = []
-        self.pairs: dict[str, tuple[str, str, bool]] = {}
+        self.kept, self.pairs = list[Kept](), dict[str, tuple[str, str, bool]]()
         self.asked = False  # a user spoke before all that are kept
         self.last, self.clock, self.oldest, self.gaps = *[float("-inf")] * 3, 0
 
@@ -52,11 +50,9 @@ class Conversation:
             if response.role == "user" or response.gap or after is None or not (self.asked or at > first):
                 continue
             outcome, name = ("followed_up", after.name) if after.role == "user" else ("superseded", "")
-            gap = bool(name) and (after.gap or turns[at + 1] is not after)
-            if name and not gap:
-                together = takewhile(lambda one: one.role == "user" and not one.gap, turns[at + 1 :])
-                name = "\n".join(one.name for one in together)
-            pair = outcome, name or after.name, gap
+            together = takewhile(lambda one: one.role == "user" and not one.gap, turns[at + 1 :])
+            name = "\n".join(one.name for one in together) or name
+            pair = outcome, after.name + name, bool(name) and (after.gap or turns[at + 1] is not after)
             if self.pairs.get(response.name) != pair:
                 self.pairs[response.name] = pair
                 yield response.name, outcome, name
@@ -64,8 +60,7 @@ class Conversation:
 
 def foretell_rows(records: Sequence[Any]) -> tuple[Counter[Row], Counter[int]]:
     """Say which rows, how often, and which offsets are dead letters, for one partition's records in their order."""
-    rows: Counter[Row] = Counter()
-    letters: Counter[int] = Counter()
+    rows, letters = Counter[Row](), Counter[int]()
     everybody, stream = dict[str, Conversation](), float("-inf")
     for record in records:
         turn, conversation, role = read(record)
