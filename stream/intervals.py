@@ -57,7 +57,8 @@ class Estimate(NamedTuple):
 class Difference(NamedTuple):
     """The difference of two independent means with its 95 % interval; n: the smaller of the two.
 
-    p: of the two-sided test that the interval inverts: below 0.05 exactly where the interval leaves 0 out.
+    p: of the two-sided test that the interval inverts, or of the likelihood ratio where that is larger; where it is
+    below 0.05, the interval leaves 0 out.
     """
 
     value: float
@@ -194,12 +195,14 @@ def difference(after: Estimate, before: Estimate) -> Difference:
     """Return after − before of two independent estimates.
 
     Newcombe's hybrid of the two score intervals (1998, method 10), for means as for rates, with t of Welch's degrees;
-    p comes from the widest interval that leaves 0 out.
+    p comes from the widest interval that leaves 0 out, but is not below that of the likelihood ratio: far out, where
+    many figures are looked at, four failures among 30 conversations would else be surer than they are.
     """
     degrees = _welch(after, before)
     low, high = _newcombe(after, before, t_quantile(degrees))
     delta = after.value - before.value
-    return Difference(delta, low, high, min(after.n, before.n), t_tails(_reach(after, before), degrees))
+    reach = min(_reach(after, before), _likelihood_reach(after, before))
+    return Difference(delta, low, high, min(after.n, before.n), t_tails(reach, degrees))
 
 
 def _newcombe(after: Estimate, before: Estimate, quantile: float) -> tuple[float, float]:
@@ -230,6 +233,19 @@ def _reach(after: Estimate, before: Estimate) -> float:
         else:
             far = middle
     return near
+
+
+def _likelihood_reach(after: Estimate, before: Estimate) -> float:
+    """Return the root of twice the log likelihood ratio of two rates against one, at their effective sizes."""
+    pooled = (after.size * after.value + before.size * before.value) / (after.size + before.size)
+    ratio = sum(one.size * _divergence(one.value, pooled) for one in (after, before))
+    return math.sqrt(max(0.0, 2 * ratio))
+
+
+def _divergence(rate: float, other: float) -> float:
+    """Return the Kullback–Leibler divergence of one rate from another that is 0 or 1 only where both are."""
+    parts = ((rate, other), (1 - rate, 1 - other))
+    return math.fsum(mine * math.log(mine / theirs) for mine, theirs in parts if mine > 0 and theirs > 0)
 
 
 def jackknife(value: float, left_out: Sequence[float], n: int) -> Interval:

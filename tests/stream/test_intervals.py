@@ -153,3 +153,14 @@ def test_the_interval_covers_what_goes_up_and_down_with_the_load() -> None:
         )
         covered += found.interval.low <= 0.5 <= found.interval.high
     assert covered >= 0.88 * 200  # as if every value stood for itself: 0.35
+
+
+def few_failures(turns_with_one: int, conversations: int) -> Clusters:
+    """Conversations of four turns, of which so many have one turn that fails."""
+    return clusters(*[(4, 4.0 - (i < turns_with_one)) for i in range(conversations)])
+
+
+def test_a_few_failures_in_a_canary_are_no_surer_than_counting_makes_them() -> None:
+    canary, others = mean_over_turns(few_failures(4, 30)), mean_over_turns(few_failures(20, 1000))
+    exact = stats.fisher_exact([[4, 116], [20, 3980]]).pvalue
+    assert exact / 2 < difference(canary, others).p < 2 * exact  # by the interval alone: a fifteenth of it
