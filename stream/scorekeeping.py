@@ -6,6 +6,7 @@ Turns, gaps and the end of a conversation come in through `on_…` methods; what
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from stream import votes
 from stream.compliance import COMPLIANCE
 from stream.conversations import Conversation
 from stream.follow_up_scoring import FollowUpScorer
@@ -39,7 +40,7 @@ from stream.scoring import (
 from stream.stats import Means, mean, named
 from stream.suite import Suite
 from stream.turns import Turn
-from stream.windows import Frame, Standing
+from stream.windows import Frame, Settled, Standing
 
 _ENDED = link_key(Outcome.ENDED, "")
 _OUTCOME_VALUES = {"resolved": 1.0, "clarified": 0.5, "abandoned": 0.0}
@@ -60,6 +61,10 @@ class Watch(Protocol):
         """Take note of a close, after which the conversation may come back; answer: its last one."""
         ...
 
+    def on_vote(self, key: bytes, state: Conversation) -> None:
+        """Take note of a vote; its conversation is as it is with it."""
+        ...
+
 
 class Scorekeeper:
     """Apply turns to conversations under one suite; processor: tells seconds of processor time."""
@@ -75,6 +80,32 @@ class Scorekeeper:
         self._frame = Frame(suite.window_specs, len(self.scorers))
         self._place = {scorer: 2 * i for i, scorer in enumerate(self.scorers)}
         self._places: dict[tuple[str, ...], tuple[int, ...]] = {}
+
+    def describe(self, key: bytes, state: Conversation) -> dict[str, Any]:
+        """Spell out what is remembered of a conversation, for people: without the texts."""
+        scorers = self.scorers if state.suite == self._suite else []
+        standing = state.standing.settle(self._frame, state.last) if scorers else Settled([], [])
+        return {
+            "conversation_id": key.decode(),
+            "open": not state.closed,
+            "first": state.first,
+            "last": state.last,
+            "turns": state.turns,
+            "responses": state.responses,
+            "clarifications": state.clarifications,
+            "superseded": state.superseded,
+            "late": state.late,
+            "duplicates": state.duplicates,
+            "gaps": state.gaps,
+            "closes": state.closes,
+            "suite": state.suite,
+            "scores": named(standing.means, scorers),
+            "votes": votes.describe(state),
+            "windows": [
+                {"size": window.size, "start": window.start, "scores": named(window.means, scorers)}
+                for window in standing.windows
+            ],
+        }
 
     def on_user(
         self, key: bytes, state: Conversation, turn: Turn, time: float, outbox: Outbox, offset: int, *, late: bool
@@ -152,11 +183,16 @@ class Scorekeeper:
             "scores": named(means, self.scorers),
             "suite": self._suite,
         }
+        voted = votes.describe(state)
+        if voted is not None:
+            summary["votes"] = voted
         outbox.summary(key, summary)
         if last is None or answer is None or outcome is None:
             return
         value = _OUTCOME_VALUES[outcome]
         scored = Scored([{"scorer": CONVERSATION, "value": value, "label": outcome}, diagnosis])
+        if voted is not None:
+            scored.scores.append(votes.score(voted))
         # The number of turns is part of it: a turn that is not kept (system, too late) re-opens a conversation as well.
         saw = f"{state.slots[-1].turn_id}#{state.turns}"
         row = row_id(key.decode(), last.turn_id, Stage.CLOSE, saw, self._suite)

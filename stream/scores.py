@@ -17,6 +17,7 @@ class Unscored(StrEnum):
     NO_JUDGMENTS = "no_judgments"  #: the known relevant documents are not given
     NOT_APPLICABLE = "not_applicable"  #: the scorer has nothing to look at here
     NO_SIGNAL = "no_signal"  #: no rule recognises the message
+    UNKNOWN_TURN = "unknown_turn"  #: feedback about a response that is not known, or not any more
     LANGUAGE = "language"  #: the message is in a language that the rules do not read
     GAP = "gap"  #: an unreadable record stands between the response and this message
     SAMPLED_OUT = "sampled_out"
@@ -34,6 +35,7 @@ class Stage(StrEnum):
     FOLLOW_UP = "follow_up"
     VERDICT = "verdict"
     CLOSE = "close"
+    FEEDBACK = "feedback"
 
 
 class Outcome(StrEnum):
@@ -95,13 +97,25 @@ class Source:
 
 
 @dataclass(slots=True)
+class About:
+    """Which feedback a row is of: its id, None where a turn carried it; a label's scorer; the rater's digest."""
+
+    kind: str
+    id: str | None = None
+    scorer: str | None = None
+    rater: str | None = None
+
+
+@dataclass(slots=True)
 class ScoreRecord:
     """All scores of one exchange at one stage (topic `turnsignal.scores`, keyed by conversation).
 
-    id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn;
-    time: event time in seconds since 1970 of the turn that completed the row; outcome: how the exchange closed, if it
-    did; follow_up: the user turn that was judged; replaces: the row that this one corrects. Append-only: readers take
-    the newest per (conversation, turn, stage).
+    id: digest of conversation, turn, stage, the turns it saw (of feedback: its id), suite and judge; turn_id: the
+    assistant turn; assistant: None for feedback about a turn that is not known; time: event time in seconds since 1970
+    of the turn, or feedback, that completed the row; outcome: how the exchange closed, if it did; follow_up: the user
+    turn that was judged; replaces: the row that this one corrects; replaced_by: the row of later feedback that came
+    before this one. Append-only: readers take the newest per (conversation, turn, stage), and of feedback those that
+    nothing replaces.
     """
 
     schema: Literal[1]
@@ -109,7 +123,7 @@ class ScoreRecord:
     conversation_id: str
     turn_id: str
     stage: Stage
-    assistant: str
+    assistant: str | None
     time: float
     suite: str
     scores: list[Score]
@@ -121,6 +135,8 @@ class ScoreRecord:
     follow_up: str | None = None
     replaces: str | None = None
     late: bool = False
+    feedback: About | None = None
+    replaced_by: str | None = None
 
 
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)

@@ -44,6 +44,7 @@ class Tally:
     diagnosis: rows like "high/low/unknown" (relevancy, follow-ups, instructions).
     citations: valid, dangling, duplicate, malformed. retrieved, cited: by `rank_band`.
     outcomes: how conversations closed (resolved, clarified, abandoned). pairing: paired, superseded, late, ….
+    feedback: by kind and what became of it: known, waited, unknown.
     records: by topic and scored, duplicate, dead_letter, …. dead_letters: by topic and `stream.errors.Reason`.
     redactions: what was taken out of turns, by kind.
     overflow: how often something from the traffic counted as "other" for want of room, by what it was.
@@ -62,6 +63,7 @@ class Tally:
     cited: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
     outcomes: defaultdict[Series, int] = field(default_factory=lambda: defaultdict(int))
     pairing: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    feedback: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     records: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     dead_letters: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     redactions: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -96,5 +98,5 @@ class Tally:
 
 _COUNTS = (
     *("turns", "verdicts", "unscored", "checks", "diagnosis", "citations", "retrieved", "cited", "outcomes"),
-    *("pairing", "records", "dead_letters", "redactions", "overflow"),
+    *("pairing", "feedback", "records", "dead_letters", "redactions", "overflow"),
 )
