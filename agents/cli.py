@@ -18,7 +18,7 @@ from agents.command_measure import measure
 from agents.command_review import review
 from agents.command_suite import schema, suite
 from agents.command_topics import forget, topics
-from agents.options import FILES, SPEED, SUITE, open_console, read_settings, shown_progress
+from agents.options import FEEDBACK, FILES, SPEED, SUITE, open_console, read_settings, shown_progress
 from stream.errors import ConfigError, TurnsignalError
 
 EXIT_FAILED, EXIT_USAGE = 1, 2
@@ -133,8 +133,17 @@ def demo(
 @click.option("--topic", help="Where to send them.  [the turns topic]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
 @click.option("--rejects", type=click.Path(path_type=Path, dir_okay=False), default="rejects.jsonl", show_default=True)
-def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: bool, rejects: Path) -> None:
-    """Send recorded turns (.jsonl, .jsonl.gz) to Kafka, keyed by conversation.
+@FEEDBACK
+def produce(
+    files: tuple[Path, ...],
+    *,
+    speed: float,
+    topic: str | None,
+    as_is: bool,
+    rejects: Path,
+    feedback: tuple[Path, ...],
+) -> None:
+    """Send recorded turns (.jsonl, .jsonl.gz) to Kafka, keyed by conversation, and feedback to its own topic.
 
     Lines that no worker could take in go to the reject file, with their number and the reason; the rest goes on.
     """
@@ -145,14 +154,16 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
     from agents.topics import topic_names
 
     settings = read_settings()
-    name = topic or topic_names(settings.prefix)["turns"]
-    with shown_progress("reading", Recording(files).size) as (console, reading, sending):
+    names = topic_names(settings.prefix)
+    name = topic or names["turns"]
+    with shown_progress("reading", Recording(files, feedback=feedback).size) as (console, reading, sending):
         done = produce_files(
             settings,
             files,
             name,
             now=time.time(),
             rejects=rejects,
+            feedback=(feedback, names["feedback"]) if feedback else None,
             speed=speed or None,
             as_is=as_is,
             reading=reading,
@@ -160,6 +171,8 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
             say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),
         )
     click.echo(f"Sent {done.sent:,} turns to {name}.")
+    if feedback:
+        click.echo(f"Sent {done.feedback:,} records of feedback to {names['feedback']}.")
     if done.rejects is not None:
         reasons = ", ".join(f"{reason} {n}" for reason, n in sorted(done.rejected.items()))
         click.echo(f"Rejected {done.rejected.total():,} lines ({reasons}); see {done.rejects}.")
@@ -178,9 +191,11 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
 @click.option("--redaction", type=SUITE, help="What to take out of texts first.  [TURNSIGNAL_REDACTION, or nothing]")
 @click.option("--workers", type=click.IntRange(1), help="Processes.  [one per core]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
+@FEEDBACK
 def replay(
     files: tuple[Path, ...],
     *,
+    feedback: tuple[Path, ...],
     out: Path,
     suite_file: Path | None,
     redaction: Path | None,
@@ -203,8 +218,17 @@ def replay(
     chosen = suite_in_force(
         suite_file or environment("TURNSIGNAL_SUITE") or None, redaction or environment("TURNSIGNAL_REDACTION") or None
     )
-    with shown_progress("replaying", Recording(files).size) as (_, reading, _sending):
-        summary = replay_files(files, out, chosen, time.time(), workers=workers or 0, as_is=as_is, progress=reading)
+    with shown_progress("replaying", Recording(files, feedback=feedback).size) as (_, reading, _sending):
+        summary = replay_files(
+            files,
+            out,
+            chosen,
+            time.time(),
+            feedback=feedback,
+            workers=workers or 0,
+            as_is=as_is,
+            progress=reading,
+        )
     console = open_console()
     for line in tell_conversations(summary):
         console.print(line, highlight=False, soft_wrap=isinstance(line, str))
@@ -216,6 +240,9 @@ def _tell_replay(summary: Mapping[str, Any], out: Path) -> str:
     lines = [
         f"{turns:,} turns, {summary['conversations']['closed']:,} conversations, {sum(dead.values()):,} dead letters."
     ]
+    if heard := sum(row["n"] for row in summary["feedback"]):
+        unknown = sum(row["n"] for row in summary["feedback"] if row["result"] == "unknown")
+        lines.append(f"  feedback: {heard:,}" + (f", {unknown:,} of turns that are not known" if unknown else ""))
     lines += [f"  dead letters, {reason}: {n:,}" for reason, n in dead.items()]
     lines += [f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items()]
     if not turns:

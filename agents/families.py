@@ -4,7 +4,11 @@ The table is the contract with rules and dashboards, whose tests read it; `agent
 """
 
 from collections.abc import Mapping
+from itertools import product
 from typing import NamedTuple
+
+from stream.feedback import KINDS
+from stream.feedback_scoring import RESULTS
 
 PREFIX = "turnsignal_"
 
@@ -29,6 +33,10 @@ PAIRING_OUTCOMES = (
     "naive_timestamp",
 )
 ROLES = ("user", "assistant", "system", "tool")
+
+
+#: Series that exist from the start.
+BEGUN_FEEDBACK = tuple(("feedback_total", labels) for labels in product(KINDS, RESULTS))
 
 
 class Family(NamedTuple):
@@ -56,6 +64,9 @@ FAMILIES: Mapping[str, Family] = {
     "cited_documents_total": Family("counter", (*RELEASE, "rank"), "Cited documents, by rank in the context."),
     "conversations_closed_total": Family("counter", (*RELEASE, "outcome"), "Closed conversations, by outcome."),
     "pairing_total": Family("counter", ("outcome",), "What became of turns on their way into exchanges."),
+    "feedback_total": Family(
+        "counter", ("kind", "result"), "Feedback rows: its turn was known, came later, or is not known."
+    ),
     "records_total": Family("counter", ("topic", "result"), "Records read, by what became of them."),
     "dead_letters_total": Family("counter", ("topic", "reason"), "Records set aside, by reason."),
     "redactions_total": Family("counter", ("kind",), "What was taken out of texts before they were scored, by kind."),

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from stream.exchanges import EXCHANGE_RECORDS
+from stream.feedback import FEEDBACK
 from stream.scores import SCORE_RECORDS
 from stream.suite import Suite
 from stream.turns import TURNS
@@ -20,12 +21,31 @@ class Mean:
 
 
 @dataclass(slots=True)
+class Votes:
+    """How votes and follow-ups meet in a conversation; contradicted: turns with a thumbs-down, and the user went on.
+
+    up, down: votes; agree, disagree, only_vote, only_follow_up: responses; agreement, kappa: where there are both.
+    """
+
+    up: int
+    down: int
+    agree: int
+    disagree: int
+    only_vote: int
+    only_follow_up: int
+    contradicted: list[str]
+    agreement: float | None = None
+    kappa: float | None = None
+
+
+@dataclass(slots=True)
 class Summary:
     """A closed conversation (topic `turnsignal.conversations`, compacted, keyed by conversation).
 
     assistant, version, model, platform: of the last response; first, last: event times, closed_at: event time of the
     close, all in seconds since 1970; closes: how often it has closed so far; clarifications: follow-ups that asked for
-    one; diagnosis, meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean.
+    one; diagnosis, meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean;
+    votes: those that had come by then.
     """
 
     schema: Literal[1]
@@ -49,17 +69,19 @@ class Summary:
     meaning: str
     scores: dict[str, Mean]
     suite: str
+    votes: Votes | None = None
 
 
 SUMMARIES: TypeAdapter[Summary] = TypeAdapter(Summary)
 
 
 def schema_of(record: str) -> dict[str, Any]:
-    """Return the JSON Schema of turn, score, exchange, conversation or suite."""
+    """Return the JSON Schema of turn, feedback, score, exchange, conversation or suite."""
     if record == "suite":
         return Suite.model_json_schema()
     adapters: dict[str, TypeAdapter[Any]] = {
         "turn": TURNS,
+        "feedback": FEEDBACK,
         "score": SCORE_RECORDS,
         "exchange": EXCHANGE_RECORDS,
         "conversation": SUMMARIES,
