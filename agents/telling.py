@@ -56,8 +56,8 @@ def tell_conversations(summary: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield from _changes(row)
     if summary["comparisons"]:
         yield PROMISE
-    if summary["votes"]:
-        yield _votes(summary["votes"][:ROWS])
+    if votes := summary.get("votes"):
+        yield _votes(votes[:ROWS])
     for row in summary["position_bias"]:
         yield _bias(row)
     if any("debiased" in one for row in summary["position_bias"] for one in row.get("ndcg", ())):
