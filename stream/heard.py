@@ -7,6 +7,7 @@ id, not by arrival.
 
 from bisect import insort
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import NamedTuple
 
 import msgspec
@@ -22,6 +23,12 @@ _MAX_RELEASES = 16  #: who answered: different ones among those
 _UNKNOWN = 255  #: place of a release when there were more
 _ANSWERED_BYTES = 8  #: of a response: its id's digest, the place of its release, what its follow-up said
 NONE, FINE, CLARIFICATION = 0, 1, 2  #: what a follow-up said
+
+#: Fields of an answer that are the same for all of a release.
+_WHO = [
+    name for name in Answer.__struct_fields__ if name in ("assistant", "version", "model", "platform", "environment")
+]
+_identify = attrgetter(*_WHO)
 
 
 class Reaction(msgspec.Struct, array_like=True, gc=False):
@@ -94,10 +101,14 @@ class Heard(msgspec.Struct, array_like=True):
 
     def on_left(self, turn_id: str, answer: Answer) -> None:
         """Remember who gave a response that is no longer kept, and what its follow-up said."""
-        who = _who(answer)
-        if who not in self.releases and len(self.releases) < _MAX_RELEASES:
-            self.releases.append(who)
-        place = self.releases.index(who) if who in self.releases else _UNKNOWN
+        who = _identify(answer)
+        for place, known in enumerate(self.releases):  # noqa: B007 - nearly always the first one
+            if _identify(known) == who:
+                break
+        else:
+            place = len(self.releases) if len(self.releases) < _MAX_RELEASES else _UNKNOWN
+            if place != _UNKNOWN:
+                self.releases.append(Answer(**dict(zip(_WHO, who, strict=True))))
         mark = digest(turn_id) + bytes((place, reading(answer)))
         self.answered = (self.answered + mark)[-MAX_ANSWERED * _ANSWERED_BYTES :]
 
@@ -141,14 +152,3 @@ def reading(answer: Answer) -> int:
     if answer.strict is None:
         return NONE
     return CLARIFICATION if answer.clarification else FINE
-
-
-def _who(answer: Answer) -> Answer:
-    """Return an answer with nothing but who gave it."""
-    return Answer(**{name: getattr(answer, name) for name in _WHO})
-
-
-#: Fields of an answer that are the same for all of a release.
-_WHO = [
-    name for name in Answer.__struct_fields__ if name in ("assistant", "version", "model", "platform", "environment")
-]

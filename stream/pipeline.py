@@ -280,7 +280,8 @@ class Shard:
         if known is Known.DUPLICATE:
             state.duplicates += 1
             outbox.tally.records[self.topic, "duplicate"] += 1
-            self._vote(key, state, turn, record.offset)  # sent again, perhaps, for the sake of the vote
+            if turn.vote is not None:  # sent again, perhaps, for its sake
+                self._vote(key, state, turn, turn.vote, record.offset)
             return
         state.remember(mark, self._limits)
         state.clock = self.clock.advance(time, broker_time)
@@ -298,13 +299,13 @@ class Shard:
             self._keeper.on_user(key, state, turn, time, outbox, record.offset, late=late)
         if state.is_waiting:
             self._feedback.on_turn(key, state, turn.turn_id, outbox)
-        self._vote(key, state, turn, record.offset)
-
-    def _vote(self, key: bytes, state: Conversation, turn: Turn, offset: int) -> None:
-        """Take in the vote that a turn carries, if any: feedback like any other."""
         if turn.vote is not None:
-            reaction = Reaction("", turn.turn_id, VOTE, turn.time, offset, turn.vote)
-            self._feedback.on_vote(key, state, reaction, self._outbox)
+            self._vote(key, state, turn, turn.vote, record.offset)
+
+    def _vote(self, key: bytes, state: Conversation, turn: Turn, vote: int, offset: int) -> None:
+        """Take in the vote that a turn carries: feedback like any other."""
+        reaction = Reaction("", turn.turn_id, VOTE, turn.time, offset, vote)
+        self._feedback.on_vote(key, state, reaction, self._outbox)
 
     def _hear(self, record: Record) -> None:
         """Take in one record of feedback; it waits in its conversation if need be, and opens none."""

@@ -80,9 +80,9 @@ def describe(state: Conversation) -> dict[str, Any] | None:
 
     contradicted: turns with a thumbs-down under which the user went on, the first few.
     """
-    found = list(meetings(state))
-    if not any(met.vote for met in found):
+    if state.heard is None or not any(one.vote for one in state.heard.newest):
         return None
+    found = list(meetings(state))
     contradicted = [met.turn_id for met in found if met.vote == _DOWN and met.said == FINE]
     return figures(count(found)) | {"contradicted": contradicted[:SHOWN]}
 
