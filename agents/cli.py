@@ -19,7 +19,7 @@ from agents.command_review import review
 from agents.command_suite import schema, suite
 from agents.command_topics import forget, topics
 from agents.exits import EXIT_FAILED, EXIT_REFUSED, EXIT_RESTART
-from agents.options import FILES, SPEED, SUITE, open_console, reach_settings, read_settings, shown_progress
+from agents.options import FEEDBACK, FILES, SPEED, SUITE, open_console, reach_settings, read_settings, shown_progress
 from stream.environments import ENVIRONMENTS, PRODUCTION, read_environment
 from stream.errors import ConfigError, TurnsignalError
 
@@ -136,8 +136,17 @@ def demo(
 @click.option("--topic", help="Where to send them.  [the turns topic]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
 @click.option("--rejects", type=click.Path(path_type=Path, dir_okay=False), default="rejects.jsonl", show_default=True)
-def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: bool, rejects: Path) -> None:
-    """Send recorded turns (.jsonl, .jsonl.gz) to Kafka, keyed by conversation.
+@FEEDBACK
+def produce(
+    files: tuple[Path, ...],
+    *,
+    speed: float,
+    topic: str | None,
+    as_is: bool,
+    rejects: Path,
+    feedback: tuple[Path, ...],
+) -> None:
+    """Send recorded turns (.jsonl, .jsonl.gz) to Kafka, keyed by conversation, and feedback to its own topic.
 
     Lines that no worker could take in go to the reject file, with their number and the reason; the rest goes on.
     """
@@ -148,14 +157,16 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
     from agents.topics import topic_names
 
     settings = reach_settings()
-    name = topic or topic_names(settings.prefix)["turns"]
-    with shown_progress("reading", Recording(files).size) as (console, reading, sending):
+    names = topic_names(settings.prefix)
+    name = topic or names["turns"]
+    with shown_progress("reading", Recording(files, feedback=feedback).size) as (console, reading, sending):
         done = produce_files(
             settings,
             files,
             name,
             now=time.time(),
             rejects=rejects,
+            feedback=(feedback, names["feedback"]) if feedback else None,
             speed=speed or None,
             as_is=as_is,
             reading=reading,
@@ -163,6 +174,8 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
             say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),
         )
     click.echo(f"Sent {done.sent:,} turns to {name}.")
+    if feedback:
+        click.echo(f"Sent {done.feedback:,} records of feedback to {names['feedback']}.")
     if done.rejects is not None:
         reasons = ", ".join(f"{reason} {n}" for reason, n in sorted(done.rejected.items()))
         click.echo(f"Rejected {done.rejected.total():,} lines ({reasons}); see {done.rejects}.")
@@ -189,9 +202,11 @@ def produce(files: tuple[Path, ...], *, speed: float, topic: str | None, as_is: 
     show_default=True,
     help="Whose turns the figures are of; all have rows.",
 )
+@FEEDBACK
 def replay(
     files: tuple[Path, ...],
     *,
+    feedback: tuple[Path, ...],
     out: Path,
     suite_file: Path | None,
     redaction: Path | None,
@@ -215,9 +230,9 @@ def replay(
     chosen = suite_in_force(
         suite_file or environment("TURNSIGNAL_SUITE") or None, redaction or environment("TURNSIGNAL_REDACTION") or None
     )
-    with shown_progress("replaying", Recording(files).size) as (_, reading, _sending):
+    with shown_progress("replaying", Recording(files, feedback=feedback).size) as (_, reading, _sending):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        summary = replay_files(files, out, chosen, time.time(), progress=reading, **how)
+        summary = replay_files(files, out, chosen, time.time(), feedback=feedback, progress=reading, **how)
     console = open_console()
     for line in (*tell_environments(summary), *tell_conversations(summary)):
         console.print(line, highlight=False, soft_wrap=isinstance(line, str))
@@ -229,6 +244,9 @@ def _tell_replay(summary: Mapping[str, Any], out: Path) -> str:
     lines = [
         f"{turns:,} turns, {summary['conversations']['closed']:,} conversations, {sum(dead.values()):,} dead letters."
     ]
+    if heard := sum(row["n"] for row in summary["feedback"]):
+        unknown = sum(row["n"] for row in summary["feedback"] if row["result"] == "unknown")
+        lines.append(f"  feedback: {heard:,}" + (f", {unknown:,} of turns that are not known" if unknown else ""))
     lines += [f"  dead letters, {reason}: {n:,}" for reason, n in dead.items()]
     lines += [f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items()]
     if not (turns or summary["other_environments"]):

@@ -9,7 +9,7 @@ import orjson
 from agents.options import SUITE, open_console
 from stream.errors import ConfigError
 
-RECORDS = ("turn", "score", "exchange", "conversation", "suite")
+RECORDS = ("turn", "feedback", "score", "exchange", "conversation", "suite")
 
 
 @click.group(epilog="Example: turnsignal suite check deploy/suite.toml")

@@ -5,7 +5,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +19,10 @@ from agents.screen import plain, safe
 from agents.settings import Settings
 from agents.topics import partition_for, topic_metadata, topic_names
 from stream.errors import TurnsignalError
+from stream.feedback import VOTE
+from stream.follow_ups import CLARIFICATIONS
 from stream.outbox import CONVERSATIONS, SCORES
+from stream.scores import FOLLOW_UP
 from stream.turns import MAX_ID
 
 READ_SECONDS = 60.0
@@ -155,12 +158,10 @@ def explain(found: Found) -> Iterator[str]:
     for turn in sorted(found.turns, key=lambda turn: str(turn.get("timestamp"))):
         said = f"{safe(turn.get('timestamp'), 40)}  {safe(turn.get('role'), 20)}"
         yield f"\n[cyan]{said}[/cyan]  {safe(turn['text'], 400)}"
-        for row in rows.pop(str(turn.get("turn_id")), ()):
-            yield from _explain_row(row, replaced)
+        yield from _explain_rows(rows.pop(str(turn.get("turn_id")), ()), replaced)
     for turn_id, left in rows.items():
         yield f"\n[cyan]turn {safe(turn_id, 80)}[/cyan]"
-        for row in left:
-            yield from _explain_row(row, replaced)
+        yield from _explain_rows(left, replaced)
     if found.summary is not None:
         yield from _explain_summary(found.summary)
     if found.kept is not None:
@@ -169,8 +170,21 @@ def explain(found: Found) -> Iterator[str]:
         yield f"[dim]({safe(note, 300)})[/dim]"
 
 
+def _explain_rows(rows: Sequence[Mapping[str, Any]], replaced: set[Any]) -> Iterator[str]:
+    """Tell the rows of one turn, and whether what was voted and what was said next contradict each other."""
+    standing: dict[str, Mapping[str, Any]] = {}
+    for row in rows:
+        yield from _explain_row(row, replaced)
+        if row.get("id") not in replaced and "replaced_by" not in row:
+            standing |= {score["scorer"]: score for score in row["scores"] if score.get("value") is not None}
+    vote, follow_up = standing.get(VOTE), standing.get(FOLLOW_UP)
+    if vote is not None and follow_up is not None and vote["value"] == (follow_up.get("label") in CLARIFICATIONS):
+        went_on = "asked again" if vote["value"] else "went on"
+        yield f"  [yellow]The vote contradicts the follow-up: thumbs {vote['label']}, and the user {went_on}.[/yellow]"
+
+
 def _explain_row(row: Mapping[str, Any], replaced: set[Any]) -> Iterator[str]:
-    gone = "  [dim](replaced by a later row)[/dim]" if row.get("id") in replaced else ""
+    gone = "  [dim](replaced by a later row)[/dim]" if row.get("id") in replaced or "replaced_by" in row else ""
     where = f"  {safe(row['environment'], 20)}" if "environment" in row else ""
     at = datetime.fromtimestamp(float(row["time"]), UTC).isoformat(timespec="seconds")
     yield f"  [bold]{safe(row['stage'], 20)}[/bold] {at} {safe(row.get('version') or '', 40)}{where}{gone}"
@@ -194,5 +208,8 @@ def _explain_summary(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"\n[bold]Summary[/bold]  outcome {outcome}, {free}{summary['turns']} turns,"
     diagnosis = f"{safe(summary['diagnosis'], 40)}: {safe(summary['meaning'], 200)}"
     yield f"  {summary['clarifications']} clarifications; diagnosis {diagnosis}"
+    if votes := summary.get("votes"):
+        met = f"{votes['agree']} agree with the follow-up, {votes['disagree']} do not, {votes['only_vote']} have none"
+        yield f"  votes: {votes['up']} up, {votes['down']} down; {met}"
     for scorer, mean in summary["scores"].items():
         yield f"    {safe(scorer, 60):40} {mean['mean']:6.3f}  of {mean['n']}"

@@ -4,9 +4,12 @@ The table is the contract with rules and dashboards, whose tests read it; `agent
 """
 
 from collections.abc import Mapping
+from itertools import product
 from typing import NamedTuple
 
 from stream.environments import ENVIRONMENTS
+from stream.feedback import KINDS
+from stream.feedback_scoring import RESULTS
 from stream.instructions import Result
 from stream.scores import ConversationOutcome
 from stream.tallies import RANK_BANDS
@@ -37,6 +40,10 @@ PAIRING_OUTCOMES = (
 )
 _REASONS = 6  #: no scorer uses more of the reasons for unscored
 ROLES = ("user", "assistant", "system", "tool")
+
+
+#: Series that exist from the start.
+BEGUN_FEEDBACK = tuple(("feedback_total", labels) for labels in product(KINDS, RESULTS))
 
 
 class Family(NamedTuple):
@@ -80,6 +87,9 @@ FAMILIES: Mapping[str, Family] = {
         "counter", ("environment", "outcome"), "Closed conversations outside production, by outcome."
     ),
     "pairing_total": Family("counter", ("outcome",), "What became of turns on their way into exchanges."),
+    "feedback_total": Family(
+        "counter", ("kind", "result"), "Feedback rows: its turn was known, came later, or is not known."
+    ),
     "records_total": Family("counter", ("topic", "result"), "Records read, by what became of them."),
     "dead_letters_total": Family("counter", ("topic", "reason"), "Records set aside, by reason."),
     "redactions_total": Family("counter", ("kind",), "What was taken out of texts before they were scored, by kind."),

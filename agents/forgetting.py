@@ -27,11 +27,12 @@ SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more t
 #: Topic → what a forgotten conversation may have left there, and whether somebody's words may be among it.
 _LEFT = {
     "turns": "its turns as they were sent, with texts",
+    "feedback": "votes, labels and the rest that was said of it, as it was sent, with reasons",
     "exchanges": "its exchanges for judges, with texts and documents",
     "conversations_changelog": "its former states, with the texts of its last turns",
     "conversations": "its former summaries, without texts",
     "dead_letters": "where its unreadable records stood; the records too where TURNSIGNAL_DEAD_LETTERS was full",
-    "scores": "its score rows: no turns, but explanations may quote words of answers",
+    "scores": "its score rows: no turns, but words of answers in explanations, and reasons of feedback",
     "verdicts": "its verdicts",
     "series": "its id beside numbers",
     "forget": "this request, with its id",

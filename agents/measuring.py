@@ -5,6 +5,7 @@ alone get the labels, and the rows that came out.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from agents.reading import Recording, Sorted, read_lines
 from stream.agreement import RESAMPLES
 from stream.comparisons import Comparison, Labelled, comparison, needs_rows
 from stream.errors import ConfigError, Refused
+from stream.feedback import decode_feedback
 from stream.mappings import OF_TURNS, Labels, Mapping, parse_mapping, without
 from stream.measurements import Measurement, measurement, with_false_alarms
 from stream.outbox import SCORES
@@ -27,6 +29,7 @@ from stream.turns import decode_turn
 
 MAPPING = "mapping.toml"
 _PATTERNS = ("turns*.jsonl", "turns*.jsonl.gz")
+_FEEDBACK = ("feedback*.jsonl", "feedback*.jsonl.gz")
 
 
 @dataclass(slots=True)
@@ -66,6 +69,20 @@ def find_sets(folders: Sequence[Path]) -> list[Path]:
 def turn_files(folder: Path) -> list[Path]:
     """Return a folder's files of turns, by name."""
     return sorted(path for pattern in _PATTERNS for path in folder.glob(pattern)) if folder.is_dir() else []
+
+
+def read_votes(folder: Path) -> dict[tuple[str, str], int]:
+    """Return the newest vote on each turn, by conversation and turn id, of a folder's files of feedback."""
+    newest: dict[tuple[str, str], tuple[float, str, int]] = {}
+    for path in sorted(path for pattern in _FEEDBACK for path in folder.glob(pattern)):
+        for _, lines in read_lines(path):
+            for line in filter(None, lines):
+                with suppress(Refused):
+                    one = decode_feedback(line)
+                    if one.vote is not None:
+                        key, found = (one.conversation_id, one.turn_id), (one.time, one.id, one.vote)
+                        newest[key] = max(newest.get(key, found), found)
+    return {key: vote for key, (_, _, vote) in newest.items()}
 
 
 def choose_mapping(folder: Path, mappings: Path | None) -> Mapping:
@@ -142,6 +159,8 @@ def _measure(
 class Reading:
     """One pass over a folder: labels go to the comparisons, what is left of each line goes on.
 
+    A vote in a file of feedback is a label of its turn, as one that the turn carries, and in place of it.
+
     pairs: blocks of the mapping, each with its comparison. turns: lines so far; conversations: their ids;
     dead_letters: lines that no worker could take in.
     """
@@ -156,6 +175,7 @@ class Reading:
         self.turns = self.dead_letters = 0
         self.conversations: set[str] = set()
         self._files = turn_files(folder)
+        self._votes = read_votes(folder)
         self._hidden = mapping.hidden
         self._pairs = pairs
         self._progress = progress
@@ -191,6 +211,8 @@ class Reading:
             return b"{}"  # a dead letter: what cannot be read cannot be freed of labels either
         if isinstance(record, dict):
             self.conversations.add(str(record.get("conversation_id")))
+            voted = self._votes.get((str(record.get("conversation_id")), str(record.get("turn_id"))))
+            record = record if voted is None else {**record, "vote": voted}
             one = Labelled(record, partial(decode_turn, clean), f"{path}:{number}")
             for labels, compared in self._pairs:
                 if labels.holds(record):

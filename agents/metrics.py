@@ -22,6 +22,7 @@ from prometheus_client.registry import Collector
 from prometheus_client.samples import Exemplar
 
 from agents.families import (
+    BEGUN_FEEDBACK,
     FAMILIES,
     PREFIX,
     RELEASE,
@@ -236,8 +237,7 @@ class WorkerMetrics(Collector):
             for (assistant, version, scorer, word), by in by_scorer.items():
                 yield name, (assistant, version), (self._declared("scorer", scorer), word), by
         for (assistant, version, check, result), by in tally.checks.items():
-            labels = (self._declared("check", check), result)
-            yield "instruction_checks_total", (assistant, version), labels, by
+            yield "instruction_checks_total", (assistant, version), (self._declared("check", check), result), by
 
     def _count_by_environment(self, tally: Tally) -> None:
         """Count what other environments did; one that is seen for the first time begins with all its series."""
@@ -261,7 +261,8 @@ class WorkerMetrics(Collector):
         for name, words in (by_word | {"redactions_total": tally.redactions}).items():
             for word, by in words.items():
                 self._add(name, (word,), by)
-        for name, counts in (("records_total", tally.records), ("dead_letters_total", tally.dead_letters)):
+        pairs = {"dead_letters_total": tally.dead_letters, "feedback_total": tally.feedback}
+        for name, counts in ({"records_total": tally.records} | pairs).items():
             for (topic, word), by in counts.items():
                 self._add(name, (name_label(topic), word), by)
         for topic, time in tally.last_event.items():
@@ -353,8 +354,8 @@ class WorkerMetrics(Collector):
                 self._add("dead_letters_total", (topic, reason), 0)
             for result in ("scored", "duplicate", "dead_letter"):
                 self._add("records_total", (topic, result), 0)
-        self._add("pending_turns", (), 0)
-        self._add("worker_recovering", (), 0)
+        for name, labels in (("pending_turns", ()), ("worker_recovering", ()), *BEGUN_FEEDBACK):
+            self._add(name, labels, 0)
         self._observe("end_to_end_latency_seconds", ("inline",), _finite([]))
         self._observe("transaction_duration_seconds", (), _finite([]))
 

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 FILES = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 SUITE = click.Path(path_type=Path, dir_okay=False)
+FEEDBACK = click.option(
+    "--feedback", type=FILES, multiple=True, help="Feedback (see `turnsignal schema feedback`), by time; repeatable."
+)
 
 
 class Speed(click.ParamType):

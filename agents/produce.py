@@ -1,7 +1,8 @@
-"""Produce: recorded turns into Kafka, keyed by conversation, at the pace at which they were said or as fast as it goes.
+"""Produce: recorded turns, and feedback among them, into Kafka, at the pace at which they came or as fast as it goes.
 
-A line that no worker could take in is not sent at all: it goes to a reject file with its number and the reason, and the
-rest goes on. Nothing is lost in silence: a record counts as sent when the broker has acknowledged it.
+Both are keyed by conversation. A line that no worker could take in is not sent at all: it goes to a reject file with
+its number and the reason, and the rest goes on. Nothing is lost in silence: a record counts as sent when the broker has
+acknowledged it.
 """
 
 import re
@@ -21,6 +22,7 @@ from agents.reading import Recording
 from agents.settings import Settings
 from agents.topics import MOCK_CLUSTER, topic_metadata
 from stream.errors import ConfigError, Reason, Refused, TurnsignalError
+from stream.feedback import decode_feedback
 from stream.replay import Indexer, Recorded
 from stream.turns import decode_turn
 
@@ -35,9 +37,14 @@ _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*x?")
 
 @dataclass(slots=True)
 class Produced:
-    """What became of the lines. rejected: reason → lines; rejects: where they are, None when there were none."""
+    """What became of the lines.
+
+    sent, feedback: turns, and feedback beside them; rejected: reason → lines; rejects: where they are, None when there
+    were none.
+    """
 
     sent: int = 0
+    feedback: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     rejects: Path | None = None
 
@@ -187,6 +194,7 @@ def produce_files(
     *,
     now: float,
     rejects: Path,
+    feedback: tuple[Iterable[Path], str] | None = None,
     speed: float | None = None,
     as_is: bool = False,
     reading: Callable[[int], None] = lambda _: None,
@@ -195,13 +203,15 @@ def produce_files(
 ) -> Produced:
     """Send the turns of files to a topic, sorted by event time unless `as_is`.
 
-    now: the present, seconds since 1970; reading: told how many bytes of the files were read, in steps; sending: told
-    now and then how many of how many (0: not known) lines are through; say: takes one line for a person.
-    Raises TurnsignalError when a file cannot be read or the broker does not take records.
+    now: the present, seconds since 1970; feedback: files of it and the topic that it goes to; reading: told how many
+    bytes of the files were read, in steps; sending: told now and then how many of how many (0: not known) lines are
+    through; say: takes one line for a person. Raises TurnsignalError when a file cannot be read or the broker does not
+    take records.
     """
-    recording = Recording(paths, reading)
+    recording = Recording(paths, reading, feedback[0] if feedback is not None else ())
     refused = Rejects(rejects, recording, say)
     sender = Sender(settings, topic, refused.add)
+    second = sender if feedback is None else Sender(settings, feedback[1], refused.add)
     indexer, pace, total = Indexer(now), Pace(speed), 0
     with ExitStack() as files:
         files.callback(refused.close)
@@ -210,23 +220,27 @@ def produce_files(
             records = ordered = files.enter_context(recording.in_order(indexer))
             total = ordered.count
         for number, record in enumerate(records):
+            is_feedback = indexer.is_feedback(record)
             try:
-                key = readable_key(record, now)
+                key = readable_key(record, now, is_feedback=is_feedback)
             except Refused as error:
                 refused.add(record, error.reason, error.shown)
                 continue
             pace.wait(record.time)
-            sender.send(record, key, record.value)
+            (second if is_feedback else sender).send(record, key, record.value)
             if number % 256 == 0 or speed is not None:
                 sending(number, total)
         sender.flush()
+        second.flush()
     sending(total, total)
-    return Produced(sender.sent, refused.counts, rejects if refused.counts else None)
+    heard = second.sent if second is not sender else 0
+    return Produced(sender.sent, heard, refused.counts, rejects if refused.counts else None)
 
 
-def readable_key(record: Recorded, now: float) -> bytes:
+def readable_key(record: Recorded, now: float, *, is_feedback: bool = False) -> bytes:
     """Return the key of a line that a worker could take in; raises Refused for any other."""
-    return decode_turn(record.value, None, now).conversation_id.encode()
+    found = decode_feedback(record.value, None, now) if is_feedback else decode_turn(record.value, None, now)
+    return found.conversation_id.encode()
 
 
 def record_limit(settings: Settings, topic: str) -> int:

@@ -42,21 +42,23 @@ class Block(NamedTuple):
 
 
 class Recording:
-    """Files of recorded turns, read in the order in which they are given.
+    """Files of recorded turns, and of feedback behind them, read in the order in which they are given.
 
     progress: told after each block how many bytes of the files it took. Raises TurnsignalError, before anything is
     read, when a file is not there.
     """
 
-    def __init__(self, paths: Iterable[Path], progress: Progress = lambda _: None) -> None:
-        self.paths = list(paths)
+    def __init__(
+        self, paths: Iterable[Path], progress: Progress = lambda _: None, feedback: Iterable[Path] = ()
+    ) -> None:
+        turns = list(paths)
+        self.paths = [*turns, *feedback]
+        self._turn_files = len(turns)
         self._progress = progress
         self._starts: list[int] = []
         for path in self.paths:
             if not path.is_file():
-                msg = (
-                    f"{path}: expected a file of turns, one JSON object a line (.jsonl or .jsonl.gz), got no such file"
-                )
+                msg = f"{path}: expected a file, one JSON object a line (.jsonl or .jsonl.gz), got none"
                 raise TurnsignalError(msg)
 
     @property
@@ -86,7 +88,9 @@ class Recording:
     def _begun(self, indexer: Indexer) -> Iterator[Path]:
         """Give the files in their order, and remember with which line each begins."""
         self._starts = []
-        for path in self.paths:
+        for number, path in enumerate(self.paths):
+            if number == self._turn_files:
+                indexer.feedback_from = indexer.lines
             self._starts.append(indexer.lines)
             yield path
 

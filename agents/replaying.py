@@ -44,6 +44,7 @@ class Job(NamedTuple):
     number: int
     of: int
     paths: tuple[Path, ...]
+    feedback: tuple[Path, ...]
     suite: Suite
     now: float
     as_is: bool
@@ -57,6 +58,7 @@ def replay_files(
     suite: Suite,
     now: float,
     *,
+    feedback: Sequence[Path] = (),
     workers: int = 0,
     as_is: bool = False,
     environment: str | None = None,
@@ -64,11 +66,11 @@ def replay_files(
 ) -> dict[str, Any]:
     """Replay files into `out` and return the summary; its files are written when everything has gone well.
 
-    workers: processes, 0 for one per core; environment: which one moves the figures, None is production; progress: told
-    how many bytes of the files have been worked through, in steps. Raises TurnsignalError when a file or the directory
-    cannot be used.
+    feedback: files of feedback, taken in among the turns by their times; workers: processes, 0 for one per core;
+    environment: which one moves the figures, None is production; progress: told how many bytes of the files have been
+    worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
     """
-    size = Recording(paths).size
+    size = Recording(paths, feedback=feedback).size
     try:
         out.mkdir(parents=True, exist_ok=True)
         parts = TemporaryDirectory(dir=out, prefix=".parts-")
@@ -77,13 +79,13 @@ def replay_files(
         raise TurnsignalError(msg) from None
     with parts as directory:
         of = min(workers or (1 if size < SMALL else _cores()), SHARDS)
-        whole = (of, tuple(paths), suite, now, as_is, Path(directory), environment)
+        whole = (of, tuple(paths), tuple(feedback), suite, now, as_is, Path(directory), environment)
         jobs = [Job(number, *whole) for number in range(of)]
         runs = _run_here(jobs[0], progress) if of == 1 else _run_apart(jobs, progress)
         run = Run(suite, environment)
         for number in sorted(runs):
             run.merge(runs[number])
-        summary = {"files": [str(path) for path in paths], **run.summary(suite)}
+        summary = {"files": [str(path) for path in (*paths, *feedback)], **run.summary(suite)}
         for name in FILES.values():
             _join(Path(directory), name, out)
         (Path(directory) / SUMMARY).write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
@@ -96,13 +98,13 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
 
     The bytes of the files are told to `progress` twice: half when they are read, half when they are scored.
     """
-    recording = Recording(job.paths, lambda size: progress(size // 2))
+    recording = Recording(job.paths, lambda size: progress(size // 2), job.feedback)
     indexer = Indexer(job.now, lambda shard: shard % job.of == job.number)
     with kept_memory(), hosted(job.suite) as suite, Parts(job.directory, recording) as parts:
         lines: Iterable[Line] = recording.index(indexer)
         if not job.as_is:
             lines = parts.enter_context(recording.in_order(indexer, MEMORY // job.of)).placed()
-        replay = Replay(suite, job.environment)
+        replay = Replay(suite, job.environment, indexer)
         for shard, outputs in replay.feed(lines):
             parts.write(shard, outputs)
         for shard, outputs in replay.finish(indexer.end):

@@ -7,6 +7,7 @@ from pydantic import Field, TypeAdapter
 
 from stream.environments import Environment
 from stream.exchange_records import EXCHANGE_RECORDS
+from stream.feedback import FEEDBACK
 from stream.scores import SCORE_RECORDS, ConversationOutcome
 from stream.suite import Suite
 from stream.turns import TURNS
@@ -21,6 +22,24 @@ class Mean:
 
 
 @dataclass(slots=True)
+class Votes:
+    """How votes and follow-ups meet in a conversation; contradicted: turns with a thumbs-down, and the user went on.
+
+    up, down: votes; agree, disagree, only_vote, only_follow_up: responses; agreement, kappa: where there are both.
+    """
+
+    up: int
+    down: int
+    agree: int
+    disagree: int
+    only_vote: int
+    only_follow_up: int
+    contradicted: list[str]
+    agreement: float | None = None
+    kappa: float | None = None
+
+
+@dataclass(slots=True)
 class Summary:
     """A closed conversation (topic `turnsignal.conversations`, compacted, keyed by conversation).
 
@@ -30,7 +49,7 @@ class Summary:
     a recording ends before the conversation does; clarification_free: whether nobody ever had to clarify, and the last
     message was answered (S0's success: read it beside the share of `silent` and the number of turns); diagnosis,
     meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean; environment: the
-    one furthest from production among its turns; scores are of production's alone.
+    one furthest from production among its turns; scores are of production's alone; votes: those that had come by then.
     """
 
     schema: Literal[1]
@@ -57,17 +76,19 @@ class Summary:
     went_on: int | None = None
     clarification_free: bool | None = None
     environment: Environment = "production"
+    votes: Votes | None = None
 
 
 SUMMARIES: TypeAdapter[Summary] = TypeAdapter(Summary)
 
 
 def schema_of(record: str) -> dict[str, Any]:
-    """Return the JSON Schema of turn, score, exchange, conversation or suite."""
+    """Return the JSON Schema of turn, feedback, score, exchange, conversation or suite."""
     if record == "suite":
         return Suite.model_json_schema()
     adapters: dict[str, TypeAdapter[Any]] = {
         "turn": TURNS,
+        "feedback": FEEDBACK,
         "score": SCORE_RECORDS,
         "exchange": EXCHANGE_RECORDS,
         "conversation": SUMMARIES,

@@ -1,4 +1,4 @@
-"""The score app, owner of conversations: turns in; scores, summaries, exchanges, series and dead letters out.
+"""The score app, owner of conversations: turns and feedback in; rows, summaries, exchanges, series, dead letters out.
 
 It only wires: `stream.pipeline.Shard` decides everything about conversations, `agents.ownership` everything about
 partitions.
@@ -19,17 +19,19 @@ from agents.metrics import WorkerMetrics
 from agents.ownership import Ownership
 from agents.settings import Settings
 from agents.topics import topic_names
+from stream.feedback import VOTE
 from stream.pipeline import Batch, Shard
 from stream.scoring import scorer_names
 from stream.suite import Suite
 
 NAME = "score"
+INPUTS = ("turns", "forget", "feedback")
 
 
 def make_plan(settings: Settings, suite: Suite) -> Plan:
     """Say what the score app reads, keeps and writes."""
     names = topic_names(settings.prefix)
-    turns, forget = names["turns"], names["forget"]
+    turns, forget, feedback = (names[name] for name in INPUTS)
     skip_applied, full_letters = settings.delivery != "exactly_once", settings.dead_letters == "full"
 
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> Shard:
@@ -38,6 +40,7 @@ def make_plan(settings: Settings, suite: Suite) -> Plan:
             store,
             turns,
             partition,
+            feedback_topic=feedback,
             forget_topic=forget,
             skip_applied=skip_applied,
             full_letters=full_letters,
@@ -45,9 +48,10 @@ def make_plan(settings: Settings, suite: Suite) -> Plan:
         )
 
     def work(shard: Shard, records: Mapping[str, list[Any]], now: float) -> Batch:
-        return shard.work(records.get(turns, ()), now, records.get(forget, ()), clock=time.monotonic)
+        came, erased, heard = (records.get(topic, ()) for topic in (turns, forget, feedback))
+        return shard.work(came, now, erased, feedback=heard, clock=time.monotonic)
 
-    return Plan(NAME, (turns, forget), names["conversations_changelog"], names, make, work, Shard.set_aside)
+    return Plan(NAME, (turns, forget, feedback), names["conversations_changelog"], names, make, work, Shard.set_aside)
 
 
 def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
@@ -59,8 +63,8 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         version=version("turnsignal"),
         revision=settings.revision,
         secret=settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else "",
-        scorers=scorer_names(suite),
+        scorers=[*scorer_names(suite), VOTE],
         checks=[check.name for _, check in suite.parsed_checks],
-        topics=[topic_names(settings.prefix)[name] for name in ("turns", "forget")],
+        topics=[topic_names(settings.prefix)[name] for name in INPUTS],
     )
     return build_app(settings, Ownership(settings, make_plan(settings, suite), metrics))

@@ -118,6 +118,7 @@ class Settings(BaseModel):
         default=1, description="a whole number from 1 to TURNSIGNAL_REPLICATION"
     )
     retention_turns: Retention = _retention("7d")
+    retention_feedback: Retention = _retention("7d")
     retention_verdicts: Retention = _retention("7d")
     retention_forget: Retention = _retention("7d")
     retention_exchanges: Retention = _retention("7d")

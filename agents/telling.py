@@ -71,6 +71,8 @@ def tell_conversations(summary: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield from _changes(row)
     if summary["comparisons"]:
         yield PROMISE
+    if votes := summary.get("votes"):
+        yield _votes(votes[:ROWS])
     for row in summary["position_bias"]:
         yield _bias(row)
     if any("debiased" in one for row in summary["position_bias"] for one in row.get("ndcg", ())):
@@ -93,6 +95,19 @@ def tell_review(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
         cells += [_rate(row.get("good_among_fails")), f"{row['verdict']}: {row['why']}", row["advice"]]
         table.add_row(safe(row["check"], 60), *cells)
     yield table
+
+
+def _votes(rows: Sequence[Mapping[str, Any]]) -> Table:
+    count = [
+        Column(name, justify="right") for name in ("up", "down", "agree", "disagree", "only vote", "only follow-up")
+    ]
+    title = "votes beside follow-ups: disagree is a thumbs-down and the user went on, or the other way round"
+    table = Table("assistant", "version", *count, Column("agreement, kappa", justify="right"), title=title)
+    for row in rows:
+        cells = [f"{row[name.replace(' ', '_').replace('-', '_')]:,}" for name in (str(c.header) for c in count)]
+        both = ", ".join("-" if row.get(name) is None else f"{row[name]:.2f}" for name in ("agreement", "kappa"))
+        table.add_row(safe(row["assistant"], 40), safe(row["version"] or "-", 40), *cells, both)
+    return table
 
 
 def _releases(rows: Sequence[Mapping[str, Any]]) -> Table:

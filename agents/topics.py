@@ -62,6 +62,7 @@ class Topic(NamedTuple):
 
 TOPICS = (
     Topic("turns", "{}.turns", "conversation", ("score",), outside=True, aligned=True),
+    Topic("feedback", "{}.feedback", "conversation", ("score",), outside=True, aligned=True),
     Topic("verdicts", "{}.verdicts", "conversation", ("score",), ("judge",), aligned=True),
     Topic("forget", "{}.forget", "conversation", ("score",), outside=True, aligned=True),
     Topic("scores", "{}.scores", "conversation", (), ("score",)),

@@ -6,8 +6,10 @@ numbers are held, as long as its state is.
 """
 
 from array import array
+from collections import Counter
 from typing import Any
 
+from stream import votes
 from stream.cite_rates import CiteRates
 from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED
 from stream.conversations import Conversation
@@ -25,6 +27,7 @@ from stream.suite import Suite
 from stream.swaps import Swaps
 from stream.tallies import Release
 from stream.turns import Turn
+from stream.votes import Counts
 
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
 
@@ -71,10 +74,12 @@ class Held:
     values, as `Quality` counts them, without what is in `heard` yet: answers ("") and follow-ups (turn id of the
     answer) with their values; headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to
     which values, as long as it can be corrected; good: answers whose relevancy and follow-up were high; broken:
-    instructions; went: how it had gone when it was closed.
+    instructions; went: how it had gone when it was closed; votes: how votes and follow-ups meet in it.
     """
 
-    __slots__ = ("broken", "follow_ups", "good", "headless", "heard", "mixed", "opened", "parts", "release", "went")
+    __slots__ = (
+        *("broken", "follow_ups", "good", "headless", "heard", "mixed", "opened", "parts", "release", "votes", "went"),
+    )
 
     def __init__(self, release: Release, opened: float, *, headless: bool) -> None:
         self.release = release
@@ -87,6 +92,7 @@ class Held:
         self.good = 0
         self.broken: Broken | None = None
         self.went: Went | None = None
+        self.votes: Counts | None = None
 
 
 class Aggregates:
@@ -103,6 +109,7 @@ class Aggregates:
         self.review = Review()
         self.cite_rates = CiteRates()
         self.swaps = Swaps()
+        self.votes: Counts = Counter()
         self._held: dict[bytes, Held] = {}
         self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
         self._found: dict[tuple[str, ...], tuple[Places, int]] = {}
@@ -166,6 +173,13 @@ class Aggregates:
             parts = {held.release: self._as_counted(held, means)} if held.parts else {}
         answers = state.responses
         held.went = Went(release, outcome, *times, held.headless, answers, parts, held.opened, state.turns)
+        held.votes = votes.count(votes.meetings(state))
+
+    def on_vote(self, key: bytes, state: Conversation) -> None:
+        """Take in a vote on what may be closed already: nothing else tells of it then."""
+        held = self._held.get(key)
+        if held is not None and held.went is not None:
+            held.votes = votes.count(votes.meetings(state))
 
     def add(self, batch: Batch) -> None:
         """Count the conversations that a batch forgot."""
@@ -185,6 +199,7 @@ class Aggregates:
         self.review.merge(other.review)
         self.cite_rates.merge(other.cite_rates)
         self.swaps.merge(other.swaps)
+        self.votes.update(other.votes)
 
     def summary(self, suite: Suite) -> dict[str, Any]:
         """Return the sections of `summary.json`: conversations, releases compared, checks, ranks."""
@@ -199,6 +214,7 @@ class Aggregates:
             "comparisons": self.quality.comparisons(minimum, part.primary, part.least_change),
             "review": self.review.rows(checks, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
+            "votes": votes.rows(self.votes),
             "position_bias": self.swaps.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 
@@ -266,6 +282,7 @@ class Aggregates:
         if held is None or held.went is None:
             return
         went, broken = held.went, held.broken
+        self.votes.update(held.votes or ())
         self.quality.add(went)
         resolved = went.outcome == "resolved"
         good = went.answers if resolved else min(held.good, went.answers)

@@ -5,15 +5,15 @@ that comes back re-opens it with everything it had. No text is kept beyond the l
 """
 
 from dataclasses import dataclass
-from enum import Enum
-from hashlib import blake2b
-from zlib import crc32
 
 import msgspec
 
+from stream import recent
 from stream.environments import furthest
 from stream.errors import SchemaError
+from stream.heard import MAX_WAITING, Heard, Reaction
 from stream.pairing import ASKED, ASSISTANT, Answer, Slot, place
+from stream.recent import Known
 from stream.windows import Standing
 
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
@@ -21,19 +21,7 @@ from stream.windows import Standing
 #: older code could misread the new state; then it refuses it.
 VERSION = 1
 
-_ID_BYTES, _TURN_BYTES = 6, 9  # of the id's digest, then 3 more of the content's checksum
 _BEFORE_ALL = float("-inf")
-
-
-class Known(Enum):
-    """What a turn id is to a conversation."""
-
-    NEW = "new"
-    DUPLICATE = "duplicate"
-    CONFLICT = "conflict"
-
-
-_NEW = Known.NEW  # found in its class in a thousand steps, for every turn
 
 
 @dataclass(slots=True, frozen=True)
@@ -67,7 +55,7 @@ class Conversation(msgspec.Struct, array_like=True):
     answers that are no longer kept, is a clarification; asked: whom the last user turn was for, while nobody answered;
     environment: the one furthest from production among its turns, None is production; prompted: whether a user is among
     the turns that are no longer kept, without meaning while there are none of them; older state, which does not say so,
-    is taken to have one.
+    is taken to have one; heard: what is remembered for the sake of feedback, None as long as there is nothing.
     """
 
     version: int = VERSION
@@ -97,23 +85,15 @@ class Conversation(msgspec.Struct, array_like=True):
     asked: Answer | None = None
     environment: str | None = None
     prompted: bool = True
+    heard: Heard | None = None
 
     def knows(self, turn_id: str, content: str) -> tuple[Known, bytes]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
-        named = blake2b(turn_id.encode(), digest_size=_ID_BYTES).digest()
-        mark = named + crc32(content.encode()).to_bytes(4, "big")[1:]
-        recent = self.recent
-        at = recent.find(named)
-        while at >= 0:
-            if at % _TURN_BYTES == 0:
-                same = recent.startswith(mark, at)
-                return (Known.DUPLICATE if same else Known.CONFLICT), mark
-            at = recent.find(named, at + 1)
-        return _NEW, mark
+        return recent.look_up(self.recent, turn_id, content)
 
     def remember(self, mark: bytes, limits: Limits) -> None:
         """Add a turn's digest; the oldest leaves when there are too many."""
-        self.recent = (self.recent + mark)[-limits.recent_turns * _TURN_BYTES :]
+        self.recent = recent.add(self.recent, mark, limits.recent_turns)
 
     def meet(self, time: float, limits: Limits) -> bool:
         """Take in an event time and return whether it is late for this conversation."""
@@ -146,6 +126,7 @@ class Conversation(msgspec.Struct, array_like=True):
                 self.left = gone
                 if gone.answer.clarification or gone.answer.went_on:
                     self.unhappy = gone.answer.clarification
+                self.hear().on_left(gone.turn_id, gone.answer)
             index -= 1
             if index < 0:
                 return None
@@ -163,6 +144,34 @@ class Conversation(msgspec.Struct, array_like=True):
                 waiting = False
             elif slot.rest and not waiting:
                 slot.rest = ""
+
+    def hear(self) -> Heard:
+        """Return what is remembered for the sake of feedback, from now on."""
+        if self.heard is None:
+            self.heard = Heard()
+        return self.heard
+
+    def answer(self, turn_id: str) -> Answer | None:
+        """Return who gave the response of that id, kept or not; None when it is not known (any more)."""
+        for slot in self.slots:
+            if slot.turn_id == turn_id and slot.role == ASSISTANT:
+                return slot.answer
+        return None if self.heard is None else self.heard.find(turn_id)
+
+    def has_had(self, turn_id: str) -> bool:
+        """Say whether a turn of that id is among the recent ones, of whatever role."""
+        return recent.look_up(self.recent, turn_id, "")[0] is not Known.NEW
+
+    def wait_for_turn(self, reaction: Reaction) -> Reaction | None:
+        """Keep feedback until its turn comes; return the oldest where that is one too many."""
+        waiting = self.hear().waiting
+        waiting.append(reaction)
+        return waiting.pop(0) if len(waiting) > MAX_WAITING else None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether feedback waits for its turn."""
+        return self.heard is not None and bool(self.heard.waiting)
 
     @property
     def forgot_turns(self) -> bool:
@@ -182,9 +191,16 @@ class Conversation(msgspec.Struct, array_like=True):
         """
         return self.last if self.last > self.clock else self.clock
 
+    @property
+    def needed_since(self) -> float:
+        """Event time from which on retention counts: feedback that waits is as good as a turn."""
+        waiting = self.heard.waiting if self.heard is not None else ()
+        return max((self.quiet_since, *(one.time for one in waiting)))
+
     def settle(self, limits: Limits) -> float:
         """Set and return when the conversation is to be looked at next."""
-        self.due = self.quiet_since + limits.idle + (limits.retention if self.closed else 0.0)
+        since = self.needed_since if self.closed else self.quiet_since
+        self.due = since + limits.idle + (limits.retention if self.closed else 0.0)
         return self.due
 
     def idle_at(self, now: float, limits: Limits) -> bool:
@@ -193,7 +209,7 @@ class Conversation(msgspec.Struct, array_like=True):
 
     def forgotten_at(self, now: float, limits: Limits) -> bool:
         """Say whether nothing of the conversation is to be remembered at `now`."""
-        return now > self.quiet_since + limits.idle + limits.retention
+        return now > self.needed_since + limits.idle + limits.retention
 
     def snapshot(self) -> bytes:
         """Encode as one MessagePack array, in the order of the fields, so that `peek` finds the first ones fast."""

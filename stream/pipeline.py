@@ -11,23 +11,26 @@ Markdown, table cells), and as a last resort by processor time, see `stream.scor
 """
 
 import math
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
-from itertools import islice
+from heapq import merge
+from itertools import repeat
 from typing import Any
 
+from stream.agenda import Agenda
 from stream.clocks import Moment, StreamClock, alarm
-from stream.conversations import Conversation, Known, peek, restore
+from stream.conversations import Conversation, peek, restore
 from stream.errors import Reason, Refused
+from stream.feedback import VOTE
+from stream.feedback_scoring import FeedbackScorer
+from stream.heard import Reaction
 from stream.outbox import Outbox, Output, Record, Unplaced, dead_letter
+from stream.recent import Known
 from stream.scorekeeping import Scorekeeper, Watch
 from stream.scoring import thresholds
-from stream.stats import named
 from stream.suite import Suite
 from stream.tallies import Tally
-from stream.turns import check_key, decode_turn
-from stream.windows import Frame, Settled
+from stream.turns import Turn, check_key, decode_turn
 
 BUDGET = 5.0  #: seconds after which a batch ends with what is done
 _NEW = Known.NEW
@@ -55,12 +58,12 @@ class Batch:
 class Shard:
     """The conversations of one partition.
 
-    store: conversation key → snapshot, any mutable mapping; topic, forget_topic, partition: where turns and requests to
-    forget come from, for score records and dead letters; skip_applied: skip records that a conversation has taken in
-    already (needed when outputs and position do not commit together); full_letters: dead letters keep what came; watch:
-    see `Watch`, for replays, where nothing is ever taken back; processor: tells the seconds of processor time so far,
-    for the budget of a turn's evaluators, which has no end without it; environment: which one moves means, windows,
-    series and figures, None is production.
+    store: conversation key → snapshot, any mutable mapping; topic, feedback_topic, forget_topic, partition: where
+    turns, feedback and requests to forget come from, for score records and dead letters; skip_applied: skip turns that
+    a conversation has taken in already (needed when outputs and position do not commit together); full_letters: dead
+    letters keep what came; watch: see `Watch`, for replays, where nothing is ever taken back; processor: tells the
+    seconds of processor time so far, for the budget of a turn's evaluators, which has no end without it; environment:
+    which one moves means, windows, series and figures, None is production.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class Shard:
         topic: str = "turnsignal.turns",
         partition: int = 0,
         *,
+        feedback_topic: str = "turnsignal.feedback",
         forget_topic: str = "turnsignal.forget",
         skip_applied: bool = False,
         full_letters: bool = False,
@@ -79,6 +83,7 @@ class Shard:
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
         self.topic = topic
+        self.feedback_topic = feedback_topic
         self.forget_topic = forget_topic
         self.partition = partition
         self.clock = StreamClock(suite.conversations.silence)
@@ -87,13 +92,12 @@ class Shard:
         self._limits = suite.limits
         self._keeper = Scorekeeper(suite, watch, processor, environment)
         self._environment = environment
+        self._feedback = FeedbackScorer(suite, feedback_topic, partition, watch, full_letters=full_letters)
         self._redaction = suite.redaction
         self._suite = suite.fingerprint
         self._share = suite.exchanges.share
-        self._specs = suite.window_specs
-        self._good_from = thresholds(suite)
-        self._due: dict[int, dict[bytes, None]] = {}  # minute → conversations to look at then, in order
-        self._minutes: list[int] = []
+        self._good_from = {**thresholds(suite), VOTE: 1.0}
+        self._agenda = Agenda()
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
         self._outbox = self._new_outbox()
@@ -107,7 +111,7 @@ class Shard:
         for key, value in self.store.items():
             due, clock, offset = peek(value)
             self.clock.advance(clock)
-            self._schedule(key, due)
+            self._agenda.put(key, due)
             applied = max(applied, offset)
         return applied
 
@@ -125,27 +129,29 @@ class Shard:
         now: float,
         forget: Sequence[Record] = (),
         *,
+        feedback: Sequence[Record] = (),
         clock: Callable[[], float] | None = None,
         budget: float = BUDGET,
     ) -> Batch:
         """Work through records in their order, until all are done or the budget is used up.
 
         now: seconds on a steady clock, which only carries on a silent partition; forget: records whose keys are
-        conversations to erase; clock: tells seconds that never go backwards, without it there is no budget; budget:
-        in seconds. At least one record is done, some of `forget`, and some of what is due: nobody waits for ever.
+        conversations to erase; feedback: taken in among the turns by the broker's times; clock: tells seconds that
+        never go backwards, without it there is no budget; budget: in seconds. At least one record is done, some of
+        `forget`, and some of what is due: nobody waits for ever.
         """
         self._begin()
         is_over = alarm(clock, budget)
         if records:
             self.clock.saw(now)
-        turns = self._take_all(records, is_over)
+        turns, heard = self._take_all(records, feedback, is_over)
         erased = 0
         for erased, record in enumerate(forget, 1):
             self._forget(record)
             if erased >= _LEAST and is_over():
                 break
         self._sweep(self.clock.read(now), is_over)
-        return self._finish({self.topic: turns, self.forget_topic: erased})
+        return self._finish({self.topic: turns, self.feedback_topic: heard, self.forget_topic: erased})
 
     def set_aside(self, topic: str, record: Record, why: str) -> Batch:
         """Return the dead letter of a record that cannot be worked on, and leave a gap in its conversation.
@@ -178,9 +184,11 @@ class Shard:
         self._begin()
         for key, value in self.store.items():
             state = restore(value)
-            if not state.closed:
+            if not state.closed or state.is_waiting:
                 self._live[key] = state
-                self._keeper.on_close(key, state, self._outbox, end)
+                self._feedback.on_end(key, state, self._outbox)
+                if not state.closed:
+                    self._keeper.on_close(key, state, self._outbox, end)
                 self._put_away(key)
         return self._finish({})
 
@@ -201,32 +209,7 @@ class Shard:
     def describe(self, key: bytes) -> dict[str, Any] | None:
         """Spell out what is remembered of a conversation, for people: without the texts."""
         state = self.conversation(key)
-        if state is None:
-            return None
-        scorers = self._keeper.scorers if state.suite == self._suite else []
-        frame = Frame(self._specs, len(scorers))
-        standing = state.standing.settle(frame, state.last) if scorers else Settled([], [])
-        return {
-            "conversation_id": key.decode(),
-            "open": not state.closed,
-            "first": state.first,
-            "last": state.last,
-            "turns": state.turns,
-            "responses": state.responses,
-            "clarifications": state.clarifications,
-            "went_on": state.went_on,
-            "superseded": state.superseded,
-            "late": state.late,
-            "duplicates": state.duplicates,
-            "gaps": state.gaps,
-            "closes": state.closes,
-            "suite": state.suite,
-            "scores": named(standing.means, scorers),
-            "windows": [
-                {"size": window.size, "start": window.start, "scores": named(window.means, scorers)}
-                for window in standing.windows
-            ],
-        }
+        return None if state is None or not state.turns else self._keeper.describe(key, state)
 
     def _new_outbox(self) -> Outbox:
         about = (self.topic, self.partition, self._suite, self._good_from, self._share, self._full_letters)
@@ -258,17 +241,26 @@ class Shard:
         state = self._live[key] = restore(value)
         return state
 
-    def _take_all(self, records: Sequence[Record], is_over: Callable[[], bool]) -> int:
-        """Take in records until the time is over; return how many."""
+    def _take_all(
+        self, records: Sequence[Record], feedback: Sequence[Record], is_over: Callable[[], bool]
+    ) -> tuple[int, int]:
+        """Take in turns and feedback until the time is over; return how many of each."""
         # Put away after its last record, a conversation is still in the processor's cache; after the batch it is not.
-        last = {record.key: count for count, record in enumerate(records, 1)}
-        for count, record in enumerate(records, 1):
-            self._take(record)
+        ordered = list(_in_time(records, feedback))
+        last = {record.key: count for count, (record, _) in enumerate(ordered, 1)}
+        turns = heard = 0
+        for count, (record, is_feedback) in enumerate(ordered, 1):
+            if is_feedback:
+                heard += 1
+                self._hear(record)
+            else:
+                turns += 1
+                self._take(record)
             if last[record.key] == count:
                 self._put_away(record.key or b"")
             if is_over():
-                return count
-        return len(records)
+                break
+        return turns, heard
 
     def _take(self, record: Record) -> None:
         """Take in one record: a turn, a duplicate, or a dead letter."""
@@ -297,6 +289,8 @@ class Shard:
             else:
                 state.duplicates += 1
                 outbox.tally.records[self.topic, "duplicate"] += 1
+                if turn.vote is not None:  # sent again, perhaps, for its sake
+                    self._vote(key, state, turn, turn.vote, record.offset)
             return
         state.remember(mark, self._limits)
         state.clock = self.clock.advance(time, broker_time)
@@ -306,20 +300,43 @@ class Shard:
         reopened, state.closed = state.closed, False
         due = state.settle(self._limits)
         if reopened:
-            outbox.tally.pairing["reopened"] += 1
-            self._schedule(key, due)
+            self._agenda.put(key, due)
+            if state.closes:  # else nothing but feedback was there before
+                outbox.tally.pairing["reopened"] += 1
         outbox.turn(turn, time, late=late)
         if turn.role == "assistant":
             self._keeper.on_response(key, state, turn, time, outbox, record.offset, late=late)
         elif turn.role == "user":
             self._keeper.on_user(key, state, turn, time, outbox, record.offset, late=late)
+        if state.is_waiting:
+            self._feedback.on_turn(key, state, turn.turn_id, outbox)
+        if turn.vote is not None:
+            self._vote(key, state, turn, turn.vote, record.offset)
+
+    def _vote(self, key: bytes, state: Conversation, turn: Turn, vote: int, offset: int) -> None:
+        """Take in the vote that a turn carries: feedback like any other."""
+        reaction = Reaction("", turn.turn_id, VOTE, turn.time, offset, vote)
+        self._feedback.on_vote(key, state, reaction, self._outbox)
+
+    def _hear(self, record: Record) -> None:
+        """Take in one record of feedback; it waits in its conversation if need be, and opens none."""
+        reaction = self._feedback.read(record, self._outbox)
+        if reaction is None:
+            return
+        key = record.key or b""
+        known = self._remembered(key, self.clock.time)
+        state = self._live[key] = Conversation(closed=True, clock=self.clock.time) if known is None else known
+        self._feedback.on_feedback(key, state, reaction, record, self._outbox)
+        due = state.settle(self._limits)
+        if known is None:
+            self._agenda.put(key, due)
 
     def _current(self, key: bytes, time: float) -> Conversation:
         """Return a conversation as a turn of that event time meets it: closed or forgotten first, if due."""
         state = self._remembered(key, max(self.clock.time, time))
         if state is None:
             state = self._live[key] = Conversation()
-            self._schedule(key, time + self._limits.idle)
+            self._agenda.put(key, time + self._limits.idle)
         return state
 
     def _remembered(self, key: bytes, now: float) -> Conversation | None:
@@ -329,12 +346,15 @@ class Shard:
             return state
         if state.idle_at(now, self._limits):
             self._keeper.on_close(key, state, self._outbox)
-        return None if state.forgotten_at(now, self._limits) else state
+        if state.forgotten_at(now, self._limits):
+            self._feedback.on_end(key, state, self._outbox)
+            return None
+        return state
 
     def _leave_gap(self, key: bytes, role: str, offset: int) -> None:
         """Mark an unreadable record in its conversation; where nothing was said before there is nothing to misjudge."""
         state = self._remembered(key, self.clock.time)
-        if state is None or (self._skip_applied and offset <= state.offset):
+        if state is None or not state.turns or (self._skip_applied and offset <= state.offset):
             return
         state.offset = offset
         self._keeper.on_gap(key, state, role, self._outbox, offset)
@@ -352,30 +372,12 @@ class Shard:
             self._outbox.tally.pairing["forgotten"] += 1
         self._outbox.summary(key, None)
 
-    def _schedule(self, key: bytes, due: float) -> None:
-        minute = int(due // 60) + 1
-        bucket = self._due.get(minute)
-        if bucket is None:
-            bucket = self._due[minute] = {}
-            heappush(self._minutes, minute)
-        bucket[key] = None
-
     def _sweep(self, now: float, is_over: Callable[[], bool]) -> None:
         """Close what has been idle, forget what has been closed for long enough; a bounded number at a time."""
-        left = _SWEEP
-        while self._minutes and self._minutes[0] * 60 <= now and left > 0:
-            minute = self._minutes[0]
-            bucket = self._due[minute]
-            for key in list(islice(bucket, left)):
-                left -= 1
-                del bucket[key]
-                self._look_safely(key, now)
-                if left <= _SWEEP - _LEAST and is_over():
-                    left = 0
-                    break
-            if not bucket:
-                del self._due[minute]
-                heappop(self._minutes)
+        for count, key in enumerate(self._agenda.take(now, _SWEEP), 1):
+            self._look_safely(key, now)
+            if count >= _LEAST and is_over():
+                break
 
     def _look_safely(self, key: bytes, now: float) -> None:
         """Look at a conversation; one that the code cannot close is set aside, or it would be met again for ever."""
@@ -398,4 +400,11 @@ class Shard:
         if state is None:
             self._live[key] = None
         else:
-            self._schedule(key, state.settle(self._limits))
+            self._agenda.put(key, state.settle(self._limits))
+
+
+def _in_time(records: Iterable[Record], feedback: Sequence[Record]) -> Iterable[tuple[Record, bool]]:
+    """Put feedback among the turns by the broker's times, both in their own order; say of each whether it is."""
+    if not feedback:
+        return zip(records, repeat(False), strict=False)
+    return merge(zip(records, repeat(False)), zip(feedback, repeat(True)), key=lambda one: one[0].timestamp)

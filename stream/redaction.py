@@ -27,6 +27,7 @@ import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from stream.annotations import move_annotations
+from stream.feedback import Feedback
 from stream.identifiers import FINDERS, VERSION, Finder, Span, compile_pattern
 from stream.turns import Turn
 
@@ -167,6 +168,12 @@ class Redaction(_Part):
                 given = getattr(document, name)
                 if given:
                     setattr(document, name, self.redact(given, counts, keep).text)
+
+    def apply_to_feedback(self, feedback: Feedback, counts: MutableMapping[str, int]) -> None:
+        """Redact what somebody wrote beside feedback, in place."""
+        for name in ("reason", "label"):
+            if given := getattr(feedback, name):
+                setattr(feedback, name, self.redact(given, counts).text)
 
     def _redact_within(self, given: Any, keep: "Kept | None") -> None:
         """Redact every string in lists and objects, however deep, those further up first; keys stay.

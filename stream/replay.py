@@ -26,6 +26,7 @@ from stream.tallies import Detail, Series, Tally
 
 SHARDS = 32  #: conversations are dealt out to so many; also the most processes that can share a replay
 TOPIC = "replay"  #: stands in score rows where a live row names its topic; the offset beside it is the line's number
+FEEDBACK_TOPIC = "replay-feedback"  #: the same for feedback, whose lines are numbered on behind the turns
 
 _BATCH = 512  #: lines that a shard works through at once
 _BATCH_BYTES = 4_000_000
@@ -67,8 +68,9 @@ class Indexer:
     """Find out whose a line is and when it was said, and decode no more of it.
 
     now: the present, seconds since 1970; keep: tells of a shard whether its lines are wanted; end: the largest event
-    time of all lines so far, wanted or not, and not beyond the present. A line whose time cannot be read stays beside
-    the line before it in its shard.
+    time of all lines so far, wanted or not, and not beyond the present; lines: how many there were; feedback_from:
+    number of the first line of feedback, None as long as there is none: it comes from files of its own, after all
+    turns. A line whose time cannot be read stays beside the line before it in its shard.
     """
 
     def __init__(self, now: float, keep: Callable[[int], bool] = lambda _: True) -> None:
@@ -77,6 +79,11 @@ class Indexer:
         self._last = [0.0] * SHARDS
         self.lines = 0
         self.end = -math.inf
+        self.feedback_from: int | None = None
+
+    def is_feedback(self, line: Record) -> bool:
+        """Say whether a line is of a file of feedback."""
+        return self.feedback_from is not None and line.offset >= self.feedback_from
 
     def index(self, lines: Iterable[bytes]) -> Iterator[Recorded]:
         """Give the wanted lines, in their order; empty ones are counted and left out."""
@@ -132,14 +139,16 @@ def _seconds(stamp: datetime) -> float:
 
 
 class Replay:
-    """Feed recorded turns to their shards. runs: shard → what came of it so far.
+    """Feed recorded turns, and feedback among them, to their shards.
 
-    environment: which one moves the figures, None is production.
+    runs: shard → what came of it so far; environment: which one moves the figures, None is production; indexer: tells
+    which lines are feedback, None where none are.
     """
 
-    def __init__(self, suite: Suite, environment: str | None = None) -> None:
+    def __init__(self, suite: Suite, environment: str | None = None, indexer: Indexer | None = None) -> None:
         self.runs: dict[int, Run] = {}
         self._environment = environment
+        self._indexer = indexer
         self._suite = suite
         self._shards: dict[int, Shard] = {}
         self._waiting: list[list[Line]] = [[] for _ in range(SHARDS)]
@@ -175,10 +184,20 @@ class Replay:
         shard = self._shards.get(number)
         if shard is None:
             run = self.runs[number] = Run(self._suite, self._environment)
-            shard = Shard(self._suite, topic=TOPIC, watch=run.aggregates, environment=self._environment)
-            self._shards[number] = shard
+            shard = self._shards[number] = Shard(
+                self._suite,
+                topic=TOPIC,
+                feedback_topic=FEEDBACK_TOPIC,
+                watch=run.aggregates,
+                environment=self._environment,
+            )
         records, self._waiting[number], self._sizes[number] = self._waiting[number], [], 0
-        return self._accept(number, shard.work(records, 0.0))  # no wall clock: only event times carry a replay on
+        feedback: list[Line] = []
+        if self._indexer is not None and self._indexer.feedback_from is not None:
+            feedback = [line for line in records if self._indexer.is_feedback(line)]
+            records = [line for line in records if not self._indexer.is_feedback(line)]
+        # No wall clock: only event times carry a replay on.
+        return self._accept(number, shard.work(records, 0.0, feedback=feedback))
 
     def _accept(self, number: int, batch: Batch) -> list[Output]:
         self._shards[number].accept(batch)
@@ -191,10 +210,10 @@ class Run:
 
     conversations: how many began; closes: how often one closed; turns: by role; means: (assistant, version, scorer) →
     [n, sum] of the values (0–1) as they were first scored; verdicts, unscored: the same with a fourth word, good, bad
-    or unscored, and the reason; outcomes, diagnosis: (assistant, version, word), an outcome of `cut` where the
-    recording ends before a conversation does; pairing: what became of turns; dead_letters: by reason; redactions: by
-    kind; aggregates: what is summed up beyond counters. All but the last three is of one environment; elsewhere: turns
-    of the others.
+    or unscored, and the reason; feedback: (kind, what became of it); outcomes, diagnosis: (assistant, version, word),
+    an outcome of `cut` where the recording ends before a conversation does; pairing: what became of turns;
+    dead_letters: by reason; redactions: by kind; aggregates: what is summed up beyond counters. All but the last three
+    is of one environment; elsewhere: turns of the others.
     """
 
     def __init__(self, suite: Suite, environment: str | None = None) -> None:
@@ -209,6 +228,7 @@ class Run:
         self.outcomes: Counter[Series] = Counter()
         self.diagnosis: Counter[Series] = Counter()
         self.pairing: Counter[str] = Counter()
+        self.feedback: Counter[tuple[str, str]] = Counter()
         self.dead_letters: Counter[str] = Counter()
         self.redactions: Counter[str] = Counter()
         self.aggregates = Aggregates(suite, environment)
@@ -237,6 +257,7 @@ class Run:
         self.outcomes.update(tally.outcomes)
         self.diagnosis.update(tally.diagnosis)
         self.pairing.update(tally.pairing)
+        self.feedback.update(tally.feedback)
         self.redactions.update(tally.redactions)
         for (_, result), n in tally.records.items():
             if result == "duplicate":
@@ -252,7 +273,7 @@ class Run:
             mean = self.means.setdefault(series, [0, 0.0])
             mean[0] += n
             mean[1] += total
-        for name in ("turns", "verdicts", "unscored", "outcomes", "diagnosis", "pairing", "dead_letters", "redactions"):
+        for name in _MERGED:
             getattr(self, name).update(getattr(other, name))
         self.elsewhere.update(other.elsewhere)
         self.aggregates.merge(other.aggregates)
@@ -267,6 +288,7 @@ class Run:
             "turns": _counts(self.turns),
             "conversations": {"begun": self.conversations, "closed": self.closes},
             "pairing": _counts(self.pairing),
+            "feedback": [{"kind": kind, "result": word, "n": n} for (kind, word), n in sorted(self.feedback.items())],
             "scores": [self._scores(series) for series in sorted({*self.means, *self._unscored_series()}, key=_order)],
             "outcomes": _table(self.outcomes, "outcome"),
             "diagnosis": [row | {"meaning": _meaning(row["diagnosis"])} for row in _table(self.diagnosis, "diagnosis")],
@@ -289,6 +311,11 @@ class Run:
                 row[verdict] = count
         reasons = {str(reason): by for (*key, reason), by in self.unscored.items() if tuple(key) == series}
         return row | ({"unscored": _counts(reasons)} if reasons else {})
+
+
+_MERGED = (
+    *("turns", "verdicts", "unscored", "outcomes", "diagnosis", "pairing", "feedback", "dead_letters", "redactions"),
+)
 
 
 def _counts(counts: Mapping[str, int]) -> dict[str, int]:

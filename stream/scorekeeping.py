@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
+from stream import votes
 from stream.claims import FREE_CONVERSATIONS
 from stream.compliance import COMPLIANCE
 from stream.conversations import Conversation
@@ -52,7 +53,7 @@ from stream.scoring import (
 from stream.stats import Means, mean, named
 from stream.suite import Suite
 from stream.turns import Turn
-from stream.windows import Frame, Standing
+from stream.windows import Frame, Settled, Standing
 
 _ENDED = link_key(Outcome.ENDED, "")
 _FOLLOWED_UP = Outcome.FOLLOWED_UP
@@ -75,6 +76,10 @@ class Watch(Protocol):
 
         answer: its last one, or what stands for one where nobody answered; outcome: `cut` where the recording ends.
         """
+        ...
+
+    def on_vote(self, key: bytes, state: Conversation) -> None:
+        """Take note of a vote; its conversation is as it is with it."""
         ...
 
 
@@ -104,6 +109,33 @@ class Scorekeeper:
         self._frame = Frame(suite.window_specs, len(self.scorers))
         self._place = {scorer: 2 * i for i, scorer in enumerate(self.scorers)}
         self._places: dict[tuple[str, ...], tuple[int, ...]] = {}
+
+    def describe(self, key: bytes, state: Conversation) -> dict[str, Any]:
+        """Spell out what is remembered of a conversation, for people: without the texts."""
+        scorers = self.scorers if state.suite == self._suite else []
+        standing = state.standing.settle(self._frame, state.last) if scorers else Settled([], [])
+        return {
+            "conversation_id": key.decode(),
+            "open": not state.closed,
+            "first": state.first,
+            "last": state.last,
+            "turns": state.turns,
+            "responses": state.responses,
+            "clarifications": state.clarifications,
+            "went_on": state.went_on,
+            "superseded": state.superseded,
+            "late": state.late,
+            "duplicates": state.duplicates,
+            "gaps": state.gaps,
+            "closes": state.closes,
+            "suite": state.suite,
+            "scores": named(standing.means, scorers),
+            "votes": votes.describe(state),
+            "windows": [
+                {"size": window.size, "start": window.start, "scores": named(window.means, scorers)}
+                for window in standing.windows
+            ],
+        }
 
     def on_user(
         self, key: bytes, state: Conversation, turn: Turn, time: float, outbox: Outbox, offset: int, *, late: bool
@@ -168,10 +200,14 @@ class Scorekeeper:
         self._under_this_suite(state)
         means = state.standing.settle(self._frame, state.last).means
         diagnosis = self._diagnose(means, outcome)
-        outbox.summary(key, self._summary(key, state, answer, at, outcome, diagnosis, named(means, self.scorers)))
+        voted = votes.describe(state)
+        summary = self._summary(key, state, answer, at, outcome, diagnosis, named(means, self.scorers))
+        outbox.summary(key, summary if voted is None else summary | {"votes": voted})
         if last is None or answer is None or (outcome is None and not cut):
             return
         scored = _spell_close(outcome, diagnosis)
+        if voted is not None:
+            scored.scores.append(votes.score(voted))
         # The number of turns is part of it: a turn that is not kept (system, too late) re-opens a conversation as well.
         saw = f"{state.slots[-1].turn_id}#{state.turns}"
         row = row_id(key.decode(), last.turn_id, Stage.CLOSE, saw, self._suite)

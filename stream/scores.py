@@ -27,6 +27,7 @@ class Unscored(StrEnum):
     NO_EVIDENCE = "no_evidence"  #: nothing was read that says how the conversation went
     CUT = "cut"  #: the recording ends before the conversation does
     NO_SIGNAL = "no_signal"  #: no rule recognises the message
+    UNKNOWN_TURN = "unknown_turn"  #: feedback about a response that is not known, or not any more
     LANGUAGE = "language"  #: the message is in a language that the rules do not read
     GAP = "gap"  #: an unreadable record stands between the response and this message
     SAMPLED_OUT = "sampled_out"
@@ -44,6 +45,7 @@ class Stage(StrEnum):
     FOLLOW_UP = "follow_up"
     VERDICT = "verdict"
     CLOSE = "close"
+    FEEDBACK = "feedback"
 
 
 class Outcome(StrEnum):
@@ -119,16 +121,27 @@ class Source:
 
 
 @dataclass(slots=True)
+class About:
+    """Which feedback a row is of: its id, None where a turn carried it; a label's scorer; the rater's digest."""
+
+    kind: str
+    id: str | None = None
+    scorer: str | None = None
+    rater: str | None = None
+
+
+@dataclass(slots=True)
 class ScoreRecord:
     """All scores of one exchange at one stage (topic `turnsignal.scores`, keyed by conversation).
 
-    id: digest of conversation, turn, stage, the turns it saw, suite and judge; turn_id: the assistant turn,
-    and of a conversation that nobody answered, in its close row, the last user turn; time: event time in seconds since
-    1970 of the turn that completed the row; outcome: how the exchange closed, if it did; follow_up: the user turn that
-    was judged; follow_ups: all of them where several came before the next answer; replaces: the row that this one
-    corrects; turns: of the conversation, in its close row; environment: of the response, at the close of the
-    conversation, left out where it is production.
-    Append-only: readers take the newest per (conversation, turn, stage).
+    id: digest of conversation, turn, stage, the turns it saw (of feedback: its id), suite and judge; turn_id: the
+    assistant turn, and of a conversation that nobody answered, in its close row, the last user turn; assistant: None
+    for feedback about a turn that is not known; time: event time in seconds since 1970 of the turn, or feedback, that
+    completed the row; outcome: how the exchange closed, if it did; follow_up: the user turn that was judged;
+    follow_ups: all of them where several came before the next answer; replaces: the row that this one corrects;
+    replaced_by: the row of later feedback that came before this one; turns: of the conversation, in its close row;
+    environment: of the response, at the close of the conversation, left out where it is production.
+    Append-only: readers take the newest per (conversation, turn, stage), and of feedback those that nothing replaces.
     """
 
     schema: Literal[1]
@@ -136,7 +149,7 @@ class ScoreRecord:
     conversation_id: str
     turn_id: str
     stage: Stage
-    assistant: str
+    assistant: str | None
     time: float
     suite: str
     scores: list[Score]
@@ -151,6 +164,8 @@ class ScoreRecord:
     turns: int | None = None
     follow_ups: list[str] | None = None
     environment: Environment = "production"
+    feedback: About | None = None
+    replaced_by: str | None = None
 
 
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)

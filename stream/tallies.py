@@ -45,6 +45,7 @@ class Tally:
     citations: valid, dangling, duplicate, malformed. retrieved, cited: by `rank_band`.
     outcomes: by `stream.scores.ConversationOutcome`, and `cut` at the end of a replay.
     pairing: paired, superseded, late, ….
+    feedback: by kind and what became of it: known, waited, unknown.
     other_turns, other_scores, other_unscored, other_outcomes: of environments that move no figures, by environment and
     role, scorer or outcome; nothing above counts them.
     records: by topic and scored, duplicate, dead_letter, …. dead_letters: by topic and `stream.errors.Reason`.
@@ -69,6 +70,7 @@ class Tally:
     other_unscored: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     other_outcomes: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     pairing: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    feedback: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     records: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     dead_letters: defaultdict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     redactions: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
@@ -105,6 +107,6 @@ class Tally:
 
 _COUNTS = (
     *("turns", "verdicts", "unscored", "checks", "diagnosis", "citations", "retrieved", "cited", "outcomes"),
-    *("pairing", "records", "dead_letters", "redactions", "overflow"),
+    *("pairing", "feedback", "records", "dead_letters", "redactions", "overflow"),
     *("other_turns", "other_unscored", "other_outcomes"),
 )

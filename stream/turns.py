@@ -156,18 +156,11 @@ def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: floa
     seconds. Raises Refused with the reason; where conversation and role could be read all the same, it carries them.
     Sizes are looked at before anything is parsed: a small compressed batch may hold a record of any size.
     """
-    if key is not None and len(key) > MAX_KEY:
-        raise _unfit(key)
-    if value is None:
-        raise Refused(Reason.TOMBSTONE, "expected a turn, got a record without a value")
-    if key is not None and not key:
-        raise _unfit(key)
-    if len(value) > MAX_RECORD:
-        raise Refused(Reason.TOO_LARGE, f"expected a record of at most {MAX_RECORD} bytes, got {len(value)}")
+    given = check_bytes(value, key, "a turn", MAX_RECORD)
     try:
-        turn = read_at_once(value)
+        turn = read_at_once(given)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        turn = _decode(value, key)
+        turn = _decode(given, key)
     if key is not None and turn.conversation_id.encode() != key:
         detail = f"expected the key to be the conversation_id {turn.conversation_id!r}, got {_show(key)}"
         raise Refused(Reason.KEY_MISMATCH, detail)
@@ -178,6 +171,22 @@ def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: floa
         detail = f"expected a timestamp at most a day ahead of the broker's, got {turn.timestamp.isoformat()}"
         raise Refused(Reason.FUTURE_TIMESTAMP, detail, conversation_id=turn.conversation_id, role=turn.role)
     return turn
+
+
+def check_bytes(value: bytes | None, key: bytes | None, what: str, most: int) -> bytes:
+    """Return a record's value when it and its key are worth parsing: there, and not too large.
+
+    what: was expected; most: bytes. Raises Refused with the reason.
+    """
+    if key is not None and len(key) > MAX_KEY:
+        raise _unfit(key)
+    if value is None:
+        raise Refused(Reason.TOMBSTONE, f"expected {what}, got a record without a value")
+    if key is not None and not key:
+        raise _unfit(key)
+    if len(value) > most:
+        raise Refused(Reason.TOO_LARGE, f"expected a record of at most {most} bytes, got {len(value)}")
+    return value
 
 
 def check_key(key: bytes | None) -> None:
@@ -214,15 +223,15 @@ def _decode(value: bytes, key: bytes | None) -> Turn:
     try:
         turn = _validate(data)
     except ValidationError as error:
-        raise _refusal(error, data, key) from None
+        raise _refuse(error, data, key) from None
     if type(data["timestamp"]) is not str:  # seconds or milliseconds? nobody can tell
         detail, came = "expected a timestamp in ISO 8601, got a number", _show(data["timestamp"])
         raise Refused(Reason.BAD_TIMESTAMP, detail, came=came, conversation_id=turn.conversation_id, role=turn.role)
     return cast("Turn", turn)
 
 
-def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused:
-    """Turn pydantic's first complaint into our reason, and say whose conversation now has a gap."""
+def refusal(error: ValidationError) -> tuple[Reason, str, str]:
+    """Turn pydantic's first complaint into our reason, a line that says what was expected, and what came."""
     first = error.errors(include_url=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the record"
     given = first["input"]
@@ -235,7 +244,7 @@ def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused
         reason = Reason.UNKNOWN_ROLE
     elif top == "timestamp":
         reason = Reason.BAD_TIMESTAMP
-    elif top in ("conversation_id", "turn_id") and kind in ("string_too_long", "string_too_short"):
+    elif top in ("id", "conversation_id", "turn_id") and kind in ("string_too_long", "string_too_short"):
         reason = Reason.BAD_ID
     elif top == "retrieved" and kind == "too_long":
         reason = Reason.TOO_MANY_DOCUMENTS
@@ -245,6 +254,12 @@ def _refusal(error: ValidationError, data: object, key: bytes | None) -> Refused
         reason = Reason.WRONG_TYPE
     if top in ("role", "environment") and isinstance(given, str) and given.isalpha() and len(given) <= MAX_ROLE:
         detail = f"{place}: {first['msg']}, got {given!r}"
+    return reason, detail, came
+
+
+def _refuse(error: ValidationError, data: object, key: bytes | None) -> Refused:
+    """Refuse what pydantic complains of, and say whose conversation now has a gap."""
+    reason, detail, came = refusal(error)
     conversation = role = None
     if isinstance(data, dict):
         named = data.get("conversation_id")

@@ -39,6 +39,31 @@ def produce(
     return done, said
 
 
+def test_feedback_goes_to_its_own_topic_under_its_conversation(settings: Settings, tmp_path: Path) -> None:
+    vote = {"id": "f1", "conversation_id": "c7", "turn_id": "t1", "kind": "vote", "vote": 1}
+    (tmp_path / "turns.jsonl").write_bytes(line("c7", "t1", 1))
+    (tmp_path / "feedback.jsonl").write_bytes(
+        b"\n".join(
+            [orjson.dumps(vote | {"timestamp": "2025-06-15T12:00:00Z"}), orjson.dumps(vote), line("c7", "t2", 2)]
+        )
+    )
+    done = produce_files(
+        settings,
+        [tmp_path / "turns.jsonl"],
+        "turnsignal.turns",
+        now=NOW,
+        rejects=tmp_path / "rejects.jsonl",
+        feedback=([tmp_path / "feedback.jsonl"], "turnsignal.feedback"),
+    )
+    assert (done.sent, done.feedback, done.rejected) == (1, 1, {"missing_field": 2})
+    rejects = [orjson.loads(row) for row in (tmp_path / "rejects.jsonl").read_bytes().splitlines()]
+    assert sorted((Path(row["file"]).name, row["line"]) for row in rejects) == [
+        ("feedback.jsonl", 2),
+        ("feedback.jsonl", 3),
+    ]
+    assert [turn["turn_id"] for turn in from_kafka(settings, "c7").turns] == ["t1"]
+
+
 def test_turns_arrive_under_their_conversation_in_the_order_of_their_times(settings: Settings, tmp_path: Path) -> None:
     lines = [line("c1", "t2", 9), line("c2", "t1", 5), line("c1", "t1", 1)]
     done, said = produce(settings, tmp_path, lines)

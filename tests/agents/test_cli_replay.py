@@ -1,6 +1,8 @@
 """Replaying files: sorted in bounded memory, compressed or not, the same whatever the number of processes."""
 
 import gzip
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
@@ -10,10 +12,11 @@ from click.testing import CliRunner
 from agents.cli import turnsignal
 from agents.reading import MAX_LINE, Recording, read_lines
 from agents.replaying import replay_files
-from stream.errors import TurnsignalError
+from stream.errors import Refused, TurnsignalError
 from stream.replay import Indexer
 from stream.simulation import Traffic, simulate
 from stream.suite import Suite
+from stream.turns import decode_turn
 
 NOW = 1_800_000_000.0
 RESULTS = ("scores.jsonl", "conversations.jsonl", "dead-letters.jsonl", "summary.json")
@@ -40,6 +43,39 @@ def test_the_files_are_the_same_whatever_the_number_of_processes(traffic: Path, 
     assert results(tmp_path / "1") == results(tmp_path / "3")
     assert (tmp_path / "1" / "scores.jsonl").stat().st_size > 100_000
     assert {path.name for path in (tmp_path / "1").iterdir()} == set(RESULTS)
+
+
+@pytest.mark.parametrize("as_is", [False, True])
+def test_feedback_is_taken_in_among_the_turns_by_as_many_processes_as_there_are(
+    traffic: Path, tmp_path: Path, as_is: bool
+) -> None:
+    answers = []
+    for line in traffic.read_bytes().splitlines():
+        with suppress(Refused):
+            turn = decode_turn(line)
+            if turn.role == "assistant":
+                answers.append(turn)
+    votes = [
+        {"id": f"f{n}", "conversation_id": turn.conversation_id, "turn_id": turn.turn_id, "kind": "vote"}
+        | {"vote": -1 if n % 3 else 1}
+        | {"timestamp": datetime.fromtimestamp(turn.time + 1_000 * (n % 5), UTC).isoformat()}
+        for n, turn in enumerate(answers)
+    ]
+    lines = [orjson.dumps(vote) for vote in votes]
+    (tmp_path / "feedback.jsonl").write_bytes(b"\n".join([*lines, b"not json", lines[0]]))
+    (tmp_path / "feedback.jsonl.gz").write_bytes(gzip.compress((tmp_path / "feedback.jsonl").read_bytes()))
+    for workers, name in ((1, "feedback.jsonl"), (3, "feedback.jsonl.gz")):
+        out = tmp_path / str(workers)
+        replay_files([traffic], out, Suite(), NOW, feedback=[tmp_path / name], workers=workers, as_is=as_is)
+    assert results(tmp_path / "1")[:2] == results(tmp_path / "3")[:2]
+    rows = [orjson.loads(line) for line in (tmp_path / "1" / "scores.jsonl").read_bytes().splitlines()]
+    heard = [row["feedback"]["id"] for row in rows if row["stage"] == "feedback"]
+    assert sorted(heard) == sorted({vote["id"] for vote in votes})
+    summary = orjson.loads((tmp_path / "1" / "summary.json").read_bytes())
+    assert sum(row["n"] for row in summary["feedback"]) == len(votes) > 100
+    assert sum(row["up"] + row["down"] for row in summary["votes"]) > 0.9 * len(votes)
+    (letter,) = [line for line in results(tmp_path / "1")[2].splitlines() if b"feedback.jsonl" in line]
+    assert orjson.loads(letter)["line"] == len(lines) + 1
 
 
 def test_a_compressed_file_gives_the_same_rows(traffic: Path, tmp_path: Path) -> None:

@@ -214,6 +214,21 @@ def test_turns_that_carry_truth_and_votes_need_no_mapping(folder: Callable[..., 
     assert found["lamps/votes"]["agreement"]["value"] == 1.0
 
 
+def test_votes_in_a_file_of_feedback_are_labels_too_and_the_newest_counts(folder: Callable[..., Path]) -> None:
+    path = folder([*conversation("a", REPAIR, {}, {"vote": 1}), *conversation("b", NEXT, {}, {})])
+    votes = [("f2", "a", 9, -1), ("f1", "a", 8, 1), ("f3", "b", 8, 1), ("f4", "nobody", 8, 1)]
+    lines = [
+        orjson.dumps(
+            {"id": name, "conversation_id": of, "turn_id": f"{of}:1", "kind": "vote", "vote": vote}
+            | {"timestamp": f"2026-03-01T11:00:{second:02d}Z"}
+        )
+        for name, of, second, vote in votes
+    ]
+    (path / "feedback.jsonl").write_bytes(b"\n".join([*lines, b"not json"]))
+    found = as_json(measured(path))["lamps/votes"]
+    assert (found["agreement"]["value"], found["kappa"]["value"], found["kappa"]["n"]) == (1.0, 1.0, 2)
+
+
 def test_a_set_of_repairs_alone_takes_its_false_alarms_from_another(folder: Callable[..., Path]) -> None:
     repairs = conversation("a", REPAIR, {"kind": "repair"})
     mapping = '[[follow_ups]]\nlabel = "labels.kind"\nclarification = ["repair"]\nnegatives = "lamps"\n'

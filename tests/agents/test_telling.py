@@ -67,6 +67,13 @@ def test_a_change_is_told_with_its_interval_and_the_primary_figure_whatever_came
         assert sentence in told
 
 
+def test_votes_are_told_beside_follow_ups() -> None:
+    row = {"assistant": "[red]a", "version": None, "up": 1_200, "down": 7, "agree": 30, "disagree": 4, "only_vote": 9}
+    told = said(tell_conversations(summary(votes=[row | {"only_follow_up": 50, "agreement": 0.8824}])))
+    for part in ("[red]a", "1,200", "votes beside follow-ups", "0.88, -"):
+        assert part in told
+
+
 def test_position_bias_is_told_beside_both_ndcgs_or_its_silence() -> None:
     places = [{"rank": 1, "value": 1.0, "low": 1.0, "high": 1.0}, {"rank": 2, "value": 0.5, "low": 0.4, "high": 0.6}]
     ndcg = [{"version": "v1", "measure": "nDCG@2", "raw": FIGURE, "debiased": FIGURE | {"value": 0.45}}]

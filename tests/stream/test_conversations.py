@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stream.conversations import VERSION, Conversation, Known, Limits, peek, restore
+from stream.conversations import VERSION, Conversation, Limits, peek, restore
 from stream.errors import SchemaError
+from stream.heard import Heard, Newest, Reaction
 from stream.pairing import USER, Answer, Slot
+from stream.recent import Known
 from stream.windows import Standing
 
 LIMITS = Limits()
@@ -19,6 +21,12 @@ DATA = Path(__file__).parents[1] / "data"
 
 def slot(time: float) -> Slot:
     return Slot(f"t{time}", USER, time, "")
+
+
+def full_memory() -> Heard:
+    waiting = Reaction("f1", "a9", "label", 5.0, 3, None, "why", "scorer", 0.5, "class", "digest")
+    newest = Newest(4.0, "f0", "row", b"about", "a1", -1)
+    return Heard(b"y" * 18, [waiting], [newest], b"z" * 16, [Answer("a", None, "m", "web")])
 
 
 def full_state() -> Conversation:
@@ -38,6 +46,7 @@ def full_state() -> Conversation:
         standing=Standing(0.0, 300.0, [1, 0.5], b"settled"),
         horizon=0.5,
         suite="s",
+        heard=full_memory(),
     )
 
 
@@ -76,6 +85,7 @@ def test_state_from_before_an_answer_was_free_of_clarification_is_read_with_the_
     expected = full_state()
     assert expected.slots[1].answer is not None
     expected.slots[1].answer.free = None
+    expected.heard = None
     assert restore(written) == expected
     assert peek(written) == (5.0, 1.5, 7)
 

@@ -602,10 +602,10 @@ class Ticking:
 
 
 def test_a_batch_ends_when_its_time_is_over_and_says_how_far_it_came() -> None:
-    shard = Shard(SUITE, topic="some.turns", forget_topic="some.forget")
+    shard = Shard(SUITE, topic="some.turns", feedback_topic="some.feedback", forget_topic="some.forget")
     came = records([Turn("user" if n % 2 == 0 else "assistant", f"t{n}", n, SAYINGS[8]) for n in range(20)])
     batch = shard.work(came, T0, clock=Ticking(), budget=5.0)
-    assert batch.taken == {"some.turns": 5, "some.forget": 0}
+    assert batch.taken == {"some.turns": 5, "some.feedback": 0, "some.forget": 0}
     assert batch.tally.records["some.turns", "scored"] == 5
 
 
@@ -633,10 +633,11 @@ def test_turns_that_use_up_the_time_hold_up_neither_requests_to_forget_nor_what_
     late = [record(9000 + n, Turn("user", f"z{n}", 5000 + n, conversation="z")) for n in range(3)]
     forget = [Came(n, f"c{n}".encode(), b"", STAMP) for n in range(200, 300)]
     batch = shard.work(late, T0, forget, clock=Ticking(), budget=0.0)
-    assert batch.taken == {"turnsignal.turns": 1, "turnsignal.forget": 50}
+    assert batch.taken == {"turnsignal.turns": 1, "turnsignal.feedback": 0, "turnsignal.forget": 50}
     assert batch.tally.pairing["forgotten"] == 50
     assert len(decoded(batch.outputs, "conversations")) == 50
-    assert shard.work(late, T0, forget).taken == {"turnsignal.turns": 3, "turnsignal.forget": 100}
+    whole = {"turnsignal.turns": 3, "turnsignal.feedback": 0, "turnsignal.forget": 100}
+    assert shard.work(late, T0, forget).taken == whole
 
 
 # -- bounded -------------------------------------------------------------------------------------------------
@@ -684,7 +685,7 @@ def test_what_is_due_is_forgotten_with_its_conversation() -> None:
     play(shard, records([Turn("user", "z", 9_000_000, conversation="z")]))
     play(shard, records([Turn("user", "z2", 9_000_001, conversation="z")]))
     assert set(shard.store) == {b"z"}
-    assert sum(len(bucket) for bucket in shard._due.values()) == 1
+    assert sum(len(bucket) for bucket in shard._agenda._due.values()) == 1
 
 
 def test_more_conversations_than_one_sweep_takes_are_closed_over_several_batches() -> None:

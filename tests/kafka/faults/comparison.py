@@ -55,7 +55,7 @@ def compare(expected: Outcome, found: Outcome, turns: int) -> Comparison:
         missing=len(must.keys() - is_there.keys()),
         unexpected=len(is_there.keys() - must.keys()),
         twice=sum(count - must[row] for row, count in is_there.items() if row in must and count > must[row]),
-        altered=_differing(expected.rows, found.rows),
+        altered=_differing(expected.rows, found.rows) + _differing(expected.feedback, found.feedback),
         summaries=_differing(expected.summaries, found.summaries),
         exchanges=_differing(expected.exchanges, found.exchanges),
         series=((expected.series - found.series) + (found.series - expected.series)).total(),
@@ -125,7 +125,7 @@ def compare_pairs(
 def explain(expected: Outcome, found: Outcome) -> str:
     """Show the first difference of each kind, for whoever has to find out why."""
     lines = []
-    for name in ("rows", "summaries", "exchanges"):
+    for name in ("rows", "feedback", "summaries", "exchanges"):
         must, is_there = getattr(expected, name), getattr(found, name)
         for key in [key for key in {**must, **is_there} if must.get(key) != is_there.get(key)][:2]:
             lines += [f"{name} of {key!r}:", *_unequal(must.get(key, []), is_there.get(key, []))]
@@ -153,7 +153,8 @@ def _unequal(must: list[bytes], is_there: list[bytes]) -> list[str]:
 
 
 def _ids(outcome: Outcome) -> Counter[str]:
-    return Counter(orjson.loads(row)["id"] for rows in outcome.rows.values() for row in rows)
+    written = (*outcome.rows.values(), *outcome.feedback.values())
+    return Counter(orjson.loads(row)["id"] for rows in written for row in rows)
 
 
 def _differing(must: dict[bytes, list[bytes]], is_there: dict[bytes, list[bytes]]) -> int:

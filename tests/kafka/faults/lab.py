@@ -253,8 +253,9 @@ class Lab:
         return all(at[partition] >= end for partition, end in there.items())
 
     def is_caught_up(self) -> bool:
-        """Whether all turns are committed, and whatever was asked to be forgotten."""
-        return all(committed(self.settings, name) == ends(self.settings, name) for name in ("turns", "forget"))
+        """Whether all turns are committed, what was said of them, and whatever was asked to be forgotten."""
+        names = ("turns", "feedback", "forget")
+        return all(committed(self.settings, name) == ends(self.settings, name) for name in names)
 
     def caught_up(self, timeout: float | None = None) -> None:
         """Wait until that is so."""
@@ -321,7 +322,8 @@ class Lab:
             self.caught_up()
         topic = self.names["turns"]
         turns = self.turns()
-        expected = foretell(turns, make_suite(), topic, batch=25)
+        feedback = self.names["feedback"]
+        expected = foretell(turns, make_suite(), topic, 25, read_topic(self.settings, feedback), feedback)
         if "states" not in self.ignored and not self.compare_since:
             with suppress(TimeoutError):  # then the comparison says what differs
                 self.wait(lambda: read_states(self.settings) == expected.states, 30, "the last ones to be closed")

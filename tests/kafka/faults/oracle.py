@@ -5,7 +5,8 @@ the turns as the broker kept them (order, offsets, the broker's own times) and p
 pipeline in one pass, in memory. What the workers made of it, through kills and take-overs, must be the same.
 """
 
-from collections import Counter, defaultdict
+from bisect import insort
+from collections import Counter, defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from stream.outbox import Output
 from stream.pipeline import Batch, Shard
 from stream.series import SeriesShard
 from stream.suite import Suite
+from stream.votes import VOTE_MEETS_FOLLOW_UP
 
 
 class Kept(NamedTuple):
@@ -40,12 +42,14 @@ Observation = tuple[str, str | None, str, str, float, float]  #: release, scorer
 class Outcome:
     """What came out, in a form that can be compared.
 
-    rows, summaries, exchanges: key → values in their order; letters: dead letters with their bytes, series: single
-    observations; states: partition → key → snapshot; positions, ends: partition → next offset to be read, to be
-    written.
+    rows, summaries, exchanges: key → values in their order, without the votes that had come by a close, as topics are
+    not read in step; feedback: key → rows of feedback, in the order of their ids, for the same reason; letters: dead
+    letters with their bytes, series: single observations; states: partition → key → snapshot; positions, ends:
+    partition → next offset to be read, to be written.
     """
 
     rows: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    feedback: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
     summaries: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
     exchanges: dict[bytes, list[bytes]] = field(default_factory=lambda: defaultdict(list))
     letters: Counter[tuple[Letter, bytes | None, bytes | None]] = field(default_factory=Counter)
@@ -66,28 +70,50 @@ class Outcome:
             who = packed["assistant"], packed["version"], packed["scorer"]
             columns = zip(packed["conversations"], packed["times"], packed["values"], strict=True)
             self.series.update((*who, *observed) for observed in columns)
+        elif topic == "scores" and b'"stage":"feedback"' in (value or b""):
+            insort(self.feedback[key or b""], value or b"", key=lambda row: orjson.loads(row)["id"])
         else:
             by_key = {"scores": self.rows, "conversations": self.summaries, "exchanges": self.exchanges}[topic]
-            by_key[key or b""].append(value or b"")
+            by_key[key or b""].append(_without_votes(value or b"") if b"vote" in (value or b"") else value or b"")
 
     @property
     def count(self) -> int:
         """Number of score rows."""
-        return sum(map(len, self.rows.values()))
+        return sum(map(len, (*self.rows.values(), *self.feedback.values())))
 
 
-def foretell(turns: dict[int, list[Kept]], suite: Suite, topic: str, batch: int = 0) -> Outcome:
-    """Say what must come of the turns (by partition).
+def _without_votes(value: bytes) -> bytes:
+    """Take out of a summary or close row how votes met follow-ups."""
+    row = orjson.loads(value)
+    row.pop("votes", None)
+    if row.get("stage") == "close":
+        row["scores"] = [score for score in row["scores"] if score["scorer"] != VOTE_MEETS_FOLLOW_UP]
+    return orjson.dumps(row)
+
+
+def foretell(
+    turns: dict[int, list[Kept]],
+    suite: Suite,
+    topic: str,
+    batch: int = 0,
+    feedback: dict[int, list[Kept]] | None = None,
+    feedback_topic: str = "",
+) -> Outcome:
+    """Say what must come of the turns (by partition), and of feedback among them.
 
     batch: work through so many records at a time, 0 is all at once; it must not matter.
     """
     outcome = Outcome()
     for partition, records in turns.items():
         store = outcome.states[partition]
-        shard = Shard(suite, store, topic, partition)
+        shard = Shard(suite, store, topic, partition, feedback_topic=feedback_topic)
+        heard = deque((feedback or {}).get(partition, ()))
         step = batch or max(1, len(records))
         for start in range(0, len(records), step):
-            _take(shard, shard.work(records[start : start + step], 0.0), outcome)
+            part = records[start : start + step]
+            come = [heard.popleft() for one in list(heard) if one.timestamp <= part[-1].timestamp]
+            _take(shard, shard.work(part, 0.0, feedback=come), outcome)
+        _take(shard, shard.work([], 0.0, feedback=list(heard)), outcome)
         while (left := shard.work([], 0.0)).changes:  # a batch closes a bounded number of conversations
             _take(shard, left, outcome)
         outcome.positions[partition] = records[-1].offset + 1 if records else 0

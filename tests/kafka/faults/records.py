@@ -5,6 +5,7 @@ A case acts on a lab; whatever it does not say otherwise is compared with both o
 
 import json
 import re
+import signal
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 
 from confluent_kafka import Producer
 
-from tests.kafka.faults.lab import Lab
+from tests.kafka.faults.lab import Lab, Moment
 from tests.kafka.faults.oracle import read_outcome, read_states
 
 SERIES = 11_000  #: kept of a partition, those of "other" among them
@@ -36,6 +37,45 @@ def send(lab: Lab, name: str, records: list[tuple[bytes, bytes]], **options: Any
     assert producer.flush(120) == 0
     assert not any(refused), refused
     lab.fed += len(records) if name == "turns" else 0
+
+
+def vote(conversation: str, number: int, name: str, value: int = -1) -> bytes:
+    """Write a vote on a turn of an hour ago, given two minutes after it."""
+    when = datetime.fromtimestamp(time.time() - 3600 + number + 120, UTC).isoformat()
+    about = {"id": name, "conversation_id": conversation, "turn_id": f"t{number}", "kind": "vote", "vote": value}
+    return json.dumps({**about, "timestamp": when}).encode()
+
+
+def feedback(lab: Lab) -> None:
+    """Votes before their turn, after it, twice, long after their conversation closed; score killed again and again."""
+    workers = lab.start(2)
+    names = [f"heard-{n}" for n in range(400 if lab.large else 120)]
+    keys = [name.encode() for name in names]
+    before = [(key, vote(name, 1, "before")) for name, key in zip(names[::2], keys[::2], strict=True)]
+    after = [(key, vote(name, 1, "after", 1)) for name, key in zip(names, keys, strict=True)]
+    late = [(key, vote(name, 3, "late")) for name, key in zip(names, keys, strict=True)]
+    said = [
+        (key, turn(name, n, "assistant" if n % 2 else "user"))
+        for n in range(4)
+        for name, key in zip(names, keys, strict=True)
+    ]
+    kills = [
+        Moment(at, lambda n=n: workers[n % 2].send(signal.SIGKILL, "score")) for n, at in enumerate((1.5, 3.5, 5.5))
+    ]
+    send(lab, "feedback", before * 2)
+    sent = [
+        Moment(1.0, lambda: send(lab, "turns", said)),
+        Moment(3.0, lambda: send(lab, "feedback", after)),
+        Moment(5.0, lambda: send(lab, "feedback", [*before, *after])),
+    ]
+    lab.feed(2_000, 8.0, [*kills, *sent])
+    lab.caught_up()
+    send(lab, "feedback", late * 2)
+    workers[0].send(signal.SIGKILL, "score")
+    lab.caught_up()
+    rows = [json.loads(row) for rows in read_outcome(lab.settings).feedback.values() for row in rows]
+    assert {row["assistant"] for row in rows} == {"default"}, "expected every vote to find its answer"
+    assert len(rows) == len({*before, *after, *late}), f"expected a row for each vote, got {len(rows)}"
 
 
 def large_key(lab: Lab) -> None:

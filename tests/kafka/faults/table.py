@@ -51,6 +51,7 @@ SCENARIOS: dict[str, Scenario] = {
     "crash_broker": Scenario(scripted(crash_broker), "unsteady"),
     "outage": Scenario(scripted(outage), "unsteady"),
     "join_after_return": Scenario(cases.join_after_return, "unsteady"),
+    "feedback": Scenario(records.feedback),
     "large_key": Scenario(records.large_key),
     "codecs": Scenario(records.codecs),
     "ragged_tables": Scenario(records.ragged_tables),

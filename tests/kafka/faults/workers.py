@@ -137,8 +137,10 @@ class FaultyWorker:
 
 
 def variables(settings: Settings) -> dict[str, str]:
-    """Give the settings that differ from their defaults, as they are told to a process."""
-    told = settings.model_dump(exclude_defaults=True, exclude_none=True)
+    """Give the settings that differ from their defaults, as they are told to a process, which may know no others."""
+    defaults = Settings(brokers="no-such-host:1").model_dump()
+    given = settings.model_dump(exclude_none=True)
+    told = {name: value for name, value in given.items() if value != defaults[name]}
     shown = {
         name: value.get_secret_value() if isinstance(value, SecretStr) else str(value) for name, value in told.items()
     }
