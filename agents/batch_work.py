@@ -116,10 +116,10 @@ class BatchWork:
         else:
             began = time.monotonic()
             batch = self._compute(holding, gathered)
-            if batch is None or not self._write(holding, gathered, batch):
+            if batch is None:
                 self._finish(holding)
                 return
-            work = self._commit(holding, gathered, batch, began)
+            work = self._commit(holding, gathered, batch, began, self._write(holding, gathered, batch))
         task = asyncio.get_running_loop().create_task(self._end_over_errors(work, holding, gathered))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -136,9 +136,9 @@ class BatchWork:
         began = time.monotonic()
         async with self._alone:
             batch = self._compute(holding, gathered)
-            written = batch is not None and self._write(holding, gathered, batch)
-        if batch is not None and written:
-            await self._commit(holding, gathered, batch, began)
+            refused = None if batch is None else self._write(holding, gathered, batch)
+        if batch is not None:
+            await self._commit(holding, gathered, batch, began, refused)
 
     async def _work_alone(self, holding: Holding, gathered: Gathered) -> None:
         """Commit that a batch begins, so that the next worker knows of it should this one end; then work it through.
@@ -155,8 +155,8 @@ class BatchWork:
                 batch = self._compute(holding, gathered)
                 if batch is not None:  # what goes wrong from here on is Kafka's doing, and no record's
                     await self._say_begun(holding, "")
-            if batch is not None and self._write(holding, gathered, batch):
-                await self._commit(holding, gathered, batch, began)
+            if batch is not None:
+                await self._commit(holding, gathered, batch, began, self._write(holding, gathered, batch))
 
     async def _say_begun(self, holding: Holding, begun: str) -> None:
         """Commit which inputs a batch that begins has records of, "" when it is computed."""
@@ -175,8 +175,8 @@ class BatchWork:
             return None
         return batch if batch.outputs or batch.changes or gathered.size or gathered.ahead else None
 
-    def _write(self, holding: Holding, gathered: Gathered, batch: Batch) -> bool:
-        """Hand a batch to its writer; say whether it took it."""
+    def _write(self, holding: Holding, gathered: Gathered, batch: Batch) -> Exception | None:
+        """Hand a batch to its writer; return the error where a record of it is refused already."""
         if gathered.records.get(self.plan.inputs[0]):
             holding.fed = read_moment()
         try:
@@ -184,26 +184,30 @@ class BatchWork:
         except Exception as error:
             if not refuses_records(error):
                 raise
-            holding.writer.start()
-            self._come_to_nothing(holding, gathered, batch, error)
-            return False
-        return True
+            return error
+        return None
 
-    async def _commit(self, holding: Holding, gathered: Gathered, batch: Batch, started: float) -> None:
+    async def _commit(
+        self, holding: Holding, gathered: Gathered, batch: Batch, started: float, refused: Exception | None
+    ) -> None:
+        """Make a batch safe, and remember it. refused: why it was not even written, None when it was."""
         positions = gathered.positions(batch.taken)
         offsets = holding.offsets(positions)
         checkpoint = _checkpoint(holding, gathered, batch)
         try:
-            write = partial(holding.writer.write, batch.outputs, batch.changes, checkpoint)
-            await self._make_safe(holding, write, offsets)
+            if refused is None:
+                write = partial(holding.writer.write, batch.outputs, batch.changes, checkpoint)
+                await self._make_safe(holding, write, offsets)
         except Exception as error:
             if not refuses_records(error):
                 raise
+            refused = error
+        if refused is not None:
             await self._in_time(holding.writer.start)
             if await self.learn_limits():
                 self._take_back(holding, gathered)  # what is too large now becomes a dead letter of its own
             else:
-                self._come_to_nothing(holding, gathered, batch, error)
+                self._come_to_nothing(holding, gathered, batch, refused)
             return
         if not self.exactly_once and offsets and self.committer is not None:
             await self.committer.commit_positions(offsets)
