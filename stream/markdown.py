@@ -111,7 +111,8 @@ def _counted_table(state: StateBlock, start: int, end: int, silent: bool) -> boo
         state.env[_CUT] = 1
     written = state.src.count("|", state.bMarks[start], state.eMarks[state.line - 1])
     lacking = max(0, columns * (state.line - start) - written - 2 * (state.line - start))
-    state.env[_LEFT] = max(0, state.env[_LEFT] - lacking - _TABLE)  # the table itself is whole
+    spent = lacking + (state.line - start) // 2 + _TABLE
+    state.env[_LEFT] = max(0, state.env[_LEFT] - spent)  # the table itself is whole
     return True
 
 
