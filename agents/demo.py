@@ -38,9 +38,9 @@ from agents.supervisor import Supervisor, worker_command
 from agents.topics import create_topics, topic_names
 from agents.viewing import Look, RowReader
 from stream.errors import ConfigError, TurnsignalError
-from stream.outbox import DEAD_LETTERS, SCORES
 from stream.scoring import relevancy_name
 from stream.suite import load_suite
+from stream.wire import DEAD_LETTERS, SCORES
 
 APPS = ("score", "watch")
 DRAIN_SECONDS = 60.0  #: for what was sent to be scored, after the end

@@ -21,9 +21,9 @@ from agents.topics import partition_for, topic_metadata, topic_names
 from stream.errors import TurnsignalError
 from stream.feedback import VOTE
 from stream.follow_ups import CLARIFICATIONS
-from stream.outbox import CONVERSATIONS, SCORES
 from stream.scores import FOLLOW_UP
 from stream.turns import MAX_ID
+from stream.wire import CONVERSATIONS, SCORES
 
 READ_SECONDS = 60.0
 

@@ -22,10 +22,10 @@ from stream.errors import ConfigError, Refused
 from stream.feedback import decode_feedback
 from stream.mappings import OF_TURNS, Labels, Mapping, parse_mapping, without
 from stream.measurements import Measurement, measurement, with_false_alarms
-from stream.outbox import SCORES
 from stream.replay import Indexer, Replay
 from stream.suite import Suite
 from stream.turns import decode_turn
+from stream.wire import SCORES
 
 MAPPING = "mapping.toml"
 _PATTERNS = ("turns*.jsonl", "turns*.jsonl.gz")

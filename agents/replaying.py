@@ -25,9 +25,9 @@ from agents.memory import kept_memory
 from agents.reading import SORT_BYTES as MEMORY
 from agents.reading import Recording
 from stream.errors import TurnsignalError
-from stream.outbox import CONVERSATIONS, DEAD_LETTERS, SCORES, Output
 from stream.replay import SHARDS, Indexer, Line, Replay, Run
 from stream.suite import Suite
+from stream.wire import CONVERSATIONS, DEAD_LETTERS, SCORES, Output
 
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
 FILES = {SCORES: "scores.jsonl", CONVERSATIONS: "conversations.jsonl", DEAD_LETTERS: "dead-letters.jsonl"}

@@ -16,9 +16,10 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from agents.checkpoints import KEY, Checkpoint, checkpoint_record, read_checkpoint
 from agents.refusals import kafka_error
+from stream.dead_letters import dead_letter, shorten
 from stream.errors import Reason, TurnsignalError
 from stream.exchange_records import fit
-from stream.outbox import DEAD_LETTERS, EXCHANGES, Output, Unplaced, dead_letter, shorten, size_of
+from stream.wire import DEAD_LETTERS, EXCHANGES, Output, Unplaced, size_of
 
 logger = logging.getLogger("turnsignal.transactions")
 

@@ -26,7 +26,7 @@ from aiokafka.errors import CorruptRecordException
 from aiokafka.record.legacy_records import LegacyRecordBatch
 from aiokafka.record.util import calc_crc32c
 
-from stream.outbox import Undecodable
+from stream.wire import Undecodable
 
 AT_ONCE = 4  #: times the bytes of the largest batch are handed on in one fetch, or wait, at most
 OVERHEAD = 200  #: bytes that a record takes in memory beside its key and value

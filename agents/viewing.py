@@ -13,7 +13,7 @@ from agents.replaying import FILES, spell_dead_letter
 from agents.settings import Settings
 from agents.topics import topic_names
 from stream.errors import TurnsignalError
-from stream.outbox import DEAD_LETTERS
+from stream.wire import DEAD_LETTERS
 
 LOOK = 1.0  #: seconds between looks at positions and /metrics
 

@@ -18,7 +18,8 @@ from stream.instructions import Result
 from stream.measures.ndcg import NDCG
 from stream.pairing import USER, Answer
 from stream.pipeline import Batch
-from stream.quality import Quality, Went, on_log_scale
+from stream.quality import Quality, on_log_scale
+from stream.release_totals import Went
 from stream.review import Review
 from stream.scores import FOLLOW_UP
 from stream.scoring import Scored, relevancy_name, scorer_names

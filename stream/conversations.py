@@ -173,6 +173,14 @@ class Conversation(msgspec.Struct, array_like=True):
         """Whether feedback waits for its turn."""
         return self.heard is not None and bool(self.heard.waiting)
 
+    def come_under(self, suite: str) -> None:
+        """Start new means when the suite has changed: a mean never mixes what two suites mean by a name."""
+        if self.suite != suite:
+            self.suite, self.standing = suite, Standing()
+            for answer in [slot.answer for slot in self.slots if slot.answer is not None]:
+                # Not in the new means, so never to be taken out of them.
+                answer.strict = answer.precision = answer.free = None
+
     @property
     def forgot_turns(self) -> bool:
         """Whether turns have left because there were too many to keep."""

@@ -4,6 +4,9 @@ A row is a function of the feedback and of who gave the response that it is abou
 of the follow-up by then. Where a vote and a follow-up meet is told where both are known: in summaries.
 """
 
+from collections.abc import Iterable, Sequence
+from heapq import merge
+from itertools import repeat
 from typing import Any, Protocol
 
 from stream import recent
@@ -11,12 +14,14 @@ from stream.conversations import Conversation
 from stream.errors import Reason, Refused
 from stream.feedback import LABEL, VOTE, decode_feedback, rater_digest
 from stream.heard import MAX_IDS, Newest, Reaction
-from stream.outbox import Outbox, Record
+from stream.outbox import Outbox
 from stream.pairing import ASSISTANT, Answer, Slot
 from stream.recent import Known
 from stream.scores import Score, Stage, Unscored, row_id
 from stream.scoring import Scored
 from stream.suite import Suite
+from stream.turns import Turn
+from stream.wire import Record
 
 KNOWN, WAITED, UNKNOWN = "known", "waited", "unknown"  #: what became of feedback
 RESULTS = (KNOWN, WAITED, UNKNOWN)
@@ -90,8 +95,9 @@ class FeedbackScorer:
         for one in come:
             self._write(key, state, one, state.answer(turn_id), outbox, WAITED, self._topic)
 
-    def on_vote(self, key: bytes, state: Conversation, reaction: Reaction, outbox: Outbox) -> None:
+    def on_vote(self, key: bytes, state: Conversation, turn: Turn, offset: int, outbox: Outbox) -> None:
         """Take in the vote that a turn carries, also one that came again for its sake; once each way."""
+        reaction = Reaction("", turn.turn_id, VOTE, turn.time, offset, turn.vote)
         if self._remember(state, f"{reaction.turn_id}\x1f{reaction.vote}", reaction) is Known.NEW:
             self._write(key, state, reaction, state.answer(reaction.turn_id), outbox, KNOWN, outbox.topic)
 
@@ -130,8 +136,6 @@ class FeedbackScorer:
             "source": {"topic": topic, "partition": self._partition, "offset": reaction.offset},
             "feedback": _describe(reaction),
         }
-        if answer is None:
-            extra["assistant"] = None
         if replaces:
             extra["replaces"] = replaces
         if replaced_by:
@@ -171,3 +175,10 @@ def _score(reaction: Reaction, *, known: bool) -> Scored:
         scorers=(reaction.kind,) if is_value else (),
         values=(value,) if is_value and value is not None else (),
     )
+
+
+def in_time(records: Iterable[Record], feedback: Sequence[Record]) -> Iterable[tuple[Record, bool]]:
+    """Put feedback among the turns by the broker's times, both in their own order; say of each whether it is."""
+    if not feedback:
+        return zip(records, repeat(False), strict=False)
+    return merge(zip(records, repeat(False)), zip(feedback, repeat(True)), key=lambda one: one[0].timestamp)

@@ -7,13 +7,14 @@ own output again would cost more than computing it. Tests read every row back th
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import blake2b, sha256
-from typing import Any, NamedTuple, Protocol
+from hashlib import blake2b
+from typing import Any
 
 import msgspec
 import orjson
 
 from stream.compliance import Results
+from stream.dead_letters import dead_letter, reason_for
 from stream.environments import name_environment
 from stream.errors import Reason
 from stream.exchange_records import SCHEMA, spell_rules, spell_texts
@@ -22,65 +23,10 @@ from stream.pairing import Answer, Link, Slot
 from stream.scores import Outcome, Stage, Unscored
 from stream.scoring import Scored
 from stream.tallies import Release, Series, Tally, rank_band
-from stream.turns import MAX_KEY, Turn
-
-SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
-    "scores",
-    "exchanges",
-    "conversations",
-    "series",
-    "dead_letters",
-)
+from stream.turns import Turn
+from stream.wire import CONVERSATIONS, EXCHANGES, SCORES, SERIES, Output, Record
 
 SERIES_LENGTH = 500  #: observations in one record, so that the longest ids stay below the broker's limit
-DEAD_LETTER_BYTES = 100_000  #: of the original record's value that a full dead letter keeps
-_DETAIL_BYTES = 1_000  #: of the sentence that says why
-_HEADER_BYTES = 10  #: that a header costs beside its name and value
-
-
-class Record(Protocol):
-    """What a source delivers; aiokafka's ConsumerRecord is one as it is. timestamp: milliseconds, the broker's."""
-
-    @property
-    def offset(self) -> int: ...  # noqa: D102
-    @property
-    def key(self) -> bytes | None: ...  # noqa: D102
-    @property
-    def value(self) -> bytes | None: ...  # noqa: D102
-    @property
-    def timestamp(self) -> int: ...  # noqa: D102
-
-
-class Unplaced(NamedTuple):
-    """A record that never had a place on a topic."""
-
-    key: bytes | None
-    value: bytes | None
-    offset: int = -1
-    timestamp: int = 0
-
-
-class Undecodable(NamedTuple):
-    """What stands for records that nobody can read, in the place of the last of them.
-
-    first: offset of the first of them; timestamp: of the last; detail: what was expected of them and what came.
-    """
-
-    offset: int
-    first: int
-    timestamp: int
-    detail: str
-    key: bytes | None = None
-    value: bytes | None = None
-
-
-class Output(NamedTuple):
-    """One record to write: topic (without prefix), key, value, headers."""
-
-    topic: str
-    key: bytes | None
-    value: bytes | None
-    headers: list[tuple[str, bytes]] | None = None
 
 
 @dataclass(slots=True)
@@ -110,7 +56,7 @@ class _Row(msgspec.Struct, gc=False, omit_defaults=True):
     conversation_id: str
     turn_id: str
     stage: str
-    assistant: str
+    assistant: str | None
     version: str | None
     model: str | None
     platform: str | None
@@ -126,6 +72,8 @@ class _Row(msgspec.Struct, gc=False, omit_defaults=True):
     follow_ups: list[str] | None = None
     turns: int | None = None
     environment: str | None = None
+    feedback: Mapping[str, Any] | None = None
+    replaced_by: str | None = None
 
 
 _encode_row = msgspec.json.Encoder().encode
@@ -185,7 +133,7 @@ class Outbox:
             key.decode(),
             slot.turn_id,
             stage,
-            answer.assistant,
+            answer.assistant or None,  # nobody is known where feedback is about an unknown turn
             answer.version,
             answer.model,
             answer.platform,
@@ -379,58 +327,6 @@ def _about(key: bytes, stage: Stage, slot: Slot, answer: Answer, time: float) ->
         "platform": answer.platform,
         "time": time,
     }
-
-
-def reason_for(record: Record, reason: Reason, detail: str) -> tuple[Reason, str]:
-    """Return why a record is set aside: what was found in it, unless there was nothing that could be looked at."""
-    return (Reason.UNDECODABLE, record.detail) if isinstance(record, Undecodable) else (reason, detail)
-
-
-def dead_letter(
-    record: Record, topic: str, partition: int, reason: Reason, detail: str, *, full: bool = False
-) -> Output:
-    """Return the dead letter of a record: where it stood and why, with its length and digest instead of its value.
-
-    full: with its value, cut to fit. What somebody said is not kept here by default: it stays where it stood, as long
-    as that topic keeps it, and no longer. Whatever came, it takes 103 kB at most: a key longer than any conversation id
-    is cut, and headers say of what is cut how long it was and give its sha256.
-    """
-    first = record.first if isinstance(record, Undecodable) else record.offset
-    headers = [
-        ("topic", topic.encode()),
-        ("partition", str(partition).encode()),
-        ("offset", str(first).encode()),
-        ("reason", reason.encode()),
-        ("detail", detail.encode("utf-8", "replace")[:_DETAIL_BYTES]),
-    ]
-    if first != record.offset:
-        headers.append(("last_offset", str(record.offset).encode()))
-    key, cut = _cut(record.key, MAX_KEY, "key_")
-    value, shortened = _cut(record.value, DEAD_LETTER_BYTES if full else 0)
-    return Output(DEAD_LETTERS, key, value, headers + shortened + cut)
-
-
-def _cut(data: bytes | None, limit: int, prefix: str = "") -> tuple[bytes | None, list[tuple[str, bytes]]]:
-    """Cut what is over the limit; return it with the headers `length` and `sha256` that say what it was."""
-    if data is None or len(data) <= limit:
-        return data, []
-    length, digest = str(len(data)).encode(), sha256(data).hexdigest().encode()
-    return data[:limit], [(f"{prefix}length", length), (f"{prefix}sha256", digest)]
-
-
-def shorten(letter: Output, limit: int) -> Output:
-    """Cut the value of a dead letter further, for a topic that takes records of `limit` bytes only (4,000 or more)."""
-    room = max(0, limit - size_of(letter._replace(value=None)) - 200)  # for the two headers that may come
-    value, shortened = _cut(letter.value, room)
-    headers = letter.headers or []
-    known = {name for name, _ in headers}  # of the whole record, and not of what an earlier cut has left
-    return letter._replace(value=value, headers=headers + [one for one in shortened if one[0] not in known])
-
-
-def size_of(output: Output) -> int:
-    """Return how many bytes a record takes on its topic: key, value and headers."""
-    size = len(output.key or b"") + len(output.value or b"")
-    return size + sum(len(name) + len(value) + _HEADER_BYTES for name, value in output.headers or ())
 
 
 def chosen(key: bytes, share: float) -> bool:

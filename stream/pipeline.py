@@ -11,26 +11,26 @@ Markdown, table cells), and as a last resort by processor time, see `stream.scor
 """
 
 import math
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from heapq import merge
-from itertools import repeat
 from typing import Any
 
 from stream.agenda import Agenda
 from stream.clocks import Moment, StreamClock, alarm
 from stream.conversations import Conversation, peek, restore
+from stream.dead_letters import dead_letter
 from stream.errors import Reason, Refused
 from stream.feedback import VOTE
-from stream.feedback_scoring import FeedbackScorer
-from stream.heard import Reaction
-from stream.outbox import Outbox, Output, Record, Unplaced, dead_letter
+from stream.feedback_scoring import FeedbackScorer, in_time
+from stream.outbox import Outbox
 from stream.recent import Known
-from stream.scorekeeping import Scorekeeper, Watch
+from stream.scorekeeping import Scorekeeper
 from stream.scoring import thresholds
 from stream.suite import Suite
 from stream.tallies import Tally
-from stream.turns import Turn, check_key, decode_turn
+from stream.turns import check_key, decode_turn
+from stream.watching import Watch
+from stream.wire import Output, Record, Unplaced
 
 BUDGET = 5.0  #: seconds after which a batch ends with what is done
 _NEW = Known.NEW
@@ -246,7 +246,7 @@ class Shard:
     ) -> tuple[int, int]:
         """Take in turns and feedback until the time is over; return how many of each."""
         # Put away after its last record, a conversation is still in the processor's cache; after the batch it is not.
-        ordered = list(_in_time(records, feedback))
+        ordered = list(in_time(records, feedback))
         last = {record.key: count for count, (record, _) in enumerate(ordered, 1)}
         turns = heard = 0
         for count, (record, is_feedback) in enumerate(ordered, 1):
@@ -290,7 +290,7 @@ class Shard:
                 state.duplicates += 1
                 outbox.tally.records[self.topic, "duplicate"] += 1
                 if turn.vote is not None:  # sent again, perhaps, for its sake
-                    self._vote(key, state, turn, turn.vote, record.offset)
+                    self._feedback.on_vote(key, state, turn, record.offset, outbox)
             return
         state.remember(mark, self._limits)
         state.clock = self.clock.advance(time, broker_time)
@@ -311,12 +311,7 @@ class Shard:
         if state.is_waiting:
             self._feedback.on_turn(key, state, turn.turn_id, outbox)
         if turn.vote is not None:
-            self._vote(key, state, turn, turn.vote, record.offset)
-
-    def _vote(self, key: bytes, state: Conversation, turn: Turn, vote: int, offset: int) -> None:
-        """Take in the vote that a turn carries: feedback like any other."""
-        reaction = Reaction("", turn.turn_id, VOTE, turn.time, offset, vote)
-        self._feedback.on_vote(key, state, reaction, self._outbox)
+            self._feedback.on_vote(key, state, turn, record.offset, outbox)
 
     def _hear(self, record: Record) -> None:
         """Take in one record of feedback; it waits in its conversation if need be, and opens none."""
@@ -401,10 +396,3 @@ class Shard:
             self._live[key] = None
         else:
             self._agenda.put(key, state.settle(self._limits))
-
-
-def _in_time(records: Iterable[Record], feedback: Sequence[Record]) -> Iterable[tuple[Record, bool]]:
-    """Put feedback among the turns by the broker's times, both in their own order; say of each whether it is."""
-    if not feedback:
-        return zip(records, repeat(False), strict=False)
-    return merge(zip(records, repeat(False)), zip(feedback, repeat(True)), key=lambda one: one[0].timestamp)

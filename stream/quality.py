@@ -14,7 +14,6 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +29,6 @@ from stream.claims import (
     coverage_name,
 )
 from stream.intervals import (
-    Batches,
     Clusters,
     Difference,
     Estimate,
@@ -39,98 +37,20 @@ from stream.intervals import (
     mean_over_turns,
     rate,
 )
+from stream.release_totals import ReleaseTotals, Went, as_begun, begun_by
 from stream.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
 from stream.tallies import Release
 
 DERIVED = (CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer gives
-_SECONDS = -3  #: where the count of the last of them stands in a conversation's values
 FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the logarithmic scale of its mean
 _SPAN = math.log(SLOWEST / FASTEST)
 
-_WAITING = 256  #: conversations of a release whose values wait to be summed up at once
 _MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a release may have taken them over
 
 
 def on_log_scale(seconds: float) -> float:
     """Return where seconds stand between `FASTEST` and `SLOWEST`: twice as slow is the same step everywhere."""
     return math.log(min(SLOWEST, max(FASTEST, seconds)) / FASTEST) / _SPAN
-
-
-class Went(NamedTuple):
-    """How one conversation went, in little memory.
-
-    release: of its last answer; outcome: `cut` where the recording ended before it; first: event time of its first
-    turn; quiet: event time from which on it was idle; clock: stream time at its last turn; headless: its first turn was
-    an answer; answers: how many; parts: release → count and sum of each figure's values, in turn, and the number of
-    answers last; the release of the first answer comes first; opened: event time of that answer; turns: how many.
-    """
-
-    release: Release
-    outcome: str
-    first: float
-    quiet: float
-    clock: float
-    headless: bool
-    answers: int
-    parts: "dict[Release, array[float]]"
-    opened: float
-    turns: int = 0
-
-
-@dataclass(slots=True)
-class ReleaseTotals:
-    """The conversations of one release.
-
-    first: smallest event time, seconds since 1970; moments: a row per figure: the fields of `Clusters`, and the sum of
-    answers × count; answered: conversations, answers, answers²; left_out: conversations that the recording cuts, by
-    reason; seconds: to an answer, by the time at which its conversation began, since answers are slow together, with
-    the load; waiting: values of conversations that are not in the moments yet; turns: of the conversations that count.
-    """
-
-    first: float
-    moments: npt.NDArray[np.float64]
-    answered: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
-    outcomes: Counter[str] = field(default_factory=Counter)
-    left_out: Counter[str] = field(default_factory=Counter)
-    seconds: Batches = field(default_factory=Batches)
-    waiting: "list[array[float]]" = field(default_factory=list)
-    turns: int = 0
-
-    def take(self, values: "array[float]", opened: float) -> None:
-        """Add a conversation's values; opened: event time of its first answer."""
-        self.waiting.append(values)
-        self.seconds.add(opened, *values[_SECONDS:-1])
-        if len(self.waiting) >= _WAITING:
-            self.sum_up()
-
-    def sum_up(self) -> None:
-        """Put the values that wait into the moments."""
-        if self.waiting:
-            values = np.frombuffer(b"".join(self.waiting)).reshape(len(self.waiting), -1)
-            turns, totals, answers = values[:, 0:-1:2], values[:, 1:-1:2], values[:, -1:]
-            means = totals / np.maximum(turns, 1)
-            columns = [turns > 0, turns, totals, turns * turns, turns * totals, totals * totals, means, means * means]
-            self.moments += np.stack([column.sum(axis=0) for column in (*columns, answers * turns)], axis=1)
-            self.answered += [(answers > 0).sum(), answers.sum(), (answers * answers).sum()]
-            self.waiting.clear()
-
-    def copy(self) -> "ReleaseTotals":
-        """Return what merges apart from this."""
-        empty = ReleaseTotals(self.first, np.zeros_like(self.moments))
-        empty.merge(self)
-        return empty
-
-    def merge(self, other: "ReleaseTotals") -> None:
-        """Add another part's."""
-        other.sum_up()
-        self.sum_up()
-        self.first = min(self.first, other.first)
-        self.moments += other.moments
-        self.answered += other.answered
-        self.outcomes.update(other.outcomes)
-        self.left_out.update(other.left_out)
-        self.seconds.merge(other.seconds)
-        self.turns += other.turns
 
 
 class Figure(NamedTuple):
@@ -171,7 +91,7 @@ class Quality:
     def add(self, went: Went) -> None:
         """Count a conversation; each once."""
         self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
-        opener = _opener(went)
+        opener = begun_by(went)
         _keep_first(self._begun, opener, went.first)
         if went.parts:
             _keep_first(self._opened, opener, went.opened)
@@ -210,11 +130,16 @@ class Quality:
             self._cohorts[release] = ReleaseTotals(math.inf, self._no_moments()) if shown is None else shown.copy()
         for went in taken_over:
             self._count(went, self._releases)
-            self._count(_as_begun(went), self._cohorts)
-            self._taken.update(release for release in went.parts if release != _opener(went))
+            self._count(as_begun(went), self._cohorts)
+            self._taken.update(release for release in went.parts if release != begun_by(went))
 
     def mean_of_conversations(self, release: Release, figure: str) -> dict[str, float] | None:
-        """Return n and mean of the conversations' own means, cut ones too; None where nothing was scored."""
+        """Return n and mean of the conversations' own means, cut ones too; None where nothing was scored.
+
+        None for feedback, too: it comes apart from its conversation.
+        """
+        if figure not in self.figures:
+            return None
         known = [part[release] for part in (self._releases, self._set_aside) if release in part]
         for totals in known:
             totals.sum_up()
@@ -345,17 +270,6 @@ class Quality:
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:
     times[release] = min(times.get(release, math.inf), time)
-
-
-def _opener(went: Went) -> Release:
-    return next(iter(went.parts), went.release)
-
-
-def _as_begun(went: Went) -> Went:
-    """Put all of a conversation on the release that began it."""
-    opener = _opener(went)
-    whole = array("d", map(math.fsum, zip(*went.parts.values(), strict=True)))
-    return went._replace(release=opener, parts={opener: whole})
 
 
 def _coverages(

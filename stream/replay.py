@@ -19,10 +19,10 @@ from pydantic import TypeAdapter, ValidationError
 from stream.aggregates import Aggregates
 from stream.diagnosis import DIAGNOSES, Level
 from stream.environments import name_environment
-from stream.outbox import CONVERSATIONS, Output, Record
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite
 from stream.tallies import Detail, Series, Tally
+from stream.wire import CONVERSATIONS, Output, Record
 
 SHARDS = 32  #: conversations are dealt out to so many; also the most processes that can share a replay
 TOPIC = "replay"  #: stands in score rows where a live row names its topic; the offset beside it is the line's number

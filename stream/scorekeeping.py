@@ -4,18 +4,14 @@ Turns, gaps and the end of a conversation come in through `on_…` methods; what
 """
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
 from stream import votes
-from stream.claims import FREE_CONVERSATIONS
-from stream.compliance import COMPLIANCE
+from stream.closing import ENDED, Closing
 from stream.conversations import Conversation
-from stream.diagnosis import NO_ANSWER
-from stream.environments import name_environment
 from stream.follow_up_scoring import FollowUpScorer
 from stream.outbox import Outbox
-from stream.outcomes import VALUES, Outcomes
 from stream.pairing import (
     ASSISTANT,
     GAP_ASSISTANT,
@@ -26,7 +22,6 @@ from stream.pairing import (
     Slot,
     exchange,
     link,
-    link_key,
     prompted,
     touched,
     unprompted,
@@ -35,52 +30,24 @@ from stream.scores import (
     CLARIFICATION_FREE,
     FOLLOW_UP,
     FOLLOW_UP_PRECISION,
-    FREE_OUTCOMES,
-    ConversationOutcome,
     Outcome,
-    Score,
     Stage,
     Unscored,
     row_id,
 )
 from stream.scoring import (
-    CONVERSATION,
     ResponseScorer,
     Scored,
-    relevancy_name,
     scorer_names,
 )
-from stream.stats import Means, mean, named
+from stream.stats import named
 from stream.suite import Suite
 from stream.turns import Turn
-from stream.windows import Frame, Settled, Standing
+from stream.watching import Watch
+from stream.windows import Frame, Settled
 
-_ENDED = link_key(Outcome.ENDED, "")
 _FOLLOWED_UP = Outcome.FOLLOWED_UP
 _RESPONSE_STAGE, _FOLLOW_UP_STAGE = Stage.RESPONSE, Stage.FOLLOW_UP
-
-
-class Watch(Protocol):
-    """Told of what is scored as it happens: what a replay sums up beyond rows. A worker has none and pays nothing."""
-
-    def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
-        """Take note of a response; its conversation is as it was before it, but for the number of responses."""
-        ...
-
-    def on_follow_up(self, key: bytes, turn_id: str, answer: Answer, scored: Scored) -> None:
-        """Take note of what followed the response `turn_id`, in place of what was known to follow it."""
-        ...
-
-    def on_close(self, key: bytes, state: Conversation, answer: Answer, outcome: str, means: Means) -> None:
-        """Take note of a close, after which the conversation may come back.
-
-        answer: its last one, or what stands for one where nobody answered; outcome: `cut` where the recording ends.
-        """
-        ...
-
-    def on_vote(self, key: bytes, state: Conversation) -> None:
-        """Take note of a vote; its conversation is as it is with it."""
-        ...
 
 
 class Scorekeeper:
@@ -102,8 +69,7 @@ class Scorekeeper:
         self._truth = suite.exchanges.truth
         self._responses = ResponseScorer(suite, processor)
         self._follow_ups = FollowUpScorer(suite)
-        self._outcomes = Outcomes(suite.follow_up_rules)
-        self._relevancy = relevancy_name(suite)
+        self._closing = Closing(suite, self._follow_ups, watch, environment)
         self._suite = suite.fingerprint
         self.scorers = scorer_names(suite)
         self._frame = Frame(suite.window_specs, len(self.scorers))
@@ -176,103 +142,16 @@ class Scorekeeper:
             outbox.queue_response(key, row, state.slots, index, answer, turn, truth=self._truth)
             state.leave_rests(waiting=True)  # or a long prompt would be written again with every other answer to it
 
+    def on_close(self, key: bytes, state: Conversation, outbox: Outbox, end: float = math.inf) -> None:
+        """Close a conversation; end: event time at which the recording ends."""
+        self._closing.close(key, state, outbox, end)
+
     def on_gap(self, key: bytes, state: Conversation, role: str, outbox: Outbox, offset: int) -> None:
         """Note that a record of this conversation could not be read: what follows it judges nothing."""
         state.gaps += 1
         # Named by its number, which is the same live and in a replay, unlike its offset.
         gap = Slot(f"gap:{state.gaps}", GAP_USER if role == "user" else GAP_ASSISTANT, state.last, "")
         self._put(key, state, gap, outbox, offset, late=False)
-
-    def on_close(self, key: bytes, state: Conversation, outbox: Outbox, end: float = math.inf) -> None:
-        """Close a conversation: write its summary, and a row for its last response.
-
-        end: event time at which the recording ends; where it ends before the conversation does, there is no outcome.
-        """
-        at = min(state.last + self._limits.idle, max(state.last, end))
-        state.closed = True
-        state.closes += 1
-        state.settle(self._limits)
-        state.leave_rests(waiting=False)
-        last = _last_answer(state)
-        answer = last.answer if last is not None and last.answer is not None else state.asked
-        cut = end <= state.quiet_since + self._limits.idle
-        outcome = None if cut else self._outcomes.find(state)
-        self._under_this_suite(state)
-        means = state.standing.settle(self._frame, state.last).means
-        diagnosis = self._diagnose(means, outcome)
-        voted = votes.describe(state)
-        summary = self._summary(key, state, answer, at, outcome, diagnosis, named(means, self.scorers))
-        outbox.summary(key, summary if voted is None else summary | {"votes": voted})
-        if last is None or answer is None or (outcome is None and not cut):
-            return
-        scored = _spell_close(outcome, diagnosis)
-        if voted is not None:
-            scored.scores.append(votes.score(voted))
-        # The number of turns is part of it: a turn that is not kept (system, too late) re-opens a conversation as well.
-        saw = f"{state.slots[-1].turn_id}#{state.turns}"
-        row = row_id(key.decode(), last.turn_id, Stage.CLOSE, saw, self._suite)
-        extra: dict[str, Any] = {"turns": state.turns}
-        if outcome is not None and last.answer is not None and answer.link in ("", _ENDED):
-            extra["outcome"] = Outcome.ENDED
-            answer.link, answer.row = _ENDED, row  # its follow-up, should it come, replaces this row
-            if answer.environment == self._environment:
-                outbox.tally.pairing[Outcome.ENDED] += 1
-        if state.close_row:
-            extra["replaces"] = state.close_row
-        extra["environment"] = state.environment
-        outbox.row(key, row, Stage.CLOSE, last, answer, at, scored, extra)
-        state.close_row = row
-        word = Unscored.CUT if outcome is None else outcome
-        if state.environment == self._environment:
-            outbox.tally.outcomes[answer.assistant, answer.version, word.value] += 1
-        else:
-            outbox.tally.other_outcomes[name_environment(state.environment), word.value] += 1
-        if self._watch is not None:
-            self._watch.on_close(key, state, answer, word.value, means)
-
-    def _diagnose(self, means: Means, outcome: ConversationOutcome | None) -> dict[str, Any]:
-        """Read the conversation's means together; who got no answer in the end was not helped."""
-        relevancy, follow_ups, compliance = (self._mean(means, s) for s in (self._relevancy, FOLLOW_UP, COMPLIANCE))
-        if outcome is not ConversationOutcome.UNANSWERED:
-            return self._follow_ups.diagnosis(relevancy, follow_ups, compliance)
-        return self._follow_ups.diagnosis(relevancy, 0.0, compliance) | {"explanation": NO_ANSWER}
-
-    def _summary(
-        self,
-        key: bytes,
-        state: Conversation,
-        answer: Answer | None,
-        at: float,
-        outcome: ConversationOutcome | None,
-        diagnosis: Mapping[str, Any],
-        scores: Mapping[str, Any],
-    ) -> dict[str, Any]:
-        return {
-            "schema": 1,
-            "conversation_id": key.decode(),
-            "assistant": answer.assistant if answer else None,
-            "version": answer.version if answer else None,
-            "model": answer.model if answer else None,
-            "platform": answer.platform if answer else None,
-            "first": state.first,
-            "last": state.last,
-            "closed_at": at,
-            "closes": state.closes,
-            "environment": name_environment(state.environment),
-            "turns": state.turns,
-            "responses": state.responses,
-            "clarifications": state.clarifications,
-            "went_on": state.went_on,
-            "superseded": state.superseded,
-            "late": state.late,
-            "gaps": state.gaps,
-            "outcome": outcome,
-            "clarification_free": None if outcome is None else outcome in FREE_OUTCOMES,
-            "diagnosis": diagnosis["label"],
-            "meaning": diagnosis["explanation"],
-            "scores": scores,
-            "suite": self._suite,
-        }
 
     def _slot(self, turn: Turn, role: str, time: float, answer: Answer | None = None) -> Slot:
         """Return a turn as it is kept."""
@@ -333,7 +212,7 @@ class Scorekeeper:
         else:
             scored, reading = self._follow_ups.leave(Unscored.NOT_APPLICABLE, answer, found.outcome), None
             state.superseded += 1
-        replaced = bool(answer.row) and answer.link != _ENDED
+        replaced = bool(answer.row) and answer.link != ENDED
         told = (answer.strict, answer.precision, answer.free) if replaced else None
         answer.link = found.key
         answer.row = row_id(key.decode(), slot.turn_id, _FOLLOW_UP_STAGE, found.key, self._suite)
@@ -383,7 +262,7 @@ class Scorekeeper:
 
         again: it says what the row that it replaces said; series and metrics, which take nothing back, have that.
         """
-        self._under_this_suite(state)
+        state.come_under(self._suite)
         if scored.values and answer.environment == self._environment:
             self._add(state, time, scored, outbox)
         if not again:
@@ -397,36 +276,3 @@ class Scorekeeper:
         expired = state.standing.add(self._frame, time, state.last, places, scored.values)
         if expired:
             outbox.tally.pairing["window_expired"] += expired
-
-    def _under_this_suite(self, state: Conversation) -> None:
-        """Start new means when the suite has changed: a mean never mixes what two suites mean by a name."""
-        if state.suite != self._suite:
-            state.suite, state.standing = self._suite, Standing()
-            for answer in [slot.answer for slot in state.slots if slot.answer is not None]:
-                # Not in the new means, so never to be taken out of them.
-                answer.strict = answer.precision = answer.free = None
-
-    def _mean(self, means: Means, scorer: str) -> float | None:
-        place = self._place.get(scorer)
-        return None if place is None else mean(means, place)
-
-
-def _last_answer(state: Conversation) -> Slot | None:
-    """Return the newest response; without any the newest user turn, which nobody answered."""
-    said = [slot for slot in state.slots if slot.role == ASSISTANT]
-    if said or state.left is not None:
-        return said[-1] if said else state.left
-    return next((slot for slot in reversed(state.slots) if slot.role == USER), None)
-
-
-def _spell_close(outcome: ConversationOutcome | None, diagnosis: Mapping[str, Any]) -> Scored:
-    """Spell the scores of a close row; outcome: None where the recording is cut."""
-    if outcome is None:
-        went = [Score(name, unscored=Unscored.CUT) for name in (CONVERSATION, FREE_CONVERSATIONS)]
-    else:
-        missing = Unscored.NO_EVIDENCE if outcome is ConversationOutcome.SILENT else None
-        went = [
-            Score(CONVERSATION, VALUES.get(outcome), outcome, missing),
-            Score(FREE_CONVERSATIONS, float(outcome in FREE_OUTCOMES), outcome),
-        ]
-    return Scored([*(score.as_json() for score in went), dict(diagnosis)])

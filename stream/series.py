@@ -15,11 +15,12 @@ import orjson
 from pydantic import Field, TypeAdapter, ValidationError, with_config
 
 from stream.clocks import Moment, StreamClock
+from stream.dead_letters import dead_letter, reason_for
 from stream.errors import Reason, SchemaError
 from stream.labels import MAX_LABEL, OTHER
-from stream.outbox import Record, dead_letter, reason_for
 from stream.pipeline import Batch
 from stream.tallies import Tally
+from stream.wire import Record
 
 #: Of the state's layout. New fields are added at the end, with a default, and then it is raised. Version 1 was JSON.
 VERSION = 2

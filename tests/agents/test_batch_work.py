@@ -12,9 +12,9 @@ from agents.metrics import WorkerMetrics
 from agents.progress import Progress
 from agents.settings import Settings
 from agents.transactions import Writer
-from stream.outbox import Output
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite
+from stream.wire import Output
 from tests.kafka.faults.oracle import Kept
 
 TURN = Kept(0, 7, b"c-1", b"{}", 1_700_000_000_000)

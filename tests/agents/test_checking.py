@@ -28,9 +28,9 @@ from stream.citations import citation_reader
 from stream.errors import ConfigError
 from stream.exchanges import Response
 from stream.instructions import PASSED, Check, Finding, Result
-from stream.outbox import SCORES
 from stream.replay import Indexer
 from stream.suite import Suite, parse_suite
+from stream.wire import SCORES
 
 FUNCTIONS = """
 import os, sys, time, threading

@@ -77,10 +77,10 @@ def test_what_was_tried_out_is_not_on_the_board() -> None:
     board = Board("nDCG@5")
     board.on_row(response("v1", 1.0, {}) | {"environment": "synthetic"})
     board.on_row(follow_up("1", "v1", 0.2, "correction", environment="experiment"))
-    board.on_summary({"version": "v1", "outcome": "resolved", "environment": "synthetic"})
+    board.on_summary(summary("c1", "resolved") | {"environment": "synthetic"})
     assert (board.rows, board.releases, board.conversations, board.exchanges) == (2, {}, 0, 0)
-    board.on_summary({"version": "v1", "outcome": "resolved", "environment": "production"})
-    assert board.releases["v1"].outcomes == {"resolved": 1}
+    board.on_summary(summary("c2", "resolved") | {"environment": "production"})
+    assert (board.conversations, list(board.releases)) == (1, ["v1"])
 
 
 def test_a_row_that_replaces_another_takes_its_place() -> None:

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from agents.batches import Inbox
 from agents.unpacking import AT_ONCE, OVERHEAD, BoundedRecords, Bounds, Fetched, RecordBatches
 from stream.errors import Reason
-from stream.outbox import Outbox, Undecodable
+from stream.outbox import Outbox
+from stream.wire import Undecodable
 from tests.kafka.raw import NOW, batch, body, number, record
 
 LIMIT = 4_000_000

@@ -6,9 +6,9 @@ batching is the worker's own: it restores and snapshots a conversation once per 
 
 from load import Turn
 
-from stream.outbox import Output
 from stream.pipeline import Shard
 from stream.suite import Suite
+from stream.wire import Output
 
 PACK = 500  #: turns between two packed series records, about what the worker's batches hold per partition
 

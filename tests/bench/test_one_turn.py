@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from stream.outbox import SCORES, SERIES
 from stream.pipeline import Shard
 from stream.simulation import steady
 from stream.suite import Suite
+from stream.wire import SCORES, SERIES
 
 sys.path.insert(0, str(Path(__file__).parent))  # the bench runs as a program, so its modules lie flat
 

@@ -14,11 +14,11 @@ from stream.claims import FREE_CONVERSATIONS
 from stream.environments import ENVIRONMENTS
 from stream.errors import Reason
 from stream.exchange_records import EXCHANGE_RECORDS
-from stream.outbox import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, Output
 from stream.pipeline import Shard
 from stream.scores import SCORE_RECORDS, ScoreRecord, Stage, row_id
 from stream.scoring import CONVERSATION, DIAGNOSIS, scorer_names
 from stream.suite import parse_suite
+from stream.wire import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, Output
 
 T0 = 1_750_000_000
 SUITE = parse_suite("[exchanges]\nshare = 1\ntruth = true\n[conversations]\nkept_characters = 100")

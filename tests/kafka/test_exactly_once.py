@@ -21,8 +21,8 @@ from agents.topics import create_topics, partition_for, topic_names
 from agents.transactions import Writer, group_reader, record_limits, restore_changelog
 from stream.conversations import Conversation
 from stream.errors import Reason, TurnsignalError
-from stream.outbox import Output
 from stream.suite import Suite
+from stream.wire import Output
 from tests.kafka.faults.oracle import Kept, committed, ends, foretell, read_outcome, read_topic
 from tests.kafka.faults.play import make_settings, play, wait
 from tests.kafka.faults.scenarios import Moment, Scene

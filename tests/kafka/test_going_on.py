@@ -23,8 +23,8 @@ from agents.topics import create_topics, topic_names
 from agents.transactions import Writer, group_reader
 from stream.conversations import Conversation
 from stream.errors import ConfigError, Reason
-from stream.outbox import Output
 from stream.suite import Suite
+from stream.wire import Output
 from tests.kafka.faults.oracle import Kept, committed, ends
 from tests.kafka.faults.play import wait
 from tests.kafka.test_isolation import conversations, letters, produce, rows, running, turn

@@ -18,7 +18,8 @@ from stream.aggregates import Aggregates
 from stream.claims import BETTER, CHANGED, WORSE
 from stream.intervals import Clusters, clustered_mean, rate
 from stream.pipeline import Shard
-from stream.quality import Quality, Went
+from stream.quality import Quality
+from stream.release_totals import Went
 from stream.replay import Indexer, Replay, Run
 from stream.scoring import scorer_names
 from stream.simulation import Regression, Traffic, simulate

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stream.quality import Went
+from stream.release_totals import Went
 from tests.measuring.claims import BROKEN, broken, conversations, covered, cut_anywhere, dealt
 
 

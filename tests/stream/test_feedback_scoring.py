@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from stream.conversations import restore
 from stream.heard import MAX_ANSWERED, MAX_IDS, MAX_NEWEST, MAX_WAITING
-from stream.outbox import Output
 from stream.pipeline import Batch, Shard
 from stream.redaction import Redaction
 from stream.scores import SCORE_RECORDS
 from stream.suite import Suite
+from stream.wire import Output
 
 T0 = 1_750_000_000.0
 SUITE = Suite()

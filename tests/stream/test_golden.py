@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
-from stream.outbox import Output
 from stream.pipeline import Shard
 from stream.scores import SCORE_RECORDS
 from stream.suite import parse_suite
 from stream.turns import decode_turn
+from stream.wire import Output
 
 GOLDEN = Path(__file__).parent.parent / "data" / "golden.jsonl"
 

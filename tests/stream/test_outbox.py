@@ -8,11 +8,13 @@ from typing import Any, NamedTuple
 import orjson
 import pytest
 
+from stream.dead_letters import DEAD_LETTER_BYTES, dead_letter, shorten
 from stream.errors import Reason
 from stream.exchange_records import EXCHANGE_RECORDS
-from stream.outbox import DEAD_LETTER_BYTES, chosen, dead_letter, shorten, size_of
+from stream.outbox import chosen
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite, parse_suite
+from stream.wire import size_of
 
 T0 = 1_750_000_000.0
 SUITE = Suite()

@@ -14,9 +14,9 @@ from stream.clocks import Moment
 from stream.conversations import VERSION, Conversation, restore
 from stream.errors import Reason, SchemaError
 from stream.exchanges import Exchange
-from stream.outbox import Output, size_of
 from stream.pipeline import Batch, Shard
 from stream.suite import Suite, parse_suite
+from stream.wire import Output, size_of
 
 T0 = 1_750_000_000.0
 ANSWER = "Look under settings [a]."

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from stream.claims import BETTER, CHANGED, WORSE
-from stream.quality import Quality, Went, on_log_scale
+from stream.quality import Quality, on_log_scale
+from stream.release_totals import Went
 
 SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited", "dangling")
 PRIMARY = ("clarification_free", 0.01)

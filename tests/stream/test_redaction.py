@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from stream.outbox import EXCHANGES
 from stream.pipeline import Batch, Shard
 from stream.redaction import MAX_LOOKS, MAX_STRINGS, OwnPattern, Redaction
 from stream.suite import Suite, parse_suite
 from stream.turns import Turn, decode_turn
+from stream.wire import EXCHANGES
 from tests.conformance.growth import is_linear, steps
 from tests.stream.test_pipeline import T0, Came
 

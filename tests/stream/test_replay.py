@@ -5,9 +5,9 @@ from zlib import crc32
 import orjson
 import pytest
 
-from stream.outbox import DEAD_LETTERS, SCORES
 from stream.replay import SHARDS, Indexer, Recorded, Replay, Run
 from stream.suite import Suite
+from stream.wire import DEAD_LETTERS, SCORES
 
 NOW = 1_767_225_600.0  # 2026-01-01
 

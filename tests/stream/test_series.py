@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.errors import Reason, SchemaError
-from stream.outbox import DEAD_LETTERS
 from stream.series import HALF_LIFE, MAX_NAME, MAX_VERSIONS, VERSION, Rolling, Series, SeriesShard, restore_series
+from stream.wire import DEAD_LETTERS
 
 T0 = 1_750_000_000.0
 DATA = Path(__file__).parents[1] / "data"

@@ -15,7 +15,7 @@ from one_turn import OneTurn
 from place import Place
 from stopwatch import Stopwatch
 
-from stream.outbox import Output
+from stream.wire import Output
 
 place, watch, work = Place.from_env(), Stopwatch.from_env(), OneTurn()
 

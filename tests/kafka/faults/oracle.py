@@ -16,11 +16,11 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from agents.settings import Settings
 from agents.topics import topic_names
 from agents.transactions import log_end
-from stream.outbox import Output
 from stream.pipeline import Batch, Shard
 from stream.series import SeriesShard
 from stream.suite import Suite
 from stream.votes import VOTE_MEETS_FOLLOW_UP
+from stream.wire import Output
 
 
 class Kept(NamedTuple):
