@@ -2,6 +2,7 @@
 
 import itertools
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ DIALOGUE = [
 ]
 
 
-def work(shard: Shard, turns: list[Came] = [], feedback: list[Came] = [], forget: list[Came] = []) -> Batch:  # noqa: B006
+def work(shard: Shard, turns: Sequence[Came] = (), feedback: Sequence[Came] = (), forget: Sequence[Came] = ()) -> Batch:
     batch = shard.work(turns, T0, forget, feedback=feedback)
     shard.accept(batch)
     return batch
