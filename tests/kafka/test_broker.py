@@ -119,7 +119,7 @@ def test_a_broker_given_by_address_is_used_and_never_stopped(broker: Broker) -> 
 def test_a_given_broker_that_does_not_answer_is_an_error_and_no_reason_to_take_another() -> None:
     (port,) = free_ports(1)
     with (
-        pytest.raises(TurnsignalError, match=f"TURNSIGNAL_BROKERS=127.0.0.1:{port}, got no answer"),
+        pytest.raises(TurnsignalError, match=rf"127\.0\.0\.1:{port} \(TURNSIGNAL_BROKERS\), got no answer"),
         find_broker({"TURNSIGNAL_BROKERS": f"127.0.0.1:{port}"}),
     ):
         pass

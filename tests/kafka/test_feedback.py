@@ -56,8 +56,7 @@ class Topics:
 
 
 def heard(settings: Settings) -> list[Any]:
-    found = [orjson.loads(row) for rows in read_outcome(settings).rows.values() for row in rows]
-    return [row for row in found if row["stage"] == "feedback"]
+    return [orjson.loads(row) for rows in read_outcome(settings).feedback.values() for row in rows]
 
 
 def test_feedback_has_one_row_whenever_it_comes_and_whoever_is_killed_meanwhile(
