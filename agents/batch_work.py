@@ -203,8 +203,9 @@ class BatchWork:
                 raise
             refused = error
         if refused is not None:
+            changed = await self.learn_limits()
             await self._in_time(holding.writer.start)
-            if await self.learn_limits():
+            if changed:
                 self._take_back(holding, gathered)  # what is too large now becomes a dead letter of its own
             else:
                 self._come_to_nothing(holding, gathered, batch, refused)

@@ -82,6 +82,8 @@ class TakeOver:
             writers = dict(zip(numbers, pool.map(partial(self._fence_unless_held, held), numbers), strict=True))
             positions = self._read_positions(numbers)
             kept = {number: held[number] for number in numbers if _stands(held.get(number), positions[number])}
+            for holding in kept.values():
+                holding.writer.wanted = self._wanted  # the former take-over's is outdated
             new = [number for number in numbers if number not in kept]
             moved = [number for number in new if writers[number] is None]
             writers |= dict(zip(moved, pool.map(self._fence, moved), strict=True))

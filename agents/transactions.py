@@ -25,6 +25,7 @@ logger = logging.getLogger("turnsignal.transactions")
 
 _OVERHEAD = 200  #: bytes that a record costs beside its key and value, its batch's own included
 _BATCH = 1_000_000  #: bytes of records in one request at most: librdkafka's default
+_LARGE_STATE = 250_000  #: bytes from which on a state is looked after apart: its topic's limit is not asked for
 _ANY = 1_000_000_000  #: the largest that librdkafka can be told
 _UNKNOWN = {EXCHANGES: 1_048_588}  #: bytes of what can be cut, where nothing is known of its topic: a broker's default
 
@@ -92,10 +93,9 @@ class Writer:
         self._changelog = changelog
         self._deadline = deadline
         self._failed: KafkaError | None = None
-        self._wanted = wanted
-        # The limit is the topics' to decide, not the client's; and what a broker measures are batches of records.
-        smallest = min((size for topic, size in self._allowed.items() if topic in topics.values()), default=_BATCH)
-        self._options = {**options, "message.max.bytes": _ANY, "batch.size": min(_BATCH, smallest)}
+        self.wanted = wanted
+        self._careful = False  # whether a record of this batch may be refused
+        self._options = {**options, "message.max.bytes": _ANY}  # the limit is the topics' to decide, not the client's
         self.start()
 
     def start(self) -> None:
@@ -106,7 +106,9 @@ class Writer:
         KafkaException.
         """
         self._failed = None
-        self._producer = Producer(self._options)
+        # What a broker measures are batches of records, and its limits may have changed.
+        smallest = min((self._allowed.get(topic, _BATCH) for topic in self._topics.values()), default=_BATCH)
+        self._producer = Producer({**self._options, "batch.size": min(_BATCH, smallest)})
         # A commit fails when any record of it was not acknowledged. Without one, each has to be asked after, for a
         # third more per record.
         self._produce = self._producer.produce
@@ -114,7 +116,7 @@ class Writer:
             self._produce = partial(self._producer.produce, on_delivery=self._delivered)
             return
         deadline = time.monotonic() + self._deadline
-        while self._wanted():
+        while self.wanted():
             try:
                 self._producer.init_transactions(_FENCE_SECONDS)
             except KafkaException as error:
@@ -137,6 +139,8 @@ class Writer:
             self._flush()  # outputs are acknowledged before the state that says they exist
         produce, changelog, partition = self._produce, self._changelog, self.partition
         for key, value in changes.items():
+            if value is not None and len(value) > _LARGE_STATE:
+                self._careful = True
             try:
                 produce(changelog, value, key, partition)
             except BufferError:
@@ -151,8 +155,18 @@ class Writer:
         if not self.transactional:
             self._flush()
             return
+        if self._careful:
+            # A record that is refused while offsets are on their way may leave them hanging until the deadline.
+            self._producer.flush(self._deadline)
+            self._careful = False
         if offsets:
-            self._producer.send_offsets_to_transaction(offsets, group, self._deadline)
+            try:
+                self._producer.send_offsets_to_transaction(offsets, group, self._deadline)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError._STATE:
+                    raise
+                # A record was refused while this was under way; asked again, librdkafka names the reason.
+                self._producer.send_offsets_to_transaction(offsets, group, self._deadline)
         self._producer.commit_transaction(self._deadline)
 
     def _produce_outputs(self, outputs: list[Output]) -> None:
@@ -166,6 +180,8 @@ class Writer:
             size = size_of(output) if headers else len(value or b"") + len(key or b"")
             if size > limits[topic]:
                 topic, key, value, headers = self._too_large(output)
+            if size > limits[topic] // 2:
+                self._careful = True
             arguments = {"headers": headers} if headers else {}
             try:
                 produce(topics[topic], value, key, **arguments)

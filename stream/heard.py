@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from stream.feedback import MAX_REASON
 from stream.pairing import ASSISTANT, Answer, Slot
 from stream.recent import digest
+from stream.turns import MAX_ID, MAX_SHORT
 
 MAX_WAITING = 16  #: feedback of one conversation that waits for its turn
 MAX_NEWEST = 32  #: newest ones that a later one may replace
@@ -22,6 +24,14 @@ MAX_ANSWERED = 64  #: responses that are no longer kept, and can still be given 
 _MAX_RELEASES = 16  #: who answered: different ones among those
 _UNKNOWN = 255  #: place of a release when there were more
 _ANSWERED_BYTES = 8  #: of a response: its id's digest, the place of its release, what its follow-up said
+#: bytes that all of it takes at most: what waits, what was newest, who answered, and digests
+MAX_BYTES = (
+    MAX_WAITING * 4 * (2 * MAX_ID + MAX_REASON + 4 * MAX_SHORT)
+    + MAX_NEWEST * (8 * MAX_ID + 200)
+    + _MAX_RELEASES * 16 * MAX_SHORT
+    + 9 * MAX_IDS
+    + _ANSWERED_BYTES * MAX_ANSWERED
+)
 NONE, FINE, CLARIFICATION = 0, 1, 2  #: what a follow-up said
 
 #: Fields of an answer that are the same for all of a release.

@@ -26,7 +26,7 @@ from stream.outbox import Outbox
 from stream.recent import Known
 from stream.scorekeeping import Scorekeeper
 from stream.scoring import thresholds
-from stream.suite import Suite
+from stream.suite import MAX_STATE, Suite
 from stream.tallies import Tally
 from stream.turns import check_key, decode_turn
 from stream.watching import Watch
@@ -172,6 +172,8 @@ class Shard:
                 self._changes = {record.key: None}
                 del self._outbox.outputs[1:]
         batch = self._finish({topic: 1})
+        if any(len(value or b"") > MAX_STATE for value in batch.changes.values()):
+            batch.changes = {record.key or b"": None}  # rather one conversation forgotten than all of them held
         batch.set_aside = True
         return batch
 

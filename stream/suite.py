@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from stream import failures, follow_ups, outcomes
+from stream import failures, follow_ups, heard, outcomes
 from stream.checks import parse_check
 from stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
 from stream.citations import DEFAULT_STYLES, citation_reader
@@ -261,7 +261,7 @@ class Suite(_Part):
         turn = 4 * (part.kept_characters + 2 * MAX_ID + 4 * MAX_SHORT) + 200
         windows = sum(window.keep / window.size + 2 for window in self.windows) + 2
         means = 2 * 9 * (len(self.parsed_measures) + len(self.parsed_checks) + 7)
-        return (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means)
+        return (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means) + heard.MAX_BYTES
 
     @model_validator(mode="after")
     def _known_primary(self) -> "Suite":
