@@ -186,7 +186,7 @@ def _explain_rows(rows: Sequence[Mapping[str, Any]], replaced: set[Any]) -> Iter
 def _explain_row(row: Mapping[str, Any], replaced: set[Any]) -> Iterator[str]:
     gone = "  [dim](replaced by a later row)[/dim]" if row.get("id") in replaced or "replaced_by" in row else ""
     where = f"  {safe(row['environment'], 20)}" if "environment" in row else ""
-    at = datetime.fromtimestamp(float(row["time"]), UTC).isoformat(timespec="seconds")
+    at = _show_time(float(row["time"]))
     yield f"  [bold]{safe(row['stage'], 20)}[/bold] {at} {safe(row.get('version') or '', 40)}{where}{gone}"
     for score in row["scores"]:
         value = score.get("value")
@@ -213,3 +213,11 @@ def _explain_summary(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"  votes: {votes['up']} up, {votes['down']} down; {met}"
     for scorer, mean in summary["scores"].items():
         yield f"    {safe(scorer, 60):40} {mean['mean']:6.3f}  of {mean['n']}"
+
+
+def _show_time(seconds: float) -> str:
+    """Write an event time; strangers choose them, and some lie before the year 1 in UTC."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return f"{seconds:.0f} s"

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, cast, get_args
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from stream.errors import Reason, Refused
-from stream.turns import EARLIEST, MAX_AHEAD, MAX_SHORT, Id, check_bytes, refusal
+from stream.turns import MAX_AHEAD, MAX_SHORT, Id, check_bytes, refusal
 
 MAX_RECORD = 100_000  #: bytes of one record
 MAX_REASON = 1_000  #: characters of the words beside it
@@ -78,10 +78,6 @@ def decode_feedback(value: bytes | None, key: bytes | None = None, broker_time: 
         raise Refused(Reason.BAD_ID, f"expected ids of printable characters, got {' / '.join(map(repr, ids))}")
     if missing := _missing(found):
         raise Refused(Reason.MISSING_FIELD, f"expected the field {missing} for the kind {found.kind}, got none")
-    if found.time < EARLIEST:
-        raise Refused(
-            Reason.BAD_TIMESTAMP, f"expected a timestamp from the year 1 on, got {found.timestamp.isoformat()}"
-        )
     if broker_time is not None and found.time > broker_time + MAX_AHEAD:
         detail = f"expected a timestamp at most a day ahead of the broker's, got {found.timestamp.isoformat()}"
         raise Refused(Reason.FUTURE_TIMESTAMP, detail)

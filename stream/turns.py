@@ -31,7 +31,6 @@ MAX_KNOWN = 10_000  #: items of one kind that are known of a turn: relevant docu
 MAX_RANK = 1_000_000  #: a greater rank is no place in a list, and one beyond 64 bits could not be written out again
 MAX_ROLE = 20  #: letters of a word in the place of a role or an environment that a refusal repeats
 MAX_AHEAD = 86_400.0  #: seconds that an event time may be ahead of the broker's own
-EARLIEST = datetime(1, 1, 2, tzinfo=UTC).timestamp()  #: event time that can still be shown in every zone
 
 Id = Annotated[str, Field(min_length=1, max_length=MAX_ID), Meta(min_length=1, max_length=MAX_ID)]
 Short = Annotated[str, Field(max_length=MAX_SHORT), Meta(max_length=MAX_SHORT)]
@@ -168,9 +167,6 @@ def decode_turn(value: bytes | None, key: bytes | None = None, broker_time: floa
     if not (turn.conversation_id.isprintable() and turn.turn_id.isprintable()):
         detail = f"expected ids of printable characters, got {turn.conversation_id!r} / {turn.turn_id!r}"
         raise Refused(Reason.BAD_ID, detail, conversation_id=turn.conversation_id, role=turn.role)
-    if turn.time < EARLIEST:
-        detail = f"expected a timestamp from the year 1 on, got {turn.timestamp.isoformat()}"
-        raise Refused(Reason.BAD_TIMESTAMP, detail, conversation_id=turn.conversation_id, role=turn.role)
     if broker_time is not None and turn.time > broker_time + MAX_AHEAD:
         detail = f"expected a timestamp at most a day ahead of the broker's, got {turn.timestamp.isoformat()}"
         raise Refused(Reason.FUTURE_TIMESTAMP, detail, conversation_id=turn.conversation_id, role=turn.role)

@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from agents.explain import explain, from_directory
+from agents.explain import _show_time, explain, from_directory
 from agents.replaying import replay_files
 from stream.suite import Suite
 
@@ -53,3 +53,8 @@ def test_a_vote_that_contradicts_the_follow_up_is_shown(
     (row,) = summary["votes"]
     assert row["agree" if not contradicts else "disagree"] == 1
     assert summary["feedback"] == [{"kind": "vote", "result": "known", "n": len(votes)}]
+
+
+def test_a_time_before_the_year_1_is_shown_as_seconds() -> None:
+    assert _show_time(-62135683140.0) == "-62135683140 s"
+    assert _show_time(0.0) == "1970-01-01T00:00:00+00:00"

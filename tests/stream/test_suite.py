@@ -125,8 +125,8 @@ def test_a_fingerprint_is_the_same_in_every_process() -> None:
 
 
 def test_a_suite_whose_states_no_broker_takes_is_refused() -> None:
-    kept = "[conversations]\nkept_turns = 100\nkept_characters = 1000\n"
-    assert parse_suite(kept).limits.kept_turns == 100
+    kept = "[conversations]\nkept_turns = 80\nkept_characters = 1000\n"
+    assert parse_suite(kept).limits.kept_turns == 80
     with pytest.raises(ConfigError, match="the state of a conversation to take 1040000 bytes at most"):
         parse_suite(
             kept + "recent_turns = 10000\n" + "".join(f"[[windows]]\nsize = {n}\nkeep = {300 * n}\n" for n in (1, 2))
