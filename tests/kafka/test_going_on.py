@@ -25,7 +25,7 @@ from stream.conversations import Conversation
 from stream.errors import ConfigError, Reason
 from stream.suite import Suite
 from stream.wire import Output
-from tests.kafka.faults.oracle import Kept, committed, ends
+from tests.kafka.faults.oracle import Kept, committed, ends, read_topic
 from tests.kafka.faults.play import wait
 from tests.kafka.test_isolation import conversations, letters, produce, rows, running, turn
 
@@ -196,3 +196,35 @@ async def test_two_workers_under_one_name_are_told(fresh_topics: Settings, caplo
         await owner.take_over({TP(topic_names(named.prefix)["turns"], 0)})
     assert "expected TURNSIGNAL_INSTANCE=pod-0 of one worker only" in caplog.text
     owner.close()
+
+
+async def test_a_partition_that_is_kept_through_a_rebalance_can_begin_anew(fresh_topics: Settings) -> None:
+    owner = Ownership(fresh_topics, make_plan(fresh_topics, Suite()), WorkerMetrics())
+    names = topic_names(fresh_topics.prefix)
+    first = {TP(names["turns"], 0), TP(names["forget"], 0)}
+    await owner.take_over(first)
+    kept = owner.holdings[0]
+    await owner.let_go()
+    await owner.take_over(first | {TP(names["turns"], 1), TP(names["forget"], 1)})
+    assert owner.holdings[0] is kept
+    kept.writer.start()  # as where the broker has forgotten its id, or has refused a record
+    kept.writer.write([], {b"c-1": Conversation(offset=0).snapshot()})
+    kept.writer.commit([], None)
+    owner.close()
+
+
+def test_batches_follow_a_limit_that_is_lowered(fresh_topics: Settings) -> None:
+    limits = {topic_names(fresh_topics.prefix)["scores"]: 1_000_000}
+    names = topic_names(fresh_topics.prefix)
+    writer = Writer(
+        fresh_topics.producer(f"{fresh_topics.prefix}-0"), 0, names, names["conversations_changelog"], 30.0, limits
+    )
+    change = ConfigResource(ResourceType.TOPIC, names["scores"])
+    change.add_incremental_config(ConfigEntry("max.message.bytes", "2000", incremental_operation=AlterConfigOpType.SET))
+    for done in AdminClient(fresh_topics.confluent()).incremental_alter_configs([change]).values():
+        done.result(30)
+    limits[names["scores"]] = 2_000
+    writer.start()
+    writer.write([Output("scores", b"c-1", b"x" * 1_500) for _ in range(20)], {})
+    writer.commit([], None)
+    assert sum(map(len, read_topic(fresh_topics, names["scores"]).values())) == 20
