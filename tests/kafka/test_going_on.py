@@ -221,7 +221,8 @@ def test_batches_follow_a_limit_that_is_lowered(fresh_topics: Settings) -> None:
     )
     change = ConfigResource(ResourceType.TOPIC, names["scores"])
     change.add_incremental_config(ConfigEntry("max.message.bytes", "2000", incremental_operation=AlterConfigOpType.SET))
-    for done in AdminClient(fresh_topics.confluent()).incremental_alter_configs([change]).values():
+    admin = AdminClient(fresh_topics.confluent())
+    for done in admin.incremental_alter_configs([change]).values():
         done.result(30)
     limits[names["scores"]] = 2_000
     writer.start()
