@@ -25,7 +25,8 @@ class Mean:
 class Votes:
     """How votes and follow-ups meet in a conversation; contradicted: turns with a thumbs-down, and the user went on.
 
-    up, down: votes; agree, disagree, only_vote, only_follow_up: responses; agreement, kappa: where there are both.
+    up, down, agree, disagree, only_vote: votes, of each rater one a response; only_follow_up: responses; agreement,
+    kappa: where there are both.
     """
 
     up: int

@@ -11,16 +11,17 @@ from typing import Any
 
 from stream import votes
 from stream.cite_rates import CiteRates
-from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED
+from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED, DOCUMENTS, VOTE, WASTED
 from stream.conversations import Conversation
 from stream.diagnosis import Level
 from stream.instructions import Result
 from stream.measures.ndcg import NDCG
 from stream.pairing import USER, Answer
 from stream.pipeline import Batch
-from stream.quality import Quality, on_log_scale
+from stream.quality import Quality
 from stream.release_totals import Went
 from stream.review import Review
+from stream.scales import DOCUMENTS_GIVEN, SECONDS
 from stream.scores import FOLLOW_UP
 from stream.scoring import Scored, relevancy_name, scorer_names
 from stream.stats import Means
@@ -28,7 +29,7 @@ from stream.suite import Suite
 from stream.swaps import Swaps
 from stream.tallies import Release
 from stream.turns import Turn
-from stream.votes import Counts
+from stream.votes import Counts, Voted
 
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
 
@@ -93,7 +94,7 @@ class Held:
         self.good = 0
         self.broken: Broken | None = None
         self.went: Went | None = None
-        self.votes: Counts | None = None
+        self.votes: Voted | None = None
 
 
 class Aggregates:
@@ -106,7 +107,8 @@ class Aggregates:
         self._environment = environment
         part, scorers = suite.aggregates, scorer_names(suite)
         covered = tuple(name for name in (relevancy_name(suite), FOLLOW_UP) if name)
-        self.quality = Quality(scorers, 0.0 if part.whole else suite.limits.idle, covered)
+        ranked = (*(one.name for one in suite.parsed_measures if one.on == "citations"), WASTED)
+        self.quality = Quality(scorers, 0.0 if part.whole else suite.limits.idle, covered, ranked)
         self.review = Review()
         self.cite_rates = CiteRates()
         self.swaps = Swaps()
@@ -117,6 +119,7 @@ class Aggregates:
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
         self._width = 2 * len(self.quality.figures) + 1
         self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
+        self._at_documents, self._at_vote = self._place[DOCUMENTS], self._place[VOTE]
         self._correctable = suite.limits.kept_turns + 1
 
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
@@ -174,13 +177,13 @@ class Aggregates:
             parts = {held.release: self._as_counted(held, means)} if held.parts else {}
         answers = state.responses
         held.went = Went(release, outcome, *times, held.headless, answers, parts, held.opened, state.turns)
-        held.votes = votes.count(votes.meetings(state))
+        held.votes = votes.sum_up(state)
 
     def on_vote(self, key: bytes, state: Conversation) -> None:
         """Take in a vote on what may be closed already: nothing else tells of it then."""
         held = self._held.get(key)
         if held is not None and held.went is not None:
-            held.votes = votes.count(votes.meetings(state))
+            held.votes = votes.sum_up(state)
 
     def add(self, batch: Batch) -> None:
         """Count the conversations that a batch forgot."""
@@ -231,11 +234,15 @@ class Aggregates:
             place = self._at_checks
             values[place] += 1
             values[place + 1] += self._find(scored.scorers)[1] / len(scored.findings)
+        if turn.retrieved:
+            place = self._at_documents
+            values[place] += 1
+            values[place + 1] += DOCUMENTS_GIVEN.place(len(turn.retrieved))
         before = state.slots[-1] if state.slots else None
         if before is not None and before.role == USER and turn.time >= before.time:
             place = self._at_seconds
             values[place] += 1
-            values[place + 1] += on_log_scale(turn.time - before.time)
+            values[place + 1] += SECONDS.place(turn.time - before.time)
 
     def _hear(self, held: Held, heard: Heard) -> None:
         """Put off the sums: where all answers are of one release, its conversation's own means say the same."""
@@ -283,7 +290,11 @@ class Aggregates:
         if held is None or held.went is None:
             return
         went, broken = held.went, held.broken
-        self.votes.update(held.votes or ())
+        if held.votes is not None:
+            self.votes.update(held.votes.counts)
+            for release, shares in held.votes.shares.items():
+                if release in went.parts:
+                    went.parts[release][self._at_vote : self._at_vote + 2] = array("d", shares)
         self.quality.add(went)
         resolved = went.outcome == "resolved"
         good = went.answers if resolved else min(held.good, went.answers)

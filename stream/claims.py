@@ -5,10 +5,11 @@ the primary figure, which the suite declares beforehand; the other half to all o
 their number (Benjamini and Hochberg 1995). It holds for one look: who compares again every day will see more.
 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
-where the evidence became less.
+where the evidence became less. Ranking measures on citations rise by themselves where there is less to rank, so they
+are not called better beside other numbers of documents either, nor where users say that it went worse.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from stream.intervals import Difference, adjust
@@ -17,6 +18,8 @@ from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
 CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
+DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
+WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, S0's success
 #: what a comparison may be about, beside measures and checks; the first where the suite names none
 PRIMARIES = (
@@ -42,14 +45,15 @@ DIRECTIONS = {
     "unanswered": LOW,
     "uncited": (WORSE, CHANGED),
     DANGLING: LOW,
-    "wasted_context": LOW,
+    WASTED: LOW,
+    DOCUMENTS: NEITHER,
     CHECKS_APPLIED: NEITHER,
     ANSWER_SECONDS: (WORSE, CHANGED),  # errors are fast
     "coverage": NEITHER,
 }
-#: Smallest differences that are worth naming whatever the suite says: a quarter slower, on the scale of
-#: `stream.quality.on_log_scale`.
-LEAST = {ANSWER_SECONDS: 0.02}
+#: Smallest differences that are worth naming whatever the suite says: a quarter more, on the scales of `stream.scales`.
+LEAST = {ANSWER_SECONDS: 0.02, DOCUMENTS: 0.032}
+_HALF = 0.1  #: half as many documents, or twice as many: so much is no chance, of however few conversations
 RISE, FALL = 1, -1
 #: Figures by which evidence becomes less, and how: where one of them moves so, nothing is called better.
 GUARDS = {
@@ -61,11 +65,23 @@ GUARDS = {
     "citation.resolves": FALL,
     CHECKS_APPLIED: FALL,
     "coverage": FALL,
+    WITH_DOCUMENTS: FALL,
+    VOTE: FALL,
 }
+#: Figures by which users say that it went worse: where one of them moves so, no ranking is called better.
+WENT_WORSE = {
+    CLARIFICATION_FREE: FALL,
+    FREE_CONVERSATIONS: FALL,
+    FOLLOW_UP: FALL,
+    FOLLOW_UP_PRECISION: FALL,
+    "resolved": FALL,
+    "abandoned": RISE,
+}
+_UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
 
 
 class Claim(NamedTuple):
-    """What is said of one figure; adjusted: at most `PROMISE` where it is named; why: not better, not named."""
+    """What is said of one figure; adjusted: at most `PROMISE` where it is named; why: that, or what it hides."""
 
     verdict: str
     adjusted: float
@@ -78,24 +94,31 @@ def coverage_name(scorer: str) -> str:
 
 
 def claims(
-    deltas: Mapping[str, Difference], coverages: Mapping[str, Difference], primary: str, least_change: float
+    deltas: Mapping[str, Difference],
+    coverages: Mapping[str, Difference],
+    primary: str,
+    least_change: float,
+    ranked: Collection[str] = (WASTED,),
+    *,
+    cites_all: bool = False,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
-    name of one figure; least_change: the smallest difference that is worth naming.
+    name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on how
+    many documents there are to cite; cites_all: the answers cite nearly all of them, and did not before.
     """
     others = [name for name in deltas if name != primary]
     adjusted = dict(zip(others, adjust([deltas[name].p for name in others]), strict=True))
     if primary in deltas:
         adjusted[primary] = deltas[primary].p
     lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
+    beside = _beside(deltas, primary, least_change) or ("beside answers that cite everything" if cites_all else "")
     found = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
-        found[name] = _claim(
-            name, delta, min(1.0, 2 * adjusted[name]), least, _lost(name, lost, coverages, least_change)
-        )
+        why = _lost(name, lost, coverages, least_change) or (beside if name in ranked else "")
+        found[name] = _claim(name, delta, min(1.0, 2 * adjusted[name]), least, why)
     return found
 
 
@@ -106,11 +129,9 @@ def _claim(name: str, delta: Difference, adjusted: float, least_change: float, l
         return Claim(SMALL, adjusted, f"smaller than {least_change:g}")
     rise, fall = DIRECTIONS.get(_family(name), HIGH)
     verdict = rise if delta.value > 0 else fall
-    return (
-        Claim(CHANGED, adjusted, f"not called better: {lost}")
-        if verdict == BETTER and lost
-        else Claim(verdict, adjusted)
-    )
+    if verdict == BETTER and lost:
+        return Claim(CHANGED, adjusted, f"not called better: {lost}")
+    return Claim(verdict, adjusted, _UNSEEN if (name, verdict) == (WITH_DOCUMENTS, WORSE) else "")
 
 
 def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least_change: float) -> str:
@@ -121,9 +142,31 @@ def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least
     return f"{lost[0]} {'rose' if GUARDS[_family(lost[0])] == RISE else 'fell'}" if lost else ""
 
 
+def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float) -> str:
+    """Say beside what no ranking is better; "" where nothing of that kind moved."""
+    documents = deltas.get(DOCUMENTS)
+    if documents is not None:
+        size = abs(documents.value)
+        if size >= _HALF or (size >= LEAST[DOCUMENTS] and documents.p <= PROMISE):
+            return f"beside {'fewer' if documents.value < 0 else 'more'} documents per answer"
+    ways = DIRECTIONS.get(_family(primary), HIGH)
+    bad = {RISE: ways[0] == WORSE, FALL: ways[1] == WORSE}
+    if primary in deltas and any(bad[way] and _moved(deltas[primary], way, least_change) for way in bad):
+        return "beside a worse primary"
+    worse = (name for name, way in WENT_WORSE.items() if name in deltas and _moved(deltas[name], way, least_change))
+    name = next(worse, "")
+    return f"beside {name}, which {'rose' if WENT_WORSE[name] == RISE else 'fell'}" if name else ""
+
+
 def _is_loss(name: str, delta: Difference, least_change: float) -> bool:
-    """Say whether there is less evidence; without adjustment, since that is to say more rather than less of it."""
-    moved = GUARDS.get(_family(name), 0) * delta.value
+    """Say whether there is less evidence."""
+    way = GUARDS.get(_family(name))
+    return way is not None and _moved(delta, way, least_change)
+
+
+def _moved(delta: Difference, way: int, least_change: float) -> bool:
+    """Say whether a figure moved that way; without adjustment, since what comes of it is to claim less."""
+    moved = way * delta.value
     return moved >= least_change and moved > 0 and delta.p <= PROMISE
 
 

@@ -83,7 +83,7 @@ class Newest(msgspec.Struct, array_like=True, gc=False, order=True):
 
 
 class Met(NamedTuple):
-    """A response with a vote, or whose follow-up was read, or both.
+    """A vote on a response beside what its follow-up said, or a response without votes.
 
     turn_id: "" where only its follow-up is known; answer: who answered, None where that is not known any more; vote:
     −1, 1, or 0 without one; said: what its follow-up said.
@@ -144,17 +144,23 @@ class Heard(msgspec.Struct, array_like=True):
         return "" if known is None else known.row, ""
 
     def meetings(self, slots: list[Slot]) -> Iterator[Met]:
-        """Put votes and follow-ups side by side; slots: the kept turns of the conversation."""
-        votes = {one.turn_id: one.vote for one in self.newest if one.vote}  # oldest first: the newest stays
+        """Put votes and follow-ups side by side, every rater's vote; slots: the kept turns of the conversation."""
+        votes: dict[str, list[int]] = {}
+        for one in self.newest:
+            if one.vote:
+                votes.setdefault(one.turn_id, []).append(one.vote)
         for slot in slots:
             if slot.role == ASSISTANT and slot.answer is not None:
-                yield Met(slot.turn_id, slot.answer, votes.pop(slot.turn_id, 0), reading(slot.answer))
+                for vote in votes.pop(slot.turn_id, (0,)):
+                    yield Met(slot.turn_id, slot.answer, vote, reading(slot.answer))
         named = {digest(turn_id): turn_id for turn_id in votes}
         for name, answer, said in self._left():
             turn_id = named.get(name, "")
-            yield Met(turn_id, answer, votes.pop(turn_id, 0), said)
-        for turn_id, vote in votes.items():
-            yield Met(turn_id, None, vote, NONE)
+            for vote in votes.pop(turn_id, (0,)):
+                yield Met(turn_id, answer, vote, said)
+        for turn_id, several in votes.items():
+            for vote in several:
+                yield Met(turn_id, None, vote, NONE)
 
 
 def reading(answer: Answer) -> int:

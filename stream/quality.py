@@ -22,8 +22,12 @@ import numpy.typing as npt
 from stream.claims import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
+    DOCUMENTS,
     FREE_CONVERSATIONS,
     OUTCOMES,
+    VOTE,
+    WASTED,
+    WITH_DOCUMENTS,
     Claim,
     claims,
     coverage_name,
@@ -38,19 +42,15 @@ from stream.intervals import (
     rate,
 )
 from stream.release_totals import ReleaseTotals, Went, as_begun, begun_by
+from stream.scales import DOCUMENTS_GIVEN, SECONDS
 from stream.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
 from stream.tallies import Release
 
-DERIVED = (CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer gives
-FASTEST, SLOWEST = 0.05, 3600.0  #: seconds to an answer that are 0 and 1 on the logarithmic scale of its mean
-_SPAN = math.log(SLOWEST / FASTEST)
+DERIVED = (DOCUMENTS, VOTE, CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer of a response gives
+SCALES = {DOCUMENTS: DOCUMENTS_GIVEN, ANSWER_SECONDS: SECONDS}  #: of figures that are no shares
+_CITES_ALL = 0.05  #: share of the documents up to which so few are left uncited that any ranking of them is as good
 
 _MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a release may have taken them over
-
-
-def on_log_scale(seconds: float) -> float:
-    """Return where seconds stand between `FASTEST` and `SLOWEST`: twice as slow is the same step everywhere."""
-    return math.log(min(SLOWEST, max(FASTEST, seconds)) / FASTEST) / _SPAN
 
 
 class Figure(NamedTuple):
@@ -65,14 +65,21 @@ class Quality:
     """Conversations by release: `add` each once, `merge` the parts, `settle`, then `rows` and `comparisons`.
 
     scorers: of the suite; idle: seconds after which a conversation is over, 0 where the recording holds whole ones;
-    covered: scorers whose coverage is a figure of its own.
+    covered: scorers whose coverage is a figure of its own; ranked: those that depend on how many documents there are.
     """
 
-    def __init__(self, scorers: Sequence[str], idle: float = 0.0, covered: Sequence[str] = (FOLLOW_UP,)) -> None:
+    def __init__(
+        self,
+        scorers: Sequence[str],
+        idle: float = 0.0,
+        covered: Sequence[str] = (FOLLOW_UP,),
+        ranked: Sequence[str] = (WASTED,),
+    ) -> None:
         self.figures = (*scorers, *DERIVED)
         self.start, self.end = math.inf, -math.inf
         self._idle = idle
         self._covered = covered
+        self._ranked = ranked
         self._releases: dict[Release, ReleaseTotals] = {}
         self._begun: dict[
             Release, float
@@ -134,10 +141,7 @@ class Quality:
             self._taken.update(release for release in went.parts if release != begun_by(went))
 
     def mean_of_conversations(self, release: Release, figure: str) -> dict[str, float] | None:
-        """Return n and mean of the conversations' own means, cut ones too; None where nothing was scored.
-
-        None for feedback, too: it comes apart from its conversation.
-        """
+        """Return n and mean of the conversations' own means, cut ones too; None where nothing was scored."""
         if figure not in self.figures:
             return None
         known = [part[release] for part in (self._releases, self._set_aside) if release in part]
@@ -230,6 +234,8 @@ class Quality:
                 coverage = mean_over_turns(scored)
                 if name in self._covered:
                     figures[coverage_name(name)] = Figure(coverage)
+                elif name == DOCUMENTS:
+                    figures[WITH_DOCUMENTS] = Figure(coverage)
             if sums.n >= minimum:
                 mean = mean_over_turns(totals.seconds.clusters() if name == ANSWER_SECONDS else sums)
                 figures[name] = Figure(mean._replace(n=round(sums.n)), mean_over_conversations(sums), coverage)
@@ -257,10 +263,12 @@ class Quality:
         if by_cohort:
             pair = cohorts
         old, new = (self._figures(totals, minimum) for totals in pair)
-        common = [name for name in new if name in old]
+        common = [name for name in new if name in old and not _has_none(name, new, old)]
         deltas = {name: difference(new[name].mean, old[name].mean) for name in common}
         coverages = dict(_coverages(common, new, old))
-        said = claims(deltas, coverages, primary, least_change)
+        wasted = [of[WASTED].mean.value if WASTED in of else 0.0 for of in (old, new)]
+        cites_all = wasted[1] <= _CITES_ALL < wasted[0]
+        said = claims(deltas, coverages, primary, least_change, self._ranked, cites_all=cites_all)
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
         row["primary"] = primary if primary in deltas else None
         if by_cohort and self._taken[after]:
@@ -270,6 +278,11 @@ class Quality:
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:
     times[release] = min(times.get(release, math.inf), time)
+
+
+def _has_none(name: str, new: Mapping[str, Figure], old: Mapping[str, Figure]) -> bool:
+    """Say whether nothing is ever retrieved: then there is no share of that to compare."""
+    return name == WITH_DOCUMENTS and new[name].mean.value == old[name].mean.value == 0.0
 
 
 def _coverages(
@@ -282,13 +295,15 @@ def _coverages(
 
 
 def _spell(name: str, figure: Figure) -> dict[str, Any]:
-    """Write a figure; seconds as geometric means, which is what a mean of logarithms is."""
-    if name == ANSWER_SECONDS:
-        value, low, high, n = figure.mean.interval
-        spelled = {"value": _seconds(value), "low": _seconds(low), "high": _seconds(high), "n": n, "unit": "s"}
+    """Write a figure; seconds and documents as geometric means, which is what a mean of logarithms is."""
+    scale = SCALES.get(name)
+    if scale is not None:
+        *bounds, n = figure.mean.interval
+        values = [scale.value(place) for place in bounds]
+        spelled = dict(zip(("value", "low", "high"), values, strict=True)) | {"n": n, "unit": scale.unit}
     else:
         spelled = figure.mean.interval.as_json()
-    if figure.by_conversation is not None and name != ANSWER_SECONDS:
+    if figure.by_conversation is not None and scale is None:
         spelled["mean_of_conversations"] = figure.by_conversation.interval.as_json()
     if figure.coverage is not None:
         spelled["coverage"] = round(figure.coverage.value, 6)
@@ -296,16 +311,13 @@ def _spell(name: str, figure: Figure) -> dict[str, Any]:
 
 
 def _spell_delta(name: str, delta: Difference, claim: Claim) -> dict[str, Any]:
-    """Write a difference; of seconds by how many times more, less one."""
+    """Write a difference; of seconds and documents by how many times more, less one."""
     bounds: dict[str, Any] = {"value": delta.value, "low": delta.low, "high": delta.high}
-    if name == ANSWER_SECONDS:
-        bounds = {key: math.expm1(value * _SPAN) for key, value in bounds.items()}
+    scale = SCALES.get(name)
+    if scale is not None:
+        bounds = {key: scale.change(value) for key, value in bounds.items()}
     spelled = {key: round(value, 6) for key, value in bounds.items()} | {"n": delta.n}
-    if name == ANSWER_SECONDS:
+    if scale is not None:
         spelled["unit"] = "ratio - 1"
     spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.verdict}
     return spelled | ({"why": claim.why} if claim.why else {})
-
-
-def _seconds(place: float) -> float:
-    return round(FASTEST * math.exp(place * _SPAN), 3)

@@ -11,6 +11,7 @@ from itertools import groupby
 import orjson
 
 from stream.citations import Citations
+from stream.claims import WASTED
 from stream.compliance import Part
 from stream.exchanges import Response
 from stream.measures import Measure
@@ -19,7 +20,6 @@ from stream.measures.order import in_order, in_retrieval_order
 from stream.scores import Score, Unscored
 from stream.suite import Suite
 
-WASTED = "wasted_context"
 _REMEMBERED = 1_000  #: combinations of places that are kept
 _FEW = 50  #: documents of the longest ranking of which they are
 

@@ -13,10 +13,11 @@ import msgspec
 
 from stream.citations import citation_reader
 from stream.cited import score_cited
+from stream.claims import WASTED
 from stream.clocks import alarm
 from stream.compliance import COMPLIANCE, Encoded, InstructionScorer, Part, Results
 from stream.exchanges import Response
-from stream.ranked import WASTED, RankScorer
+from stream.ranked import RankScorer
 from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION, Score, Unscored
 from stream.suite import CheckPart, Suite
 from stream.turns import Turn

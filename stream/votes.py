@@ -6,7 +6,7 @@ word, so where the two meet is told as a figure of its own: they agree, they dis
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from stream.conversations import Conversation
 from stream.heard import CLARIFICATION, FINE, NONE, Met
@@ -18,12 +18,24 @@ SHOWN = 5  #: contradictions that are named
 
 _UP, _DOWN = 1, -1
 
-#: how often, by release (None where it is not known any more), vote (0 without one) and what the follow-up said
+#: votes, and responses without one, by release (None where it is not known any more), vote (0 without one) and what
+#: the follow-up said
 Counts = Counter[tuple[Release | None, int, int]]
 
 
+class Voted(NamedTuple):
+    """The votes of one conversation.
+
+    counts: as they meet follow-ups; shares: by release, how many of its answers have votes, and the sum of their shares
+    of thumbs up: raters who contradict each other are one answer that is half good.
+    """
+
+    counts: Counts
+    shares: dict[Release, tuple[int, float]]
+
+
 def meetings(state: Conversation) -> Iterator[Met]:
-    """Give each response of a conversation that has a vote, or whose follow-up was read, or both."""
+    """Give each vote in a conversation, and each response without any whose follow-up was read."""
     heard = state.heard
     if heard is not None:
         yield from (met for met in heard.meetings(state.slots) if met.vote or met.said)
@@ -37,11 +49,26 @@ def count(found: Iterable[Met]) -> Counts:
     )
 
 
+def sum_up(state: Conversation) -> Voted:
+    """Count the votes of a conversation, and what they say of its answers."""
+    found = list(meetings(state))
+    answers: dict[tuple[Release, str], list[int]] = {}
+    for met in found:
+        if met.vote and met.answer is not None:
+            who = (met.answer.assistant, met.answer.version)
+            answers.setdefault((who, met.turn_id), []).append(met.vote)
+    shares: dict[Release, tuple[int, float]] = {}
+    for (release, _), votes in answers.items():
+        n, total = shares.get(release, (0, 0.0))
+        shares[release] = (n + 1, total + votes.count(_UP) / len(votes))
+    return Voted(count(found), shares)
+
+
 def figures(counts: Counts, release: Release | None = None) -> dict[str, Any]:
     """Return how votes and follow-ups meet, of one release or of all of them.
 
-    up, down: votes; agree, disagree, only_vote, only_follow_up: responses; agreement: share of those with both; kappa:
-    Cohen's, left out where both always say the same one thing.
+    up, down, agree, disagree, only_vote: votes, of each rater one a response; only_follow_up: responses; agreement:
+    share of those with both; kappa: Cohen's, left out where both always say the same one thing.
     """
     n: Counter[tuple[int, int]] = Counter()
     for (who, vote, said), by in counts.items():
@@ -83,8 +110,8 @@ def describe(state: Conversation) -> dict[str, Any] | None:
     if state.heard is None or not any(one.vote for one in state.heard.newest):
         return None
     found = list(meetings(state))
-    contradicted = [met.turn_id for met in found if met.vote == _DOWN and met.said == FINE]
-    return figures(count(found)) | {"contradicted": contradicted[:SHOWN]}
+    contradicted = dict.fromkeys(met.turn_id for met in found if met.vote == _DOWN and met.said == FINE)
+    return figures(count(found)) | {"contradicted": list(contradicted)[:SHOWN]}
 
 
 def score(described: dict[str, Any]) -> dict[str, Any]:

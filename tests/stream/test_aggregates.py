@@ -236,3 +236,91 @@ def test_nothing_gives_empty_sections() -> None:
     assert (found["quality"], found["comparisons"], found["cite_rates"], found["position_bias"]) == ([], [], [], [])
     assert {row["verdict"] for row in found["review"]} == {"too few to say"}
     assert orjson.dumps(found)
+
+
+# -- what is retrieved ---------------------------------------------------------------------------------------
+
+SIX = [f"d{i}" for i in range(6)]
+
+
+def retrieved(version: str, minute: int, documents: list[str], text: str, reaction: str) -> list[bytes]:
+    lines = []
+    for i in range(40):
+        name, at = f"{version}-{i}", minute + i
+        more = {"version": version, "retrieved": [{"doc_id": one} for one in documents]}
+        lines.append(turn(name, 0, "user", "How do I reset my password?", at))
+        lines.append(turn(name, 1, "assistant", text, at, **more))
+        lines.append(turn(name, 2, "user", reaction if i % 2 else "Thanks, that worked!", at))
+        lines.append(turn(name, 3, "assistant", text, at, **more))
+    return lines
+
+
+def compared(*lines: bytes) -> tuple[dict[str, Any], dict[str, Any]]:
+    found = summary(*lines, suite=SUITE)
+    (change,) = found["comparisons"]
+    return found["quality"][-1]["figures"], change["deltas"]
+
+
+def test_retrieval_that_loses_documents_ranks_no_better() -> None:
+    before = retrieved("v1", 0, SIX, "Open Settings [d3].", "Thanks, that worked!")
+    after = retrieved("v2", 100, ["d3"], "Open Settings [d3].", "No, I meant the other one.")
+    figures, deltas = compared(*before, *after)
+    assert (figures["documents"]["value"], figures["documents"]["unit"]) == (1.0, "documents")
+    assert (deltas["documents"]["value"], deltas["documents"]["verdict"]) == (round(1 / 6 - 1, 6), "changed")
+    assert deltas["clarification_free"]["verdict"] == "worse"
+    for name in ("nDCG@5", "wasted_context"):
+        assert deltas[name]["verdict"] == "changed"
+        assert deltas[name]["why"] == "not called better: beside fewer documents per answer"
+
+
+def test_answers_that_cite_whatever_they_got_rank_it_no_better() -> None:
+    everything = "Open Settings " + "".join(f"[{one}]" for one in SIX) + "."
+    before = retrieved("v1", 0, SIX, "Open Settings [d3].", "Thanks, that worked!")
+    _, deltas = compared(*before, *retrieved("v2", 100, SIX, everything, "Thanks, that worked!"))
+    assert deltas["nDCG@5"]["why"] == "not called better: beside answers that cite everything"
+
+
+def test_a_retrieval_outage_is_worse_though_the_markers_stay() -> None:
+    before = retrieved("v1", 0, SIX, "Open Settings [1].", "Thanks, that worked!")
+    figures, deltas = compared(*before, *retrieved("v2", 100, [], "Open Settings [1].", "Thanks, that worked!"))
+    assert figures["answers_with_documents"]["value"] == 0.0
+    assert "documents" not in figures
+    assert (deltas["answers_with_documents"]["value"], deltas["answers_with_documents"]["verdict"]) == (-1.0, "worse")
+
+
+def test_where_nothing_is_ever_retrieved_its_share_is_not_compared() -> None:
+    lines = [*retrieved("v1", 0, [], "Open it.", "Thanks!"), *retrieved("v2", 100, [], "Open it.", "Thanks!")]
+    assert "answers_with_documents" not in compared(*lines)[1]
+
+
+# -- votes ---------------------------------------------------------------------------------------------------
+
+
+def voted(version: str, minute: int, down_of_ten: int) -> list[bytes]:
+    lines = []
+    for i in range(40):
+        vote = -1 if i % 10 < down_of_ten else 1
+        lines += asked_and_answered(f"{version}-{i}", minute + i)
+        more = {"version": version, "retrieved": [{"doc_id": "d2"}]}
+        lines[-1] = turn(f"{version}-{i}", 1, "assistant", "Open Settings [d2].", minute + i, vote=vote, **more)
+        lines.append(turn(f"{version}-{i}", 2, "user", "Thanks, that worked!", minute + i))
+        lines.append(turn(f"{version}-{i}", 3, "assistant", "Glad [d2].", minute + i, **more))
+    return lines
+
+
+def test_a_fall_of_votes_is_worse_with_its_interval_and_coverage() -> None:
+    figures, deltas = compared(*voted("v1", 0, 1), *voted("v2", 100, 6))
+    assert (figures["vote"]["value"], figures["vote"]["n"], figures["vote"]["coverage"]) == (0.4, 40, 0.5)
+    assert (deltas["vote"]["value"], deltas["vote"]["verdict"]) == (-0.5, "worse")
+    assert deltas["vote"]["high"] < 0
+    figures, deltas = compared(*voted("v1", 0, 6), *voted("v2", 100, 1))
+    assert deltas["vote"]["verdict"] == "better"
+
+
+def test_without_votes_there_is_no_figure_of_them() -> None:
+    lines = [
+        *retrieved("v1", 0, SIX, "Open it [d1].", "Thanks!"),
+        *retrieved("v2", 100, SIX, "Open it [d1].", "Thanks!"),
+    ]
+    figures, deltas = compared(*lines)
+    assert "vote" not in {*figures, *deltas}

@@ -17,6 +17,7 @@ from stream.pipeline import Batch, Shard
 from stream.redaction import Redaction
 from stream.scores import SCORE_RECORDS
 from stream.suite import Suite
+from stream.votes import sum_up
 from stream.wire import Output
 
 T0 = 1_750_000_000.0
@@ -447,3 +448,17 @@ def test_votes_on_responses_that_are_no_longer_kept_meet_what_was_said_of_those(
     assert votes["agree"] + votes["disagree"] == 19
     assert Counter(votes)["agree"] > 5
     assert len(votes["contradicted"]) == 5
+
+
+@pytest.mark.parametrize("turns_later", [0, 10])
+def test_raters_who_contradict_each_other_are_both_counted_and_leave_the_answer_half_good(turns_later: int) -> None:
+    shard = Shard(SUITE)
+    feedback = [said("f1", "a1", 30, rater="r"), said("f2", "a1", 30, vote=1, rater="s")]
+    feedback += [said("f3", "a1", 40, rater="r"), said("f4", "a2", 40, rater="r")]
+    later = [turn(f"{'ua'[n % 2]}{n}", 50 + n, f"Great, thanks for part {n}!") for n in range(4, 4 + turns_later)]
+    state = work(shard, [*DIALOGUE, *later], feedback).changes[b"c"]
+    assert state is not None
+    assert sum_up(restore(state)).shares == {("default", "v1"): (1, 0.5), ("default", "v2"): (1, 0.0)}
+    (summary,) = decoded(shard.flush().outputs, "conversations")
+    assert (summary["votes"]["up"], summary["votes"]["down"], summary["votes"]["agree"]) == (1, 2, 1)
+    assert summary["votes"]["contradicted"][0] == "a1"

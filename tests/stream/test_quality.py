@@ -7,21 +7,25 @@ import numpy as np
 import pytest
 
 from stream.claims import BETTER, CHANGED, WORSE
-from stream.quality import Quality, on_log_scale
+from stream.quality import Quality
 from stream.release_totals import Went
+from stream.scales import SECONDS
 
 SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited", "dangling")
 PRIMARY = ("clarification_free", 0.01)
 V1, V2 = ("support", "v1"), ("support", "v2")
 CHANGES = (BETTER, WORSE, CHANGED)
+_UNRETRIEVED = (0, 0.0, 0, 0.0)  # nor any votes
 
 
 def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: float = 4.0) -> "array[float]":
     """Three answers, of which one is ranked; two follow-ups."""
-    latency = 3 * on_log_scale(seconds)
+    latency = 3 * SECONDS.place(seconds)
     cited, dangling, applied = (3, 3.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
-    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *applied, 3, latency, 3])
+    return array(
+        "d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *_UNRETRIEVED, *applied, 3, latency, 3]
+    )
 
 
 def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -> Quality:

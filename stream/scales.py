@@ -1,0 +1,37 @@
+"""Scales: quantities that have no upper end, put between 0 and 1 by their logarithms, as means and intervals need it.
+
+A mean there is a geometric mean, and a difference a ratio: twice as much is the same step everywhere.
+"""
+
+import math
+from typing import NamedTuple
+
+
+class LogScale(NamedTuple):
+    """From the value that is 0 to the one that is 1; unit: of the values, digits: that are worth reading."""
+
+    least: float
+    most: float
+    unit: str
+    digits: int
+
+    @property
+    def span(self) -> float:
+        """How many times e stands between both ends."""
+        return math.log(self.most / self.least)
+
+    def place(self, value: float) -> float:
+        """Return where a value stands, at the end that it is beyond."""
+        return math.log(min(self.most, max(self.least, value)) / self.least) / self.span
+
+    def value(self, place: float) -> float:
+        """Return the value at a place."""
+        return round(self.least * math.exp(place * self.span), self.digits)
+
+    def change(self, difference: float) -> float:
+        """Return by how much a difference of places multiplies a value, less one."""
+        return math.expm1(difference * self.span)
+
+
+SECONDS = LogScale(0.05, 3600.0, "s", 3)  #: until an answer
+DOCUMENTS_GIVEN = LogScale(1.0, 1000.0, "documents", 3)  #: to an answer that got any
