@@ -83,7 +83,9 @@ def end_over(error: BaseException, doing: str) -> NoReturn:
     if refusal is not None:
         refuse(refusal)
     if is_fenced(error):
-        logger.warning("%s: another worker owns the partition now; starting again", doing)
+        named = os.environ.get("TURNSIGNAL_INSTANCE")
+        twin = f"; is there another worker with TURNSIGNAL_INSTANCE={named}? There may be one" if named else ""
+        logger.warning("%s: another worker owns the partition now; starting again%s", doing, twin)
         _end(EXIT_RESTART)
     give_up(f"{doing}: {locate(error)}")
 
