@@ -19,7 +19,7 @@ USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap
 ASKED = (USER, GAP_USER)  #: roles of users
 _FOLLOWED_UP, _SUPERSEDED = Outcome.FOLLOWED_UP, Outcome.SUPERSEDED
 _ANSWERED = (ASSISTANT, GAP_ASSISTANT)
-_TOGETHER = "\n"  #: between messages that came together, and between their ids
+TOGETHER = "\n"  #: between messages that came together, and between their ids
 
 
 class Answer(msgspec.Struct, array_like=True, gc=False):
@@ -80,13 +80,13 @@ class Link(NamedTuple):
 def link_key(outcome: Outcome, turn_id: str, *more: str, gap: bool = False) -> str:
     """Spell a link: what happened, whether it can be judged, and the turns."""
     count = len(more) + 1 if more else ""
-    return f"{outcome}:{'gap' if gap else 'clear'}{count}:{_TOGETHER.join((turn_id, *more))}"
+    return f"{outcome}:{'gap' if gap else 'clear'}{count}:{TOGETHER.join((turn_id, *more))}"
 
 
 def _linked(outcome: Outcome, turn: Slot, gap: bool, more: Sequence[Slot] = ()) -> Link:
     turns = (turn.turn_id, *(slot.turn_id for slot in more))
     if more:
-        text = _TOGETHER.join(slot.text for slot in (turn, *more))
+        text = TOGETHER.join(slot.text for slot in (turn, *more))
         turn = Slot(turn.turn_id, USER, more[-1].time, text)
     return Link(outcome, turn, gap, link_key(outcome, *turns, gap=gap), turns)
 

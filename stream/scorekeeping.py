@@ -16,6 +16,7 @@ from stream.pairing import (
     ASSISTANT,
     GAP_ASSISTANT,
     GAP_USER,
+    TOGETHER,
     USER,
     Answer,
     Link,
@@ -214,8 +215,11 @@ class Scorekeeper:
             state.superseded += 1
         replaced = bool(answer.row) and answer.link != ENDED
         told = (answer.strict, answer.precision, answer.free) if replaced else None
+        # An answer that comes late between two messages leaves the first of them alone again: no row may come twice.
+        returns = answer.link.count(TOGETHER) >= len(found.turns)
         answer.link = found.key
-        answer.row = row_id(key.decode(), slot.turn_id, _FOLLOW_UP_STAGE, found.key, self._suite)
+        saw = f"{found.key}\x1f{answer.row}" if returns else found.key
+        answer.row = row_id(key.decode(), slot.turn_id, _FOLLOW_UP_STAGE, saw, self._suite)
         answer.row_time = max(slot.time, found.turn.time)
         answer.clarification = reading is not None and reading.clarification
         answer.strict = None if reading is None else reading.strict

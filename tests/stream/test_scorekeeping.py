@@ -543,3 +543,11 @@ def test_a_longer_idle_time_holds_for_conversations_that_are_open_already() -> N
     assert set(other.batch.changes) == {b"d", *(f"c{n}".encode() for n in range(50))}
     other.say(user("v2", 2001, conversation="d"))
     assert set(other.batch.changes) == {b"d"}
+
+
+def test_a_message_that_is_left_alone_again_has_a_row_of_its_own() -> None:
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, NO), user("u3", 4, DETAIL), reply("a2", 3))
+    rows = [row for row in played.written("scores") if row["stage"] == "follow_up" and row["turn_id"] == "a1"]
+    assert [row.get("follow_ups", [row["follow_up"]]) for row in rows] == [["u2"], ["u2", "u3"], ["u2"]]
+    assert len({row["id"] for row in rows}) == 3
+    assert [row.get("replaces") for row in rows[1:]] == [rows[0]["id"], rows[1]["id"]]
