@@ -17,6 +17,9 @@ from stream.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW
 PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
 CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
+FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
+#: share of an assistant's conversations that got no answer and cannot be told apart by release
+UNANSWERED_OF_ALL = "unanswered(of=assistant)"
 FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, S0's success
 #: what a comparison may be about, beside measures and checks; the first where the suite names none
 PRIMARIES = (
@@ -40,6 +43,8 @@ DIRECTIONS = {
     "abandoned": LOW,
     "silent": (WORSE, CHANGED),  # fewer may also be more who complain
     "unanswered": LOW,
+    UNANSWERED_OF_ALL: LOW,
+    FAILED: LOW,
     "uncited": (WORSE, CHANGED),
     DANGLING: LOW,
     "wasted_context": LOW,
@@ -55,6 +60,8 @@ RISE, FALL = 1, -1
 GUARDS = {
     "silent": RISE,
     "unanswered": RISE,
+    UNANSWERED_OF_ALL: RISE,
+    FAILED: RISE,
     "uncited": RISE,
     DANGLING: RISE,
     CITED: FALL,

@@ -13,7 +13,7 @@ from stream.follow_ups import FollowUpRules
 from stream.pairing import ASSISTANT, USER, Slot, exchange
 from stream.scores import ConversationOutcome
 
-VERSION = 2  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 3  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {
@@ -53,11 +53,20 @@ class Outcomes:
             return True
         if last is None or any(slot.role not in (USER, ASSISTANT) for slot in slots[last + 1 :]):
             return False
-        answer = slots[last].answer
-        return answer is not None and not answer.went_on and self._rules.failures.found(slots[last].text)
+        found = self._rules.failures.found
+        if found(slots[last].text):
+            return True
+        asked = slots[:last]
+        if not asked or asked[-1].role != USER:
+            return False
+        # What is said to polite words, as "You're welcome!", is no answer to what was asked before.
+        before = next((at for at in range(len(asked) - 1, -1, -1) if asked[at].role != USER), None)
+        if before is None or asked[before].role != ASSISTANT or not found(asked[before].text):
+            return False
+        return self._takes_leave(asked, before)
 
     def _takes_leave(self, slots: Sequence[Slot], last: int | None) -> bool:
-        """Say whether the last message, a user's, expects no answer."""
+        """Say whether the last of these messages, a user's, expects no answer."""
         text = slots[-1].text
         around = exchange(slots, last, text) if last is not None else Exchange("", "", text)
         try:
