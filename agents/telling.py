@@ -156,7 +156,8 @@ def _silence(found: Mapping[str, Any]) -> str:
         for time in (found["since"], found["until"])
     )
     return (
-        f"[bold]{safe(found['assistant'], 30)}: nobody answers since {since}{f' until {until}' if until else ''}[/bold]: "
+        f"[bold]{safe(found['assistant'], 30)}: nobody answers since {since}"
+        f"{f' until {until}' if until else ''}[/bold]: "
         f"{found['conversations']:,} conversations without an answer; they stand under the version -."
     )
 

@@ -236,6 +236,10 @@ class Aggregates:
             "position_bias": self.swaps.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave patterns behind: only what was counted goes to another process."""
+        return {name: value for name, value in self.__dict__.items() if name != "_failures"}
+
     def _count_answer(self, held: Held, state: Conversation, turn: Turn, scored: Scored) -> None:
         release = (turn.assistant, turn.version)
         values = held.parts.get(release)
