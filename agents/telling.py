@@ -1,6 +1,7 @@
 """Telling: a replay's `summary.json` as tables for people; every name from the traffic is made safe to print."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def tell_conversations(summary: Mapping[str, Any]) -> Iterator[RenderableType]:
         if len(releases) > ROWS:
             yield f"… and {len(releases) - ROWS} more releases in {SUMMARY}."
         yield from _left_out(releases)
+    yield from map(_silence, summary.get("silences", [])[:ROWS])
     for row in summary["comparisons"][:ROWS]:
         yield from _changes(row)
     if summary["comparisons"]:
@@ -136,12 +138,28 @@ def _releases(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def _left_out(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Tell how many conversations the recording cuts, and what to do where it does not."""
-    young, headless = (sum(row["left_out"].get(why, 0) for row in rows) for why in ("young", "headless"))
+    reasons = ("young", "headless", "other_environment")
+    young, headless, elsewhere = (sum(row["left_out"].get(why, 0) for row in rows) for why in reasons)
+    if elsewhere:
+        yield f"{elsewhere:,} conversations left out: they hold turns of another environment."
     if young or headless:
         yield (
             f"{young + headless:,} conversations left out: {young:,} younger than `idle` when the recording ends, "
             f"{headless:,} cut by its begin. If they are whole, set `whole = true` in the suite's \\[aggregates]."
         )
+
+
+def _silence(found: Mapping[str, Any]) -> str:
+    """Tell since when nobody answered; no release can be named for that."""
+    since, until = (
+        None if time is None else datetime.fromtimestamp(time, UTC).isoformat(timespec="seconds")
+        for time in (found["since"], found["until"])
+    )
+    return (
+        f"[bold]{safe(found['assistant'], 30)}: nobody answers since {since}"
+        f"{f' until {until}' if until else ''}[/bold]: "
+        f"{found['conversations']:,} conversations without an answer; they stand under the version -."
+    )
 
 
 def _changes(row: Mapping[str, Any]) -> Iterator[str]:
@@ -158,6 +176,13 @@ def _changes(row: Mapping[str, Any]) -> Iterator[str]:
     others = len(deltas) - len(moved) - (primary is not None)
     if taken_over := row.get("taken_over"):
         yield f"{name}: {taken_over:,} conversations that began before it count for the release that began them."
+    for version, n in row.get("attributed", {}).items():
+        yield f"{name}: {n:,} conversations without a version count for {safe(version, 30)}, by their time."
+    if apart := row.get("apart"):
+        yield (
+            f"{name}: {apart:,} conversations without an answer or a version count for neither, since releases "
+            "answered side by side; their share of all is compared instead."
+        )
     yield f"{name}: no change shown in {others} {'other ' if moved or primary else ''}figures."
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from stream import votes
 from stream.cite_rates import CiteRates
-from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED, DOCUMENTS, VOTE, WASTED
+from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED, DOCUMENTS, FAILED, VOTE, WASTED
 from stream.conversations import Conversation
 from stream.diagnosis import Level
 from stream.instructions import Result
@@ -76,17 +76,31 @@ class Held:
     values, as `Quality` counts them, without what is in `heard` yet: answers ("") and follow-ups (turn id of the
     answer) with their values; headless: its first turn was an answer; follow_ups: turn id → what a follow-up added to
     which values, as long as it can be corrected; good: answers whose relevancy and follow-up were high; broken:
-    instructions; went: how it had gone when it was closed; votes: how votes and follow-ups meet in it.
+    instructions; went: how it had gone when it was closed; mixes: it was closed, and another environment has turns in
+    it; votes: how votes and follow-ups meet in it.
     """
 
     __slots__ = (
-        *("broken", "follow_ups", "good", "headless", "heard", "mixed", "opened", "parts", "release", "votes", "went"),
+        *(
+            "broken",
+            "follow_ups",
+            "good",
+            "headless",
+            "heard",
+            "mixed",
+            "mixes",
+            "opened",
+            "parts",
+            "release",
+            "votes",
+            "went",
+        ),
     )
 
     def __init__(self, release: Release, opened: float, *, headless: bool) -> None:
         self.release = release
         self.opened = opened
-        self.mixed = False
+        self.mixed = self.mixes = False
         self.parts: dict[Release, list[float]] = {}
         self.heard: list[Heard] = []
         self.headless = headless
@@ -120,6 +134,7 @@ class Aggregates:
         self._width = 2 * len(self.quality.figures) + 1
         self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
         self._at_documents, self._at_vote = self._place[DOCUMENTS], self._place[VOTE]
+        self._at_failed, self._failures = self._place[FAILED], suite.follow_up_rules.failures
         self._correctable = suite.limits.kept_turns + 1
 
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
@@ -167,6 +182,7 @@ class Aggregates:
                 return
             held = self._held[key] = Held(release, state.first, headless=False)  # nobody has answered
         held.went = None
+        held.mixes = state.environment != self._environment
         if state.environment != self._environment:
             return  # its answers count, but how it went says something of several environments
         times = (state.first, state.quiet_since, state.clock)
@@ -209,18 +225,23 @@ class Aggregates:
         """Return the sections of `summary.json`: conversations, releases compared, checks, ranks."""
         part = suite.aggregates
         minimum = part.minimum_n
-        self.quality.settle()
+        self.quality.settle(minimum)
         checks = {check.name: self.quality.pooled(check.name) for _, check in suite.parsed_checks}
         relevancy = next((m for m in suite.parsed_measures if m.name == relevancy_name(suite)), None)
         cutoff = relevancy.cutoff if isinstance(relevancy, NDCG) else None
         return {
             "quality": self.quality.rows(minimum),
+            "silences": self.quality.silences(),
             "comparisons": self.quality.comparisons(minimum, part.primary, part.least_change),
             "review": self.review.rows(checks, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
             "votes": votes.rows(self.votes),
             "position_bias": self.swaps.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave patterns behind: only what was counted goes to another process."""
+        return {name: value for name, value in self.__dict__.items() if name != "_failures"}
 
     def _count_answer(self, held: Held, state: Conversation, turn: Turn, scored: Scored) -> None:
         release = (turn.assistant, turn.version)
@@ -230,6 +251,8 @@ class Aggregates:
             held.mixed = held.mixed or release != held.release
         values[-1] += 1
         self._hear(held, ("", release, scored.scorers, scored.values))
+        values[self._at_failed] += 1
+        values[self._at_failed + 1] += self._failures.found(turn.text)
         if scored.findings:
             place = self._at_checks
             values[place] += 1
@@ -288,6 +311,8 @@ class Aggregates:
     def _settle(self, key: bytes) -> None:
         held = self._held.pop(key, None)
         if held is None or held.went is None:
+            if held is not None and held.mixes and held.parts:
+                self.quality.leave_out(held.release, held.opened, "other_environment")
             return
         went, broken = held.went, held.broken
         if held.votes is not None:

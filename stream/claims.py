@@ -20,6 +20,9 @@ OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
 CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
 DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
+FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
+#: share of an assistant's conversations that got no answer and cannot be told apart by release
+UNANSWERED_OF_ALL = "unanswered(of=assistant)"
 FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, S0's success
 #: what a comparison may be about, beside measures and checks; the first where the suite names none
 PRIMARIES = (
@@ -43,6 +46,8 @@ DIRECTIONS = {
     "abandoned": LOW,
     "silent": (WORSE, CHANGED),  # fewer may also be more who complain
     "unanswered": LOW,
+    UNANSWERED_OF_ALL: LOW,
+    FAILED: LOW,
     "uncited": (WORSE, CHANGED),
     DANGLING: LOW,
     WASTED: LOW,
@@ -59,6 +64,8 @@ RISE, FALL = 1, -1
 GUARDS = {
     "silent": RISE,
     "unanswered": RISE,
+    UNANSWERED_OF_ALL: RISE,
+    FAILED: RISE,
     "uncited": RISE,
     DANGLING: RISE,
     CITED: FALL,

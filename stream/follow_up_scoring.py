@@ -10,11 +10,18 @@ import orjson
 
 from stream.diagnosis import Diagnosis, diagnose, level
 from stream.exchanges import Exchange
-from stream.follow_ups import Reading
+from stream.follow_ups import FollowUp, Reading
 from stream.pairing import Answer
 from stream.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, Score, Unscored
 from stream.scoring import DIAGNOSIS, FOLLOW_UPS, Scored
 from stream.suite import Suite
+
+#: Thanks for an answer that is none, and going on after it, say nothing of it.
+_POLITE = Reading(
+    *(FollowUp.OTHER, None, None, 0.0, False),
+    "The user goes on or thanks, after an answer that is empty, an error or a refusal.",
+    *("rules", Unscored.NO_SIGNAL),
+)
 
 
 class FollowUpScorer:
@@ -35,6 +42,8 @@ class FollowUpScorer:
             reading = self._rules.read(exchange)
         except Exception:
             return self.leave(Unscored.ERROR, answer), None
+        if reading.goes_on and self._rules.failures.found(exchange.response):
+            reading = _POLITE
         found = self._diagnose(answer.relevancy, reading.strict, answer.compliance)
         scored = self._said.get((reading, found.row))
         if scored is None:  # there are some forty readings and 27 rows

@@ -5,7 +5,9 @@ were good, and a product that fails makes people leave. So there is no evidence 
 got no answer is `unanswered`, whatever was said before.
 """
 
+import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from stream.conversations import Conversation
 from stream.exchanges import Exchange
@@ -13,7 +15,7 @@ from stream.follow_ups import FollowUpRules
 from stream.pairing import ASSISTANT, USER, Slot, exchange
 from stream.scores import ConversationOutcome
 
-VERSION = 2  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
+VERSION = 3  #: raised when the same conversation gets another outcome; part of the suite's fingerprint
 
 #: The score `conversation`; `silent` is unscored.
 VALUES = {
@@ -22,6 +24,10 @@ VALUES = {
     ConversationOutcome.ABANDONED: 0.0,
     ConversationOutcome.UNANSWERED: 0.0,
 }
+
+#: What is also said by somebody who gives up: after a clarification it tells of no answer that helped.
+_SHRUG = re.compile(r"\W*(?:(?:ok(?:ay|ey|e)?|k|kk|well|then|good ?bye|bye|ciao|tsch[uü]ss?|adi[oó]s|au revoir)\b\W*)+")
+_SHRUG_CHARACTERS = 40
 
 
 class Outcomes:
@@ -53,11 +59,20 @@ class Outcomes:
             return True
         if last is None or any(slot.role not in (USER, ASSISTANT) for slot in slots[last + 1 :]):
             return False
-        answer = slots[last].answer
-        return answer is not None and not answer.went_on and self._rules.failures.found(slots[last].text)
+        found = self._rules.failures.found
+        if found(slots[last].text):
+            return True
+        asked = slots[:last]
+        if not asked or asked[-1].role != USER:
+            return False
+        # What is said to polite words, as "You're welcome!", is no answer to what was asked before.
+        before = next((at for at in range(len(asked) - 1, -1, -1) if asked[at].role != USER), None)
+        if before is None or asked[before].role != ASSISTANT or not found(asked[before].text):
+            return False
+        return self._takes_leave(asked, before)
 
     def _takes_leave(self, slots: Sequence[Slot], last: int | None) -> bool:
-        """Say whether the last message, a user's, expects no answer."""
+        """Say whether the last of these messages, a user's, expects no answer."""
         text = slots[-1].text
         around = exchange(slots, last, text) if last is not None else Exchange("", "", text)
         try:
@@ -67,9 +82,18 @@ class Outcomes:
 
 
 def _ended_unhappily(state: Conversation) -> bool:
-    """Say whether the last follow-up that was read is a clarification."""
-    for slot in reversed(state.slots):
-        answer = slot.answer
-        if answer is not None and (answer.clarification or answer.went_on):
+    """Say whether the last follow-up that was read, and is more than "ok", is a clarification."""
+    slots = state.slots
+    for at in range(len(slots) - 1, -1, -1):
+        answer = slots[at].answer
+        if answer is None or not (answer.clarification or answer.went_on):
+            continue
+        if answer.clarification or not _shrugs(slots, at):
             return answer.clarification
     return state.unhappy
+
+
+def _shrugs(slots: Sequence[Slot], index: int) -> bool:
+    """Say whether all that the user said to an answer is "ok" or "bye"."""
+    said = [slot.text for slot in takewhile(lambda slot: slot.role == USER, slots[index + 1 :])]
+    return bool(said) and all(len(text) <= _SHRUG_CHARACTERS and _SHRUG.fullmatch(text.casefold()) for text in said)

@@ -23,8 +23,10 @@ from stream.claims import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
     DOCUMENTS,
+    FAILED,
     FREE_CONVERSATIONS,
     OUTCOMES,
+    UNANSWERED_OF_ALL,
     VOTE,
     WASTED,
     WITH_DOCUMENTS,
@@ -44,9 +46,11 @@ from stream.intervals import (
 from stream.release_totals import ReleaseTotals, Went, as_begun, begun_by
 from stream.scales import DOCUMENTS_GIVEN, SECONDS
 from stream.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
+from stream.strays import Strays
 from stream.tallies import Release
 
-DERIVED = (DOCUMENTS, VOTE, CHECKS_APPLIED, ANSWER_SECONDS)  #: figures of answers that no scorer of a response gives
+#: figures of answers that no scorer of a response gives
+DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, ANSWER_SECONDS)
 SCALES = {DOCUMENTS: DOCUMENTS_GIVEN, ANSWER_SECONDS: SECONDS}  #: of figures that are no shares
 _CITES_ALL = 0.05  #: share of the documents up to which so few are left uncited that any ranking of them is as good
 
@@ -90,6 +94,7 @@ class Quality:
         self._cohorts: dict[Release, ReleaseTotals] = {}  # what is compared, where it is not what is shown
         self._taken: Counter[Release] = Counter()  # conversations that a release took over
         self._set_aside: dict[Release, ReleaseTotals] = {}  # of those that it does cut
+        self._strays = Strays()
 
     def empty(self) -> "array[float]":
         """Return the values of a conversation before its first answer, as `Went` holds them."""
@@ -98,6 +103,15 @@ class Quality:
     def add(self, went: Went) -> None:
         """Count a conversation; each once."""
         self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
+        known = self._strays.take(went)
+        if known is not None:
+            self._add(known)
+
+    def leave_out(self, release: Release, first: float, why: str) -> None:
+        """Count a conversation as left out, for another reason than that the recording cuts it."""
+        self._totals(self._releases, release, first).left_out[why] += 1
+
+    def _add(self, went: Went) -> None:
         opener = begun_by(went)
         _keep_first(self._begun, opener, went.first)
         if went.parts:
@@ -114,6 +128,7 @@ class Quality:
         """Add what another part counted; sums of floats depend on the order, so merge in the order of the shards."""
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self._cut += other._cut
+        self._strays.merge(other._strays)
         for earliest, theirs_first in ((self._begun, other._begun), (self._opened, other._opened)):
             for release, time in theirs_first.items():
                 _keep_first(earliest, release, time)
@@ -121,8 +136,22 @@ class Quality:
             for release, theirs in others.items():
                 self._totals(mine, release, theirs.first).merge(theirs)
 
-    def settle(self) -> None:
-        """Leave out what the recording cuts, now that its ends are known; call once all parts are merged."""
+    def settle(self, minimum: int = 1) -> None:
+        """Find out whose strays are, and leave out what the recording cuts, now that its ends are known.
+
+        Call once all parts are merged; minimum: as in `rows`.
+        """
+        for went in self._strays.resolve(minimum):
+            if not went.parts or went.release[1] is not None:
+                silent = self._strays.silent_since(went.release[0])
+                begun = went.first if silent is None or went.release[1] is not None else silent
+                _keep_first(self._begun, went.release, begun)
+                if why := self._why_cut(went):
+                    self._leave_out(went, why)
+                else:
+                    self._count(went, self._releases)
+            else:
+                self._add(went)
         waiting, self._cut = self._cut, []
         taken_over: list[Went] = []
         for went in waiting:
@@ -172,12 +201,18 @@ class Quality:
         before: dict[str, Release] = {}
         for release in sorted(self._releases, key=self._by_time):
             totals = self._releases[release]
-            if totals.outcomes.total() < minimum or (release[1] is None and not totals.answered[0]):
+            nobody = release[1] is None and not totals.answered[0]
+            if totals.outcomes.total() < minimum or (nobody and self._strays.silent_since(release[0]) is None):
                 continue  # the latter: asked of nobody in particular, and nobody answered
             if release[0] in before:
                 rows.append(self._compare(before[release[0]], release, minimum, primary, least_change))
-            before[release[0]] = release
+            if not nobody:
+                before[release[0]] = release
         return rows
+
+    def silences(self) -> list[dict[str, Any]]:
+        """Say where many asked and nobody answered."""
+        return [one.as_json() for one in self._strays.silences]
 
     def _no_moments(self) -> npt.NDArray[np.float64]:
         return np.zeros((len(self.figures), 9))
@@ -247,6 +282,8 @@ class Quality:
         n = totals.outcomes.total()
         row: dict[str, Any] = {"assistant": release[0], "version": release[1], "conversations": n}
         row |= {"left_out": dict(sorted(totals.left_out.items())), "first": totals.first}
+        if attributed := self._strays.attributed[release]:
+            row["attributed"] = attributed
         if n < minimum:
             return row | {"silent": f"n too small: {n} < {minimum}"}
         conversations, answers, _ = totals.answered.tolist()
@@ -268,12 +305,18 @@ class Quality:
         coverages = dict(_coverages(common, new, old))
         wasted = [of[WASTED].mean.value if WASTED in of else 0.0 for of in (old, new)]
         cites_all = wasted[1] <= _CITES_ALL < wasted[0]
+        if (change := self._strays.change(after, minimum)) is not None:
+            deltas[UNANSWERED_OF_ALL] = change
         said = claims(deltas, coverages, primary, least_change, self._ranked, cites_all=cites_all)
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
         row["primary"] = primary if primary in deltas else None
         if by_cohort and self._taken[after]:
             row["taken_over"] = self._taken[after]
-        return row | {"deltas": {name: _spell_delta(name, deltas[name], said[name]) for name in common}}
+        if attributed := {str(one[1]): n for one in (before, after) if (n := self._strays.attributed[one])}:
+            row["attributed"] = attributed
+        if apart := self._strays.apart(after):
+            row["apart"] = apart
+        return row | {"deltas": {name: _spell_delta(name, delta, said[name]) for name, delta in deltas.items()}}
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:

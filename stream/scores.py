@@ -63,7 +63,7 @@ class ConversationOutcome(StrEnum):
     RESOLVED = "resolved"  #: a follow-up went on or thanked, none was a clarification
     CLARIFIED = "clarified"  #: a clarification, and a later follow-up that went on
     ABANDONED = "abandoned"  #: the last follow-up that was read is a clarification
-    UNANSWERED = "unanswered"  #: the last answer is none, and nothing good followed; or the last message got none
+    UNANSWERED = "unanswered"  #: the last answer is none, whatever thanks followed; or the last message got none
 
 
 #: S0's success: nobody ever had to clarify. Saying nothing counts too, so the share of `silent` stands beside it.

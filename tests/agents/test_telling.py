@@ -42,6 +42,23 @@ def test_a_release_is_a_row_with_its_intervals_and_a_silent_one_says_why() -> No
     assert "50%, 50%, 6.2" in told
 
 
+def test_what_nobody_answers_and_what_was_attributed_is_said() -> None:
+    same = {"value": 0.0, "low": -0.1, "high": 0.1, "n": 50, "verdict": "no difference shown"}
+    silence = {"assistant": "[red]a", "since": 1_750_000_000.0, "until": None, "conversations": 1_500}
+    row = {"assistant": "a", "before": "v1", "after": "v2", "primary": None, "deltas": {"resolved": same}}
+    row |= {"attributed": {"v2": 1_148}, "apart": 40}
+    left = {"assistant": "a", "version": "v1", "conversations": 1, "silent": "n too small: 1 < 30"}
+    left["left_out"] = {"other_environment": 7}
+    told = " ".join(said(tell_conversations(summary(quality=[left], silences=[silence], comparisons=[row]))).split())
+    for sentence in (
+        "7 conversations left out: they hold turns of another environment.",
+        "[red]a: nobody answers since 2025-06-15T15:06:40+00:00: 1,500 conversations without an answer",
+        "a v1 → v2: 1,148 conversations without a version count for v2, by their time.",
+        "a v1 → v2: 40 conversations without an answer or a version count for neither",
+    ):
+        assert sentence in told
+
+
 def test_a_change_is_told_with_its_interval_and_the_primary_figure_whatever_came_of_it() -> None:
     worse = {"value": -0.5, "low": -0.6, "high": -0.4, "n": 50, "verdict": "worse"}
     same = {"value": 0.0, "low": -0.1, "high": 0.1, "n": 50, "verdict": "no difference shown"}

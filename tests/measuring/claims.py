@@ -6,8 +6,9 @@ somewhere, which are simulated, cut and replayed one by one.
 """
 
 import argparse
+import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -38,6 +39,13 @@ BROKEN = {
     "users who leave": ("loses_users", 0.5),
     "twice as slow to answer": ("answers_slowly", 1.0),
 }
+#: what a release says in the place of half of its answers, and users thank it for that and leave
+POLITE = {
+    "errors that are thanked": "Internal error 500.",
+    "refusals that are thanked": "I'm sorry, but I can't help with that.",
+    "empty answers that are thanked": "",
+}
+THANKS = ("ok, thanks", "thank you", "Thanks anyway.")
 #: of the coverage table
 LEVELS, SIZES = (0.5, 0.9, 0.99), (30, 100, 1000)
 #: what a release got right that the one before it had wrong
@@ -72,10 +80,56 @@ def conversations(count: int, seed: int, kind: str | None = None, share: float =
     """Simulate and score conversations of one version."""
     worse = Regression(0, "v1", kind, share) if kind else None
     traffic = replace(TRAFFIC, conversations=count, seed=seed, regression=worse)
+    return _score(record.value for record in simulate(traffic) if record.value)
+
+
+def thanked(count: int, seed: int, failure: str, share: float = 0.5) -> list[Went]:
+    """Simulate conversations in which a share of answers fails; the user says thanks for it, and leaves."""
+    rng = np.random.default_rng(seed)
+    left: set[str] = set()
+    lines = []
+    for record in simulate(replace(TRAFFIC, conversations=count, seed=seed)):
+        turn = json.loads(record.value or b"{}")
+        whose = turn.get("conversation_id")
+        if whose is None or whose in left:
+            continue
+        if turn["role"] == "assistant" and rng.random() < share:
+            left.add(whose)
+            turn["text"] = failure
+            polite = {**turn, "turn_id": "polite", "role": "user", "text": str(rng.choice(THANKS))}
+            polite = {name: value for name, value in polite.items() if name not in ("version", "model", "retrieved")}
+            lines += [json.dumps(turn).encode(), json.dumps(polite).encode()]
+        else:
+            lines.append(record.value or b"")
+    return _score(lines)
+
+
+def unanswered(kept: list[Went], seed: int, share: float = 1.0, *, hard: bool = False) -> list[Went]:
+    """Take the answers from a share of conversations, of all of them or of those that had a clarification."""
+    rng = np.random.default_rng(seed)
+    nobody = ("support", None)
+    lost = {"release": nobody, "outcome": "unanswered", "answers": 0, "parts": {}, "turns": 1}
+    return [
+        went._replace(**lost)
+        if rng.random() < share and (not hard or went.outcome in ("abandoned", "clarified"))
+        else went
+        for went in kept
+    ]
+
+
+#: name → takes the answers from conversations of a release that is well
+SILENT: dict[str, Callable[[list[Went], int], list[Went]]] = {
+    "first messages unanswered in 30 %": lambda kept, seed: unanswered(kept, seed, 0.3),
+    "the hard ones unanswered": lambda kept, seed: unanswered(kept, seed, hard=True),
+    "all unanswered": unanswered,
+}
+
+
+def _score(values: Iterable[bytes]) -> list[Went]:
     aggregates = Aggregates(WHOLE)
     aggregates.quality = kept = _Kept(scorer_names(WHOLE))
     shard = Shard(WHOLE, watch=aggregates)
-    lines = sorted(Indexer(NOW).index(record.value for record in simulate(traffic) if record.value))
+    lines = sorted(Indexer(NOW).index(values))
     for start in range(0, len(lines), 512):
         batch = shard.work(lines[start : start + 512], 0.0)
         shard.accept(batch)
@@ -91,9 +145,14 @@ def compare(before: Sequence[Went], after: Sequence[Went]) -> Heard:
     for number, group in enumerate((before, after)):
         release = ("support", f"v{number + 1}")
         for went in group:
+            begun = number * 1e6 + went.opened % 1e6
+            if not went.parts:  # nobody answered
+                quality.add(went._replace(first=begun, opened=begun))
+                continue
             (values,) = went.parts.values()
-            times = {"first": float(number), "opened": number * 1e6 + went.opened % 1e6}
+            times = {"first": float(number), "opened": begun}
             quality.add(went._replace(release=release, parts={release: values}, **times))
+    quality.settle(WHOLE.aggregates.minimum_n)
     return heard(quality.comparisons(WHOLE.aggregates.minimum_n, *_declared())[0])
 
 
@@ -241,6 +300,10 @@ def main() -> None:
     for name, (kind, hit) in BROKEN.items():
         bad = conversations(args.pool // 2, seed + 5, kind, hit)
         _print_changed(name, list(broken(args.broken, kept, bad, seed + 6)))
+    for name, take in SILENT.items():
+        _print_changed(name, list(broken(args.broken, kept, take(kept, seed + 5), seed + 6)))
+    for name, failure in POLITE.items():
+        _print_changed(name, list(broken(args.broken, kept, thanked(args.pool // 2, seed + 5, failure), seed + 6)))
     print("\n| mended release | recordings | any better | any worse | most often better |\n|---|---|---|---|---|")
     for name, kind in MENDED.items():
         found = list(broken(args.broken, conversations(args.pool // 2, seed + 5, kind), kept, seed + 6))

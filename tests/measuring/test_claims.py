@@ -3,7 +3,7 @@
 import pytest
 
 from stream.release_totals import Went
-from tests.measuring.claims import BROKEN, broken, conversations, covered, cut_anywhere, dealt
+from tests.measuring.claims import BROKEN, POLITE, SILENT, broken, conversations, covered, cut_anywhere, dealt, thanked
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,20 @@ def test_a_broken_release_is_named_and_nothing_of_it_is_better(name: str, well: 
     kind, share = BROKEN[name]
     found = list(broken(4, well, conversations(300, 5, kind, share), 6))
     assert all(one.worse or one.changed for one in found)
+    assert not [one.better for one in found if one.better]
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_a_release_that_does_not_answer_is_named_and_nothing_of_it_is_better(name: str, well: list[Went]) -> None:
+    found = list(broken(4, well, SILENT[name](well, 5), 6))
+    assert all(one.worse for one in found)
+    assert not [one.better for one in found if one.better]
+
+
+@pytest.mark.parametrize("name", POLITE)
+def test_a_release_whose_failures_are_thanked_is_named_and_nothing_of_it_is_better(name: str, well: list[Went]) -> None:
+    found = list(broken(4, well, thanked(300, 5, POLITE[name]), 6))
+    assert all("unanswered" in one.worse for one in found)
     assert not [one.better for one in found if one.better]
 
 

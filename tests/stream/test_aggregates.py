@@ -188,11 +188,29 @@ def test_a_question_that_nobody_answers_twice_under_one_id_is_two_conversations(
     assert (row["conversations"], row["figures"]["unanswered"]["value"]) == (5, 0.4)
 
 
-def test_what_was_put_to_no_release_and_answered_by_none_is_compared_with_none() -> None:
+def test_what_was_put_to_no_release_counts_for_the_one_that_answered_around_its_time() -> None:
     lines = [turn(f"c{i}", 0, "user", "How do I reset my password?", 100 * i, version=None) for i in range(3)]
     lines += [line for i in range(3) for line in asked_and_answered(f"d{i}", minute=100 * i)]
     found = summary(*lines)
-    assert ([row["version"] for row in found["quality"]], found["comparisons"]) == ([None, "v1"], [])
+    ((version, n, attributed),) = [
+        (row["version"], row["conversations"], row["attributed"]) for row in found["quality"]
+    ]
+    assert (version, n, attributed, found["comparisons"]) == ("v1", 6, 3, [])
+
+
+def test_a_conversation_with_a_turn_of_another_environment_is_left_out_and_counted() -> None:
+    lines = [*asked_and_answered("c1"), *asked_and_answered("c2"), *asked_and_answered("c3")]
+    lines.append(turn("c2", 2, "user", "Does it answer?", environment="synthetic"))
+    (row,) = summary(*lines)["quality"]
+    assert (row["conversations"], row["left_out"]) == (2, {"other_environment": 1})
+
+
+def test_the_share_of_answers_that_are_none_is_a_figure() -> None:
+    lines = [*asked_and_answered("c1"), *asked_and_answered("c2")]
+    lines += [turn("c3", 0, "user", "And?", 1), turn("c3", 1, "assistant", "Internal error 500.", 1)]
+    lines += [turn("c4", 0, "user", "And?", 1), turn("c4", 1, "assistant", "", 1)]
+    (row,) = summary(*lines)["quality"]
+    assert row["figures"]["failed"]["value"] == 0.5
 
 
 def test_an_answer_that_breaks_a_rule_and_ends_well_counts_as_good() -> None:

@@ -63,7 +63,30 @@ WAYS: dict[str, tuple[str, list[Said]]] = {
         "unanswered",
         [user("u2", 2, "And?"), reply("a2", 3, REFUSAL), user("u3", 4, ODD)],
     ),
-    "a refusal, and thanks": ("resolved", [user("u2", 2, DETAIL), reply("a2", 3, REFUSAL), user("u3", 4, THANKS)]),
+    "a refusal, and thanks": ("unanswered", [user("u2", 2, DETAIL), reply("a2", 3, REFUSAL), user("u3", 4, THANKS)]),
+    "an empty answer, and one that goes on": ("unanswered", [reply("a2", 2, ""), user("u2", 3, DETAIL)]),
+    "a refusal, thanks, and polite words": (
+        "unanswered",
+        [reply("a2", 2, REFUSAL), user("u2", 3, THANKS), reply("a3", 4, "You're welcome!")],
+    ),
+    "a complaint, a refusal, and thanks": (
+        "unanswered",
+        [user("u2", 2, NO), reply("a2", 3, REFUSAL), user("u3", 4, THANKS)],
+    ),
+    "a complaint, an error, one that goes on, and an answer": (
+        "abandoned",
+        [user("u2", 2, NO), reply("a2", 3, ERROR), user("u3", 4, DETAIL), reply("a3", 5)],
+    ),
+    "a clarification, and ok": ("abandoned", [user("u2", 2, NO), reply("a2", 3), user("u3", 4, "ok bye")]),
+    "a clarification, one that goes on, and ok": (
+        "clarified",
+        [user("u2", 2, NO), reply("a2", 3), user("u3", 4, DETAIL), reply("a3", 5), user("u4", 6, "Ok.")],
+    ),
+    "ok, and no more": ("resolved", [user("u2", 2, "ok")]),
+    "an error, another question, and thanks for its answer": (
+        "resolved",
+        [reply("a2", 2, ERROR), user("u2", 3, DETAIL), reply("a3", 4), user("u3", 5, THANKS)],
+    ),
     "a refusal, and another try that is answered": (
         "abandoned",
         [reply("a2", 2, REFUSAL), user("u3", 4, "What about the green one?"), reply("a3", 5)],
@@ -101,6 +124,17 @@ def test_each_outcome_by_how_the_conversation_went(way: str) -> None:
     assert (summary["clarification_free"], found[FREE_CONVERSATIONS]["value"]) == (free, float(free))
     assert closing(played)[0][0]["turns"] == summary["turns"]
     assert played.batch.tally.outcomes == {("default", None, expected): 1}
+
+
+@pytest.mark.parametrize("failure", [ERROR, REFUSAL, ""])
+@pytest.mark.parametrize("polite", [THANKS, DETAIL])
+def test_polite_words_after_an_answer_that_is_none_are_no_evidence_for_it(failure: str, polite: str) -> None:
+    played = closed(user("u1", 0), reply("a1", 1, failure), user("u2", 2, polite))
+    found = {score["scorer"]: score for score in played.rows("follow_up", "a1")[0]["scores"]}
+    assert (found["follow_up"]["value"], found["follow_up"]["unscored"]) == (None, "no_signal")
+    assert "empty, an error or a refusal" in found["follow_up"]["explanation"]
+    assert found["clarification_free"]["value"] == 1.0
+    assert played.written("conversations")[0]["outcome"] == "unanswered"
 
 
 def test_a_greeting_to_nobody_is_silent_and_a_broken_one_unanswered() -> None:

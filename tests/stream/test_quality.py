@@ -21,11 +21,10 @@ _UNRETRIEVED = (0, 0.0, 0, 0.0)  # nor any votes
 def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: float = 4.0) -> "array[float]":
     """Three answers, of which one is ranked; two follow-ups."""
     latency = 3 * SECONDS.place(seconds)
-    cited, dangling, applied = (3, 3.0), (3, 0.0), (3, 3.0)
+    cited, dangling, failed, applied = (3, 3.0), (3, 0.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
-    return array(
-        "d", [1, ndcg, 1, wasted, *follow_ups, *free, *cited, *dangling, *_UNRETRIEVED, *applied, 3, latency, 3]
-    )
+    answers = [*cited, *dangling, *_UNRETRIEVED, *failed, *applied, 3, latency, 3]
+    return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *answers])
 
 
 def quality(*groups: tuple[str, float, int, str, float], seconds: float = 4.0) -> Quality:
