@@ -1,12 +1,16 @@
 """Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
 
 import tomllib
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
+import re2
+
 from stream.exchanges import Exchange
 from stream.failures import Failures
+from stream.patterns import Patterns, options
 from stream.wordplay import words_of
 
 HEAD = 600  #: characters of a text that are read: people react first and explain later
@@ -18,12 +22,8 @@ _SUGGESTION = 160  #: characters of a response that may be one suggestion; "anyt
 SIGNS = ("asked", "confirm", "invited", "more", "offer", "unknown")
 _ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _UNKNOWN = range(6)
 
-_WORDS = {
-    name: frozenset(words.split())
-    for name, words in tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))[
-        "vocabulary"
-    ].items()
-}
+_TABLE = tomllib.loads(files("stream").joinpath("follow_ups.toml").read_text(encoding="utf-8"))
+_WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"].items()}
 _ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY = (
     _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty")
 )
@@ -32,14 +32,29 @@ _BRIEF = 8  #: words of an objection that need not say to what
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
 
+def spelled(patterns: Sequence[str], words: Mapping[str, str]) -> str:
+    """Join alternatives to one pattern, and write out the words that it names in braces."""
+    pattern = "|".join(patterns)
+    for name, text in words.items():
+        pattern = pattern.replace("{" + name + "}", text)
+    return pattern
+
+
+_REMARK = {name: spelled(patterns, _TABLE["words"]) for name, patterns in _TABLE["remark"].items()}
+_HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
+_DENIED = 0  #: the place of what denies that the answer served
+_REMARKS = Patterns([_REMARK["denied"], _REMARK["opposed"]])
+
+
 class Context:
     """What stands around a follow-up; each part is looked at only when a rule asks."""
 
-    __slots__ = ("_exchange", "_failures", "_follow_up", "_signs", "_tail")
+    __slots__ = ("_exchange", "_failures", "_follow_up", "_remarks", "_signs", "_tail")
 
     def __init__(self, follow_up: str, exchange: Exchange, signs: Any, failures: Failures) -> None:
         self._follow_up, self._exchange, self._signs, self._failures = follow_up, exchange, signs, failures
         self._tail: list[int] | None = None
+        self._remarks: list[int] | None = None
 
     def holds(self, when: str) -> bool:
         """Say whether a rule's condition holds; the words are explained in `follow_ups.toml`."""
@@ -47,8 +62,14 @@ class Context:
             return True
         if when == "closing":
             return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
-        if when == "unasking":
-            return "?" not in self._follow_up
+        if when == "denied":
+            return not self._follow_up.endswith("?") and self._tells() and _DENIED in self._remarked()
+        if when in ("succeeded", "unopposed") and "?" in self._follow_up:
+            return when == "unopposed"
+        if when == "content" and not self.holds("closing"):
+            return False
+        if when in ("succeeded", "unopposed", "content"):
+            return not self._remarked()
         if when == "explained":
             return len(self._exchange.response) > _SUGGESTION
         if when == "answering":
@@ -77,10 +98,18 @@ class Context:
         asked = _ASKED in tail and _CONFIRM not in tail
         return asked is (when == "asked")
 
+    def _remarked(self) -> list[int]:
+        """Find what the follow-up denies and opposes, without the negations that say nothing of the answer."""
+        if self._remarks is None:
+            self._remarks = _REMARKS.match(_HARMLESS.sub(b" ", encode(self._follow_up)))
+        return self._remarks
+
     def _states(self) -> bool:
         """Say whether the follow-up asks nothing: no question mark, no question word in front."""
-        if "?" in self._follow_up:
-            return False
+        return "?" not in self._follow_up and self._tells()
+
+    def _tells(self) -> bool:
+        """Say whether the follow-up begins as a statement does."""
         words = self._follow_up[:CLOSING].split(maxsplit=2)
         return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
 

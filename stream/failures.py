@@ -6,6 +6,7 @@ cost microseconds, and a product adds what its own errors look like (`[conversat
 
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterable
 from importlib.resources import files
 
@@ -14,11 +15,14 @@ import re2
 from stream.errors import ConfigError
 from stream.patterns import Patterns, options
 
-VERSION = 1  #: raised when another answer counts as a failure; part of the suite's fingerprint
+VERSION = 2  #: raised when another answer counts as a failure; part of the suite's fingerprint
 
 _OPENING = 300  #: characters in which an answer says that it is none; errors are no longer than that
 #: an error that is quoted is being explained, and who is sorry for a person refuses nothing
 _BESIDE = re.compile(r'"[^"]*(?:"|$)|“[^”]*(?:”|$)|`[^`]*(?:`|$)|\bsorry (?:to hear|for your|about your)[^.!?]*')
+#: categories of punctuation, of spaces and of what is not seen
+_SILENT = frozenset(("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Zs", "Zl", "Zp", "Cc", "Cf"))
+_FILLERS = "\u115f\u1160\u3164\uffa0\u2800"  #: letters and signs that are drawn as nothing
 _TABLE = tomllib.loads(files("stream").joinpath("failures.toml").read_text(encoding="utf-8"))
 
 
@@ -30,7 +34,7 @@ class Failures:
 
     def __init__(self, more: Iterable[str] = ()) -> None:
         self._own = Patterns([_read(pattern) for pattern in more], few=True)
-        self._refusals, self._errors = Patterns(_TABLE["refusals"]), Patterns(_TABLE["errors"])
+        self._refusals, self._errors = _table("refusals"), _table("errors")
 
     def found(self, response: str) -> bool:
         """Say whether an answer is empty, an error or a refusal.
@@ -39,7 +43,7 @@ class Failures:
         (True, False)
         """
         text = response.strip()
-        if not text:
+        if not any(_is_said(letter) for letter in text[:_OPENING]):
             return True
         opening = text[:_OPENING].casefold().replace("\u2019", "'")
         read = opening.encode("utf-8", "replace")
@@ -48,6 +52,19 @@ class Failures:
         if not self._refusals.match(read):
             return False
         return bool(self._refusals.match(_BESIDE.sub(" ", opening).encode("utf-8", "replace")))
+
+
+def _is_said(letter: str) -> bool:
+    """Say whether a character says something: no space, no punctuation, nothing invisible."""
+    return letter not in _FILLERS and unicodedata.category(letter) not in _SILENT
+
+
+def _table(name: str) -> Patterns:
+    """Compile the patterns of a kind, with the words written out that they name in braces."""
+    patterns = _TABLE["patterns"][name]
+    for word, text in _TABLE["words"].items():
+        patterns = [pattern.replace("{" + word + "}", text) for pattern in patterns]
+    return Patterns(patterns)
 
 
 def _read(pattern: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 
 import re2
 
-from stream.contexts import CLOSING, HEAD, SIGNS, Context, encode
+from stream.contexts import CLOSING, HEAD, SIGNS, Context, encode, spelled
 from stream.errors import ConfigError
 from stream.exchanges import Exchange
 from stream.failures import Failures
@@ -32,7 +32,7 @@ _NEVER = r"[^\s\S]"  #: matches nothing
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 4  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 5  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -286,20 +286,17 @@ class FollowUpRules:
 
     def _table(self, rows: Sequence[Mapping[str, Any]], words: Mapping[str, str]) -> _Table:
         """Spell the patterns out and attach the suite's values to each row."""
-        spelled: dict[str, list[str]] = {"patterns": [], "others": []}
+        written: dict[str, list[str]] = {"patterns": [], "others": []}
         rules = []
         for row in rows:
-            for key, patterns in spelled.items():
-                pattern = "|".join(row.get(key, (_NEVER,)))
-                for name, text in words.items():
-                    pattern = pattern.replace("{" + name + "}", text)
-                patterns.append(pattern)
+            for key, patterns in written.items():
+                patterns.append(spelled(row.get(key, (_NEVER,)), words))
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
             closes = row.get("closes", label is FollowUp.THANKS)
             reading = self.reading(label, row["says"], hint=hint, closes=closes)
             rules.append(_Rule(row.get("when", "always"), reading))
-        return _Table(**spelled, rules=rules)
+        return _Table(**written, rules=rules)
 
 
 def _load(name: str) -> dict[str, Any]:

@@ -37,7 +37,10 @@ CONDITIONS = {
     "proposed",
     "unasked",
     "uninvited",
-    "unasking",
+    "content",
+    "denied",
+    "succeeded",
+    "unopposed",
     "stated",
     "objected",
 }
