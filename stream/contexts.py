@@ -42,8 +42,9 @@ def spelled(patterns: Sequence[str], words: Mapping[str, str]) -> str:
 
 _REMARK = {name: spelled(patterns, _TABLE["words"]) for name, patterns in _TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
-_DENIED = 0  #: the place of what denies that the answer served
-_REMARKS = Patterns([_REMARK["denied"], _REMARK["opposed"]])
+#: What a follow-up may remark; the place in this tuple is the place in the set.
+_DENIED, _ADVERSE, _NEGATED = range(3)
+_REMARKS = Patterns([_REMARK["denied"], _REMARK["adverse"], _REMARK["negated"]])
 
 
 class Context:
@@ -54,7 +55,7 @@ class Context:
     def __init__(self, follow_up: str, exchange: Exchange, signs: Any, failures: Failures) -> None:
         self._follow_up, self._exchange, self._signs, self._failures = follow_up, exchange, signs, failures
         self._tail: list[int] | None = None
-        self._remarks: list[int] | None = None
+        self._remarks: frozenset[int] | None = None
 
     def holds(self, when: str) -> bool:
         """Say whether a rule's condition holds; the words are explained in `follow_ups.toml`."""
@@ -64,12 +65,14 @@ class Context:
             return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
         if when == "denied":
             return not self._follow_up.endswith("?") and self._tells() and _DENIED in self._remarked()
-        if when in ("succeeded", "unopposed") and "?" in self._follow_up:
-            return when == "unopposed"
-        if when == "content" and not self.holds("closing"):
+        if when == "unopposed" and not self._states():
+            return True
+        if when == "succeeded" and "?" in self._follow_up:
             return False
-        if when in ("succeeded", "unopposed", "content"):
-            return not self._remarked()
+        if when in ("succeeded", "unopposed"):
+            return not {_DENIED, _ADVERSE} & self._remarked()
+        if when == "content":
+            return self.holds("closing") and not self._remarked()
         if when == "explained":
             return len(self._exchange.response) > _SUGGESTION
         if when == "answering":
@@ -98,10 +101,10 @@ class Context:
         asked = _ASKED in tail and _CONFIRM not in tail
         return asked is (when == "asked")
 
-    def _remarked(self) -> list[int]:
-        """Find what the follow-up denies and opposes, without the negations that say nothing of the answer."""
+    def _remarked(self) -> frozenset[int]:
+        """Find what the follow-up remarks, without the negations that say nothing of the answer."""
         if self._remarks is None:
-            self._remarks = _REMARKS.match(_HARMLESS.sub(b" ", encode(self._follow_up)))
+            self._remarks = frozenset(_REMARKS.match(_HARMLESS.sub(b" ", encode(self._follow_up))))
         return self._remarks
 
     def _states(self) -> bool:

@@ -547,3 +547,67 @@ def test_english_words_alone_leave_the_other_languages_out() -> None:
     assert not is_english(["no", "funciona"])
     assert not is_english(["4471", "login"])
     assert not is_english(["danke", "that", "works"])
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "It has not worked",
+        "That never worked",
+        "I wish that worked",
+        "That barely helped",
+        "Solved? Not really.",
+        "Thank you, but that has not helped",
+        "Não funcionou",
+        "Não deu certo",
+        "Eso no ha solucionado nada",
+        "Merci mais ça ne marche pas",
+        "Non ha funzionato",
+        "Grazie, ma non ha funzionato",
+        "Hat nicht geklappt",
+        "Danke, aber das hat nicht geholfen",
+        "Het is niet gelukt",
+    ],
+)
+def test_a_success_that_is_denied_is_no_thanks(said: str) -> None:
+    assert read(said).clarification
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Ok, thanks anyway.",
+        "Thanks for trying",
+        "thx but no",
+        "Great, another dead end. Thanks!",
+        "merci quand même",
+        "Danke trotzdem",
+        "gracias de todos modos",
+        "obrigado mesmo assim",
+        "grazie lo stesso",
+        "toch bedankt",
+    ],
+)
+def test_who_gives_up_politely_takes_leave_and_was_not_served(said: str) -> None:
+    reading = read(said)
+    assert reading.label is FollowUp.FRUSTRATION
+    assert reading.closes
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "that worked but it took me a while",
+        "I never thought it would work, but it did, thanks!",
+        "it wasn't plugged in, works now, thanks",
+        "Thanks, that solved the problem I couldn't fix for weeks",
+        "Perfect, no more error messages",
+        "I can't thank you enough",
+        "you nailed it, the user had no rights",
+        "Danke, das wusste ich nicht",
+        "Hat funktioniert, hat aber etwas gedauert",
+        "ci è voluto un po' ma ha funzionato",
+    ],
+)
+def test_a_negation_that_says_nothing_of_the_answer_leaves_thanks_as_they_are(said: str) -> None:
+    assert read(said).label is FollowUp.THANKS
