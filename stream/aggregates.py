@@ -14,6 +14,7 @@ from stream.cite_rates import CiteRates
 from stream.claims import ANSWER_SECONDS, CHECKS_APPLIED, DOCUMENTS, FAILED, VOTE, WASTED
 from stream.conversations import Conversation
 from stream.diagnosis import Level
+from stream.failures import Failures
 from stream.instructions import Result
 from stream.measures.ndcg import NDCG
 from stream.pairing import USER, Answer
@@ -134,7 +135,7 @@ class Aggregates:
         self._width = 2 * len(self.quality.figures) + 1
         self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
         self._at_documents, self._at_vote = self._place[DOCUMENTS], self._place[VOTE]
-        self._at_failed, self._failures = self._place[FAILED], suite.follow_up_rules.failures
+        self._at_failed, self._failures = self._place[FAILED], Failures(suite.conversations.failed)
         self._correctable = suite.limits.kept_turns + 1
 
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
