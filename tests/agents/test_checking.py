@@ -537,6 +537,11 @@ def test_the_process_ends_with_whoever_asked() -> None:
     os.close(handle)
 
 
+def _open_once(fifo: Path) -> None:
+    """Have a writer been there: one that ended before it opened the pipe would never be told from none."""
+    os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+
+
 @linux
 @pytest.mark.parametrize("way", ["hang", "leave", "return"])
 def test_whatever_a_check_has_started_ends_with_its_process(tmp_path: Path, way: str) -> None:
@@ -545,6 +550,7 @@ def test_whatever_a_check_has_started_ends_with_its_process(tmp_path: Path, way:
     try:
         with hosted(suite_of("acme_checks:family", more='timeout = "2s"')) as suite:
             found = suite.parsed_checks[0][1].check(answer(way))
+        _open_once(tmp_path / "alive")
         assert select.select([alive], [], [], 30.0)[0], "somebody still has it open"
         assert os.read(alive, 1) == b""
     finally:
@@ -568,6 +574,7 @@ def test_whatever_a_check_has_started_ends_when_its_worker_is_killed(tmp_path: P
     try:
         done = subprocess.run([sys.executable, "-c", program], check=False, env=with_root(), timeout=60)
         assert done.returncode == -signal.SIGKILL
+        _open_once(tmp_path / "alive")
         assert select.select([alive], [], [], 30.0)[0]
     finally:
         os.close(alive)
