@@ -741,3 +741,11 @@ def test_a_record_that_is_set_aside_leaves_a_gap_in_its_conversation() -> None:
     state = shard.conversation(b"c")
     assert state is not None
     assert state.gaps == 1
+
+
+def test_setting_a_record_aside_forgets_a_conversation_that_no_topic_would_take_with_its_gap() -> None:
+    shard = Shard(SUITE, {b"c": Conversation(recent=bytes(1_045_000)).snapshot()})
+    (came,) = records([Turn("user", "u1", 0, "How do I reset my password?", "c")])
+    batch = shard.set_aside(shard.topic, came, "it cannot be worked on")
+    assert batch.changes == {b"c": None}
+    assert [out.topic for out in batch.outputs] == ["dead_letters"]
