@@ -82,20 +82,18 @@ class Held:
     """
 
     __slots__ = (
-        *(
-            "broken",
-            "follow_ups",
-            "good",
-            "headless",
-            "heard",
-            "mixed",
-            "mixes",
-            "opened",
-            "parts",
-            "release",
-            "votes",
-            "went",
-        ),
+        "broken",
+        "follow_ups",
+        "good",
+        "headless",
+        "heard",
+        "mixed",
+        "mixes",
+        "opened",
+        "parts",
+        "release",
+        "votes",
+        "went",
     )
 
     def __init__(self, release: Release, opened: float, *, headless: bool) -> None:
@@ -184,8 +182,8 @@ class Aggregates:
             held = self._held[key] = Held(release, state.first, headless=False)  # nobody has answered
         held.went = None
         held.mixes = state.environment != self._environment
-        if state.environment != self._environment:
-            return  # its answers count, but how it went says something of several environments
+        if held.mixes:
+            return  # how it went says something of several environments: it is left out, and counted as such
         times = (state.first, state.quiet_since, state.clock)
         if held.mixed:
             self._sum_up(held)

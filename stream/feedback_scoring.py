@@ -7,7 +7,7 @@ of the follow-up by then. Where a vote and a follow-up meet is told where both a
 from collections.abc import Iterable, Sequence
 from heapq import merge
 from itertools import repeat
-from typing import Any, Protocol
+from typing import Any
 
 from stream import recent
 from stream.conversations import Conversation
@@ -21,6 +21,7 @@ from stream.scores import Score, Stage, Unscored, row_id
 from stream.scoring import Scored
 from stream.suite import Suite
 from stream.turns import Turn
+from stream.watching import Watch
 from stream.wire import Record
 
 KNOWN, WAITED, UNKNOWN = "known", "waited", "unknown"  #: what became of feedback
@@ -30,14 +31,6 @@ _LABELS = {1: "up", -1: "down"}
 _NOBODY = Answer("", None, None, None)
 
 
-class Listener(Protocol):
-    """Told of votes as they come: what a replay sums up beyond rows."""
-
-    def on_vote(self, key: bytes, state: Conversation) -> None:
-        """Take note of a vote; its conversation is as it is with it."""
-        ...
-
-
 class FeedbackScorer:
     """Give every feedback its row: at once, when its turn comes, or when nobody waits for that any longer.
 
@@ -45,14 +38,14 @@ class FeedbackScorer:
     """
 
     def __init__(
-        self, suite: Suite, topic: str, partition: int, listener: Listener | None = None, *, full_letters: bool = False
+        self, suite: Suite, topic: str, partition: int, watch: Watch | None = None, *, full_letters: bool = False
     ) -> None:
         self._suite = suite.fingerprint
         self._redaction = suite.redaction
         self._full_letters = full_letters
         self._topic = topic
         self._partition = partition
-        self._listener = listener
+        self._watch = watch
 
     def read(self, record: Record, outbox: Outbox) -> Reaction | None:
         """Read one record, as it is to be kept; None where it went to the dead letters."""
@@ -145,8 +138,8 @@ class FeedbackScorer:
         outbox.tally.feedback[reaction.kind, UNKNOWN if answer is None else result] += 1
         if answer is not None and not replaced_by:
             outbox.observe(key, answer, reaction.time, scored)
-        if vote is not None and self._listener is not None:
-            self._listener.on_vote(key, state)
+        if vote is not None and self._watch is not None:
+            self._watch.on_vote(key, state)
 
 
 def _describe(reaction: Reaction) -> dict[str, Any]:
