@@ -290,18 +290,18 @@ def conversation(conversation_id: str, *, source: Path | None, suite_file: Path 
     from turnsignal.agents.commands.explain import explain, from_directory, from_file, from_kafka
 
     if source is None:
-        found = from_kafka(reach_settings(), conversation_id)
+        stored = from_kafka(reach_settings(), conversation_id)
     elif source.is_dir():
-        found = from_directory(source, conversation_id)
+        stored = from_directory(source, conversation_id)
     else:
-        found = from_file(source, conversation_id, _suite_in_force(suite_file, None))
+        stored = from_file(source, conversation_id, _suite_in_force(suite_file, None))
     if as_json:
-        print_json(found.as_json())
+        print_json(stored.as_json())
     else:
         console = open_console()
-        for line in explain(found):
+        for line in explain(stored):
             console.print(line, highlight=False, soft_wrap=True)
-    sys.exit(0 if found.known else EXIT_FAILED)
+    sys.exit(0 if stored.known else EXIT_FAILED)
 
 
 @turnsignal.command(epilog="Example: turnsignal simulate --turns 10000 --set malformed=0.01 --out turns.jsonl.gz")
