@@ -97,7 +97,6 @@ UNFINISHED_ROOMS = {
     "agents/demo",
     "agents/files",
     "agents/pages",
-    "agents/worker",
     "stream/detection",
     "stream/follow_ups",
     "stream/reports",
