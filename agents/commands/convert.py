@@ -43,9 +43,12 @@ def convert(
     role = { path = "kind", visitor = "user" }    values that mean a role
     text = "body.text"
     timestamp = "at"               ISO 8601, or seconds or milliseconds since 1970
+    date_format = "%d.%m.%Y %H:%M" where times are written otherwise (as strptime has it)
+    documents = "hits"             a list of ids, texts, or objects with an id
+    separator = "|"                where several ids stand in one text
     list = "events"                where one record holds a list of turns
     \b
-    Also: turn_id, documents, citations, assistant, version, model, platform, user_id, environment, vote;
+    Also: turn_id, citations, assistant, version, model, platform, user_id, environment, vote;
     version = { value = "2025-06" } is the same for all.
 
     Ends with 1 when no record could be read, or more than --max-rejected.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from turnsignal.agents.files.importing import HowToRead
+    from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.settings import Settings
 
 FILES = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
@@ -85,7 +85,7 @@ MAX_REJECTED = click.option(
 
 def how_to_read(format_name: str | None, mapping: Path | None, *, strict: bool) -> "HowToRead":
     """Put together what the user said of the files; raises ConfigError when it does not go together."""
-    from turnsignal.agents.files.importing import HowToRead
+    from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.stream.formats.mapping import parse_format_mapping
 
     if sum((format_name is not None, mapping is not None, strict)) > 1:

@@ -9,8 +9,9 @@ from typing import IO, Any
 import orjson
 
 from turnsignal.agents.files.containers import kind_of, sample_of
-from turnsignal.agents.files.importing import FileReport, HowToRead, Imported, as_records
+from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
+from turnsignal.agents.files.recognising import HowToRead, as_records
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.formats.completeness import Completeness
 from turnsignal.stream.formats.proposing import propose_mapping

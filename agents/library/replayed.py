@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from turnsignal.agents.files.importing import HowToRead, Imported
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import read_lines
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.files.replaying import FILES, replay_files
 from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.files.result import read_result as read_files
