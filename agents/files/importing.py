@@ -51,6 +51,11 @@ class FileReport:
         """Say in one line what the file was taken for, and why."""
         return f"{self.name}: taken for {self.format}, by {self.why}"
 
+    def as_json(self) -> dict[str, Any]:
+        """Return it for `convert --json`."""
+        told = {"file": self.name, "format": self.format, "why": self.why, "records": self.records}
+        return told | {"turns": self.turns, "conversations": self.conversations, "assumed": self.assumed}
+
 
 class Imported(ExitStack):
     """Files ready to be read as turns, until the end of this context.
