@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from turnsignal.agents.files.containers import Kind, kind_of, sample_of
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN, recognise
+from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import LogFormat
 from turnsignal.stream.formats.values import conversation_of
@@ -19,12 +20,35 @@ _LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns")
 class HowToRead(NamedTuple):
     """What the user says of the files. format: a name of `FORMATS`, None to find out; mapping: a format of his own.
 
-    strict: files of turns, one a line, exactly as a topic takes them.
+    strict: files of turns, one a line, exactly as a topic takes them; mapping_file: where the mapping stands.
     """
 
     format: str | None = None
     mapping: LogFormat | None = None
     strict: bool = False
+    mapping_file: Path | None = None
+
+    def as_json(self) -> dict[str, str]:
+        """Return what `read_how` takes to read the same files in the same way again; nothing where nothing was said."""
+        told = {"format": self.format, "mapping": None if self.mapping_file is None else str(self.mapping_file)}
+        return {key: value for key, value in told.items() if value is not None}
+
+
+def read_how(format_name: str | None, mapping: Path | None, *, strict: bool = False) -> HowToRead:
+    """Put together what the user said of files; raises ConfigError when it does not go together."""
+    if sum((format_name is not None, mapping is not None, strict)) > 1:
+        raise ConfigError("a format, a mapping and strict reading exclude each other: give one of them")
+    if format_name is not None and format_name not in FORMATS:
+        msg = f"format: expected one of {', '.join(FORMATS)}; got {format_name!r}"
+        raise ConfigError(msg)
+    if mapping is None:
+        return HowToRead(format_name, None, strict)
+    try:
+        text = mapping.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{mapping}: expected a mapping in TOML, got {error}"
+        raise ConfigError(msg) from None
+    return HowToRead(None, parse_format_mapping(text, str(mapping)), strict, mapping)
 
 
 def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str]:
