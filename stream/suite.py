@@ -29,6 +29,7 @@ from turnsignal.stream.follow_ups import rules as follow_ups
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.judging.exchanges import ExchangePart
+from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names
 from turnsignal.stream.measures import Measure, parse_measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
@@ -204,6 +205,9 @@ class AggregatePart(_SuitePart):
     whole: bool = False
 
 
+#: parts that decide no score of ours: a verdict carries its judge's own digest
+_APART = {"name", "python", "exchanges", "aggregates", "judging", "judges"}
+
 DEFAULT_CHECKS = (
     "citation.format",
     "citation.resolves",
@@ -235,6 +239,8 @@ class Suite(_SuitePart):
     windows: tuple[WindowPart, ...] = (WindowPart(size=300.0, keep=900.0), WindowPart(size=3600.0, keep=3600.0))
     exchanges: ExchangePart = ExchangePart()
     aggregates: AggregatePart = AggregatePart()
+    judging: JudgingPart = JudgingPart()
+    judges: Annotated[tuple[JudgePart, ...], AfterValidator(check_names), Field(max_length=50)] = ()
     _redaction: Redaction | None = PrivateAttr(None)
 
     @model_validator(mode="after")
@@ -328,7 +334,7 @@ class Suite(_SuitePart):
         Neither does `python`: it is a place, another on every machine, while what a function means is what its
         `version` says, as with packages installed beside turnsignal.
         """
-        content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "python", "exchanges", "aggregates"})
+        content: dict[str, Any] = self.model_dump(mode="json", exclude=_APART)
         if not self.exempt:
             del content["exempt"]  # suites that prescribe nothing keep their fingerprint
         if not self.conversations.failed:
