@@ -31,7 +31,6 @@ def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -
         judge.part.name,
         judge.endpoint,
         judge.model,
-        None,
         chosen.name,
         chosen.rubric.version,
         chosen.digest,
@@ -47,7 +46,7 @@ def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -
         exchange.row,
         exchange.suite,
         judged_by,
-        exchange.inclusion * judge.part.share,
+        min(exchange.inclusion, judge.part.share),  # of nested samples
         exchange.version,
         exchange.model,
         exchange.platform,

@@ -46,10 +46,10 @@ class VerdictJudge:
     name: str
     provider: str
     asked: str
-    answered: str | None
     rubric: str
     version: int
     prompt: str
+    answered: str | None = None
 
 
 @dataclass(slots=True)
