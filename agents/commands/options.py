@@ -109,11 +109,21 @@ def reach_settings() -> "Settings":
 
 
 def open_console() -> "Console":
-    """Open the terminal; where there is none, and COLUMNS is not set, lines are as long as the tables need."""
+    """Open the terminal; where there is none, and COLUMNS is not set, lines are as long as the tables need.
+
+    There no line ends with blanks.
+    """
+    import sys
+
     from rich.console import Console
 
+    from turnsignal.agents.process.streams import Trimmed
+
     console = Console()
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=140)
+    if console.is_terminal:
+        return console
+    file: Any = Trimmed(sys.stdout)
+    return Console(file=file) if "COLUMNS" in os.environ else Console(file=file, width=140)
 
 
 def print_lines(console: "Console", lines: "Iterable[RenderableType]") -> None:
@@ -123,10 +133,10 @@ def print_lines(console: "Console", lines: "Iterable[RenderableType]") -> None:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON, as all commands with `--json` do."""
+    """Print a value as JSON in UTF-8, whatever the terminal's encoding, as all commands with `--json` do."""
     import orjson
 
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
 
 @contextmanager
