@@ -30,7 +30,6 @@ from turnsignal.agents.commands.options import (
     how_to_read,
     open_console,
     print_json,
-    print_lines,
     reach_settings,
     read_settings,
     shown_progress,
@@ -177,8 +176,9 @@ def demo(
     from turnsignal.agents.demo.run import Options, run_demo
     from turnsignal.agents.files.importing import Imported
 
-    with Imported(files, how_to_read(format_name, mapping, strict=strict), say=click.echo) as imported:
-        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory)
+    how = how_to_read(format_name, mapping, strict=strict)
+    with Imported(files, how, say=click.echo) as imported:
+        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory, how.as_json())
         console = open_console()
         sys.exit(run_demo(wish, os.environ, console))
 
@@ -248,6 +248,7 @@ def replay(
     from turnsignal.agents.files.result import read_result
     from turnsignal.agents.files.sample import write_sample
     from turnsignal.agents.report.ending import format_ending
+    from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files
 
     if sample == bool(files):

@@ -11,9 +11,7 @@ import click
 from turnsignal.stream.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.settings import Settings
@@ -124,12 +122,6 @@ def open_console() -> "Console":
         return console
     file: Any = Trimmed(sys.stdout)
     return Console(file=file) if "COLUMNS" in os.environ else Console(file=file, width=140)
-
-
-def print_lines(console: "Console", lines: "Iterable[RenderableType]") -> None:
-    """Print what a report gives; lines that must not be broken, so that they can be copied, stay whole."""
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=bool(getattr(line, "no_wrap", False)))
 
 
 def print_json(value: Any) -> None:
