@@ -84,16 +84,14 @@ UNFINISHED_NAMES = {
     ("reaction", "stream/conversations/heard.py"),
     ("reaction", "stream/conversations/state.py"),
     ("reaction", "stream/pipeline/feedback_scoring.py"),
-    ("said", "stream/detection/backtest.py"),
     ("spell", "agents/files/importing.py"),
     ("spelled", "stream/follow_ups/contexts.py"),
     ("standing", "stream/formats/turnsignal.py"),
-    ("tell", "stream/detection/incidents.py"),
     ("wish", "agents/demo/run.py"),
 }
 
 #: class names that still stand for several things
-UNFINISHED_CLASSES = {"Call", "Difference", "Finding", "Limits", "Summary", "Topic", "_Row"}
+UNFINISHED_CLASSES = {"Difference", "Finding", "Summary", "Topic"}
 
 #: rooms, by folder or file, in which local names may still be `found`, `said` or `told`
 UNFINISHED_ROOMS = {
@@ -104,7 +102,6 @@ UNFINISHED_ROOMS = {
     "agents/pages",
     "agents/worker",
     "stream/checks",
-    "stream/detection",
     "stream/follow_ups",
     "stream/records",
     "stream/reports",
