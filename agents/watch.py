@@ -18,6 +18,7 @@ from turnsignal.stream.pipeline.series import SeriesProcessor
 from turnsignal.stream.suite import Suite
 
 NAME = "watch"
+MAX_GAUGES = 15_000  #: series on its page, of which only those of open changes and of watched scorers are there
 
 
 def make_spec(settings: Settings, suite: Suite) -> AppSpec:
@@ -32,7 +33,18 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
     def work(processor: SeriesProcessor, records: Mapping[str, list[Any]], _now: float) -> BatchResult:
         return processor.process(records.get(source, ()))
 
-    return AppSpec(NAME, (source,), names["series_changelog"], names, make, work, SeriesProcessor.set_aside, "series")
+    return AppSpec(
+        NAME,
+        (source,),
+        names["series_changelog"],
+        names,
+        make,
+        work,
+        SeriesProcessor.set_aside,
+        "series",
+        show=SeriesProcessor.show,
+        hide=SeriesProcessor.hide,
+    )
 
 
 def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
@@ -44,5 +56,6 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         revision=settings.revision,
         scorers=[scorer.name for scorer in describe_scorers(suite)],
         topics=[topic_names(settings.prefix)["series"]],
+        max_series=MAX_GAUGES,
     )
     return build_app(settings, TaskManager(settings, make_spec(settings, suite), metrics))

@@ -142,14 +142,17 @@ class Detector(msgspec.Struct, array_like=True):
         self.versions, self.alarms = {}, {}
 
     def levels(self, paging: Paging) -> dict[str, float]:
-        """Return the evidence by direction, and the thresholds of the tiers; nothing while it is not armed."""
+        """Return the evidence by direction and the thresholds of the tiers, as logarithms to base 10.
+
+        Nothing while it is not armed.
+        """
         if not self.baseline.is_known(self.clock):
             return {}
         per_day = self.baseline.per_day(self.clock)
         levels = {LOWER: self.lower.value(), HIGHER: self.higher.value(), TICKET: threshold(per_day, TICKET_DAYS)}
         if paging.directions:
             levels[PAGE] = threshold(per_day, PAGE_DAYS, paging.series)
-        return levels
+        return {name: math.log10(max(level, 1e-9)) for name, level in levels.items()}
 
     def _is_called(self, direction: str, paging: Paging) -> bool:
         """Say whether an alarm says already all that there is to say of a direction."""

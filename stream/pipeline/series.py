@@ -21,9 +21,10 @@ from turnsignal.stream.errors import Reason, SchemaError
 from turnsignal.stream.pipeline.bounded_labels import MAX_LABEL, OTHER
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.series_gauges import SeriesGauges
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
 from turnsignal.stream.records.observations import Observation, Observations, Row, read_observations
-from turnsignal.stream.records.regressions import FORGOTTEN, Incident, read_incident
+from turnsignal.stream.records.regressions import FORGOTTEN, OPENED, RAISED, Incident, read_incident
 from turnsignal.stream.records.wire import REGRESSIONS, OutputRecord, Record
 
 #: Of the state's layout. New fields are added at the end, with a default, and then it is raised. Version 1 was JSON.
@@ -171,6 +172,7 @@ class SeriesProcessor:
         self._live: dict[bytes, Series] = {}  # touched by this batch
         self._policy = policy
         self._incidents = Incidents(policy)
+        self._gauges = SeriesGauges(policy)
         self._over: dict[bytes, float] = {}  # keys of incidents that are over, longest ago first
 
     def restored(self) -> int:
@@ -189,10 +191,20 @@ class SeriesProcessor:
                 continue
             series = restore_series(value)
             self.clock.advance(series.clock)
+            if series.detector is not None:
+                self._gauges.restore(key, series.assistant, series.scorer, series.detector)
             order.append((series.offset, key, series.clock))
         order.sort()
         self._fed = OrderedDict((key, clock) for _, key, clock in order)
         return order[-1][0] if order else -1
+
+    def show(self) -> MetricDeltas:
+        """Return the gauges of everything that is kept, for a worker that takes it over."""
+        return self._gauges.show_all()
+
+    def hide(self) -> MetricDeltas:
+        """Return what takes these gauges away again: another worker shows them now."""
+        return self._gauges.hide_all()
 
     def resume(self, last: Moment, now: Moment) -> None:
         """Do nothing: no series waits for silence."""
@@ -245,7 +257,10 @@ class SeriesProcessor:
                 batch.deltas.dead_letters[self.topic, reason] += 1
                 continue
             self._take(record, observed, batch)
-        batch.changes.update((key, series.snapshot()) for key, series in self._live.items())
+        for key, series in self._live.items():
+            batch.changes[key] = series.snapshot()
+            if series.detector is not None:
+                self._gauges.show(key, series.assistant, series.scorer, series.detector, batch.deltas)
         self._live = {}
         return batch
 
@@ -295,6 +310,8 @@ class SeriesProcessor:
             key, value = _INCIDENT + incident.id.encode(), incident.encode()
             batch.outputs.append(OutputRecord(REGRESSIONS, incident.assistant.encode(), value))
             batch.changes[key] = value
+            if incident.event in (OPENED, RAISED):
+                batch.deltas.incidents[incident.assistant, incident.tier] += 1
             if incident.closed is not None:
                 self._over[key] = incident.closed
         while len(self._over) > _KEPT:
@@ -349,6 +366,7 @@ class SeriesProcessor:
             series = self._live.pop(key, None) or restore_series(self.store[key])
             del self._fed[key]
             batch.changes[key] = None
+            self._gauges.hide(key, batch.deltas)
             if series.detector is not None and series.detector.alarms:
                 who, alarms = (series.assistant, series.lane, series.scorer), series.detector.alarms.values()
                 self._report(self._incidents.close(who, alarms, now, FORGOTTEN), batch)
