@@ -137,15 +137,17 @@ def worker(app: str, *, supervisor: bool) -> None:
 
 
 def _make_app(app: str, settings: Any) -> Any:
+    from turnsignal.agents.files.redacting import suite_in_force
+
+    suite = suite_in_force(settings.suite, settings.redaction)
     if app == "score":
-        from turnsignal.agents.files.redacting import suite_in_force
         from turnsignal.agents.score import make_score_app
 
-        return make_score_app(settings, suite_in_force(settings.suite, settings.redaction))
+        return make_score_app(settings, suite)
     from turnsignal.agents.watch import make_watch_app
 
     port = settings.metrics_port
-    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}))
+    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}), suite)
 
 
 @turnsignal.command(epilog="Example: turnsignal demo --file turns.jsonl.gz --seconds 30")
