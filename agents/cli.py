@@ -249,6 +249,7 @@ def replay(
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {"feedback": feedback, "refused": imported.refused, "progress": reading, "alerts": alerts}
+        how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
         click.echo(line, err=as_json)
@@ -278,30 +279,42 @@ def _suite_in_force(suite_file: Path | None, redaction: Path | None) -> "Suite":
     "--from",
     "source",
     type=click.Path(path_type=Path, exists=True),
-    help="Directory of a replay or demo, or a file of turns, which are scored now.",
+    help="Directory of a replay or demo, or a file of turns or of any chat log, which is scored now.",
 )
 @click.option("--suite", "suite_file", type=SUITE, help="Suite for a file.  [TURNSIGNAL_SUITE, or the built-in one]")
+@FORMAT
+@MAPPING
 @JSON
-def conversation(conversation_id: str, *, source: Path | None, suite_file: Path | None, as_json: bool) -> None:
+def conversation(
+    conversation_id: str,
+    *,
+    source: Path | None,
+    suite_file: Path | None,
+    format_name: str | None,
+    mapping: Path | None,
+    as_json: bool,
+) -> None:
     """Show a conversation: what was said, its scores and why, its windows, its summary.
 
-    Reads the topics, and asks the worker on TURNSIGNAL_METRICS_PORT for what it keeps; with --from, reads files alone.
+    Reads the topics, and asks the worker on TURNSIGNAL_METRICS_PORT for what it keeps; with --from, reads files alone:
+    those of a replay as that read them.
     """
     from turnsignal.agents.commands.explain import explain, from_directory, from_file, from_kafka
 
+    how = how_to_read(format_name, mapping, strict=False)
     if source is None:
-        found = from_kafka(reach_settings(), conversation_id)
+        stored = from_kafka(reach_settings(), conversation_id)
     elif source.is_dir():
-        found = from_directory(source, conversation_id)
+        stored = from_directory(source, conversation_id)
     else:
-        found = from_file(source, conversation_id, _suite_in_force(suite_file, None))
+        stored = from_file(source, conversation_id, _suite_in_force(suite_file, None), how)
     if as_json:
-        print_json(found.as_json())
+        print_json(stored.as_json())
     else:
         console = open_console()
-        for line in explain(found):
+        for line in explain(stored):
             console.print(line, highlight=False, soft_wrap=True)
-    sys.exit(0 if found.known else EXIT_FAILED)
+    sys.exit(0 if stored.known else EXIT_FAILED)
 
 
 @turnsignal.command(epilog="Example: turnsignal simulate --turns 10000 --set malformed=0.01 --out turns.jsonl.gz")

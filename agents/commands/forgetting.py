@@ -131,17 +131,17 @@ def find_conversations(
     except KafkaException as error:
         msg = f"expected the broker to say what {topic} holds, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     oldest, read = float("inf"), 0
     for message in _read(settings, topic, bounds, progress):
         read += 1
         kind, stamp = message.timestamp()
         oldest = min(oldest, stamp) if kind else oldest
         name = _named(message.key())
-        if name is not None and name not in found and _is_of(message.value(), user_id):
-            found[name] = None
+        if name is not None and name not in ids and _is_of(message.value(), user_id):
+            ids[name] = None
     return UserConversations(
-        list(found), read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
+        list(ids), read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
     )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, RenderableType
 
-    from turnsignal.agents.files.importing import HowToRead
+    from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.settings import Settings
 
 FILES = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
@@ -85,19 +85,11 @@ MAX_REJECTED = click.option(
 
 def how_to_read(format_name: str | None, mapping: Path | None, *, strict: bool) -> "HowToRead":
     """Put together what the user said of the files; raises ConfigError when it does not go together."""
-    from turnsignal.agents.files.importing import HowToRead
-    from turnsignal.stream.formats.mapping import parse_format_mapping
+    from turnsignal.agents.files.recognising import read_how
 
     if sum((format_name is not None, mapping is not None, strict)) > 1:
         raise click.UsageError("--format, --mapping and --strict exclude each other: give one of them")
-    if mapping is None:
-        return HowToRead(format_name, None, strict)
-    try:
-        text = mapping.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{mapping}: expected a mapping in TOML, got {error}"
-        raise ConfigError(msg) from None
-    return HowToRead(None, parse_format_mapping(text, str(mapping)), strict)
+    return read_how(format_name, mapping, strict=strict)
 
 
 def read_settings() -> "Settings":

@@ -13,7 +13,7 @@ import shutil
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -72,6 +72,7 @@ def replay_files(
     as_is: bool = False,
     environment: str | None = None,
     alerts: bool = False,
+    read_as: Mapping[str, str] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Replay files into `out` and return the summary; its files are written when everything has gone well.
@@ -79,8 +80,9 @@ def replay_files(
     feedback: files of feedback, taken in among the turns by their times; refused: a file of dead letters that were
     found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
     environment: which one moves the figures, None is production; alerts: say under "alerts" in the summary when would
-    have been called; progress: told how many bytes of the files have been
-    worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
+    have been called; read_as: how the turns' files were read, kept in the summary so that texts are found again;
+    progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError when a file or
+    the directory cannot be used.
     """
     recording = Recording(paths, feedback=feedback)
     size = recording.size
@@ -104,6 +106,8 @@ def replay_files(
             shutil.copy(refused, Path(directory) / f"99-{FILES[DEAD_LETTERS]}")
             run.dead_letters.update(_count_reasons(refused))
         summary = {"files": [source.name for source in recording.sources], **run.summary(suite)}
+        if read_as:
+            summary["read_as"] = {**read_as, "files": summary["files"][: len(paths)]}
         if (Path(directory) / _ASSUMED).is_file():
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:

@@ -14,8 +14,9 @@ from typing import Any
 
 import orjson
 
-from turnsignal.agents.files.importing import HowToRead, Imported
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording, Sorted, read_lines
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.stream.agreement.comparisons import Comparison, LabelledRecord, comparison, needs_rows

@@ -120,8 +120,8 @@ class TaskManager:
             end_over(error, f"taking over partitions {sorted(numbers)}")
         self.progress.end_assignment(settled=generation == self._generation)
         self.metrics.set("worker_recovering", 0)
-        found = {TP(topic, n): at for n, task in self.tasks.items() for topic, at in task.positions.items()}
-        return {tp: at for tp, at in found.items() if tp in assigned} | ends
+        positions = {TP(topic, n): at for n, task in self.tasks.items() for topic, at in task.positions.items()}
+        return {tp: at for tp, at in positions.items() if tp in assigned} | ends
 
     def _suspect_twin(self) -> None:
         """Say so where another worker seems to have the same name."""

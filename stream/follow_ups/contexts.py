@@ -24,9 +24,13 @@ _ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _UNKNOWN = range(6)
 
 _TABLE = tomllib.loads(files(__package__).joinpath("rules.toml").read_text(encoding="utf-8"))
 _WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"].items()}
-_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY = (
-    _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty")
+_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES = (
+    _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes")
 )
+#: Conditions that want the follow-up near its exchange, with the one each stands on, and the words that a message has to
+#: have of its own before it counts as one about something else.
+_NEAR = {"anew": ("answered", 3), "narrowed": ("unasked", 3), "reported": ("stated", 4)}
+_STEM = 5  #: letters that two forms of a word share
 _BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
@@ -61,6 +65,13 @@ class Context:
         """Say whether a rule's condition holds; the words are explained in `rules.toml`."""
         if when == "always":
             return True
+        if when in _NEAR:
+            like, own = _NEAR[when]
+            return self.holds(like) and not self._strays(own)
+        if when == "told":
+            return self._states()
+        if when == "settled":
+            return not self._remarked()
         if when == "closing":
             return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
         if when == "denied":
@@ -137,6 +148,15 @@ class Context:
         text = text.casefold()
         words = words_of(self._follow_up)
         return any(len(word) > 3 and word not in _EMPTY and word in text for word in words)
+
+    def _strays(self, own: int) -> bool:
+        """Say whether the follow-up is of something else: `own` words with a subject, and none of the exchange's."""
+        words = [word for word in words_of(self._follow_up) if len(word) > 2 and word not in _EMPTY | _WISHES]
+        if len(words) < own:
+            return False
+        known = self._exchange
+        around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
+        return not any(word[:_STEM] in around for word in words if len(word) > 3)
 
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""

@@ -74,11 +74,11 @@ class Observations(msgspec.Struct, tag_field="schema", tag=SCHEMA, gc=False):
 
     def by_scorer(self) -> dict[str, list[Observation]]:
         """Take the columns apart: scorer → its observations, in the order of the rows."""
-        found: dict[str, list[Observation]] = {scorer: [] for scorer in self.scorers}
+        columns: dict[str, list[Observation]] = {scorer: [] for scorer in self.scorers}
         for row in self.by_row():
             for scorer, observation in row:
-                found[scorer].append(observation)
-        return found
+                columns[scorer].append(observation)
+        return columns
 
 
 class _Single(msgspec.Struct, tag_field="schema", tag=1, gc=False):

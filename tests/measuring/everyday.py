@@ -4,9 +4,11 @@
 
 `tests/data/everyday` has sentences collected and labelled before any rule was made for them: `open` for making rules,
 `frozen` kept apart from version 3 of them, `sealed` from version 4 until it was measured (then what it had shown was
-mended), `late` written before that mending and measured after it; figures are quoted of what was kept apart.
+mended), `late` written before that mending and measured after it, `held` the half by hash of what was written before
+version 6 (the other half is open); figures are quoted of what was kept apart.
 `en_*.txt` is support, code and office work, `answers_*.txt` questions answered from documents, doubted and gone on
-from. `@ name | prompt | response` begins a context, `class | follow-up` stands in it; classes of GOES_ON are labelled
+from, `asides_*.txt` what is next to an answer: questions about cancelling, complaints and errors, reports of what
+happened elsewhere, pauses, a step done and the next one asked for. `@ name | prompt | response` begins a context, `class | follow-up` stands in it; classes of GOES_ON are labelled
 as going on, all others ask for a clarification; a `check` ("so only on weekdays?") is neither, as annotators of
 public sets take most of them for going on, and is left out. `languages_*.txt`: `de+` a clarification in German, `de-`
 none, `xx` a language that the rules do not read. One person wrote them and
@@ -26,6 +28,7 @@ SENTENCES = Path(__file__).parents[1] / "data" / "everyday"
 GOES_ON = frozenset(
     {"next", "related", "detail", "format", "thanks", "topic", "answer_on", "second_on"}
     | {"more", "negq", "self", "opinion", "new"}  # a question with a no in it, words about oneself or the world
+    | {"about", "state", "pause", "onward"}  # asides
 )
 _ANY = (
     "Invoice 4471?",
@@ -90,12 +93,13 @@ def _conversation(name: str, asked: tuple[str, str], text: str, labels: dict[str
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the sets of one part."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--part", choices=("frozen", "sealed", "late", "open"), required=True)
+    parser.add_argument("--part", choices=("frozen", "sealed", "late", "held", "open"), required=True)
     parser.add_argument("--into", type=Path, required=True, help="where the folders are written")
     options = parser.parse_args(arguments)
     sets = {
         "everyday": english("en", options.part),
         "answers": english("answers", options.part),
+        "asides": english("asides", options.part),
         "everyday_languages": languages(options.part, read=True),
         "unread_languages": languages(options.part, read=False),
     }

@@ -613,3 +613,96 @@ def test_who_gives_up_politely_takes_leave_and_was_not_served(said: str) -> None
 )
 def test_a_negation_that_says_nothing_of_the_answer_leaves_thanks_as_they_are(said: str) -> None:
     assert read(said).label is FollowUp.THANKS
+
+
+PLAN = "You pay 4.99 a month for Plus. Open Account > Members to add people."
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "How do I cancel my subscription?",
+        "how do i cancel my subscription",
+        "What about cancelling for one member?",
+        "Where would I file a complaint about a courier?",
+        "Who can I talk to about a dispute with my manager?",
+        "What does exit code 137 mean?",
+        "¿Cómo cancelo mi suscripción?",
+        "Wie kann ich mein Abo kündigen?",
+    ],
+)
+def test_a_question_about_cancelling_or_complaining_gives_nothing_up(said: str) -> None:
+    assert not read(said, PLAN, "What does Plus cost?").clarification
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["Then I'm cancelling", "cancel my subscription", "ya lo cancelo", "I'll call support", "let me talk to a manager"],
+)
+def test_who_cancels_or_asks_for_a_person_is_served_no_longer(said: str) -> None:
+    assert read(said, PLAN, "What does Plus cost?").label is FollowUp.FRUSTRATION
+
+
+@pytest.mark.parametrize(
+    ("said", "elsewhere"),
+    [
+        ("I see a red banner that our last invoice did not go through.", True),
+        ("Our nightly build failed on Sunday because the disk was full.", True),
+        ("The lift in the tower is broken since this morning, the stairs are free.", True),
+        ("I see a red banner that the new member did not go through.", False),
+        ("It still did not go through", False),
+        ("Account > Members shows an error", False),
+        ("TypeError: undefined is not a function (evaluating 'banner')", False),
+    ],
+)
+def test_what_happened_elsewhere_says_nothing_of_the_answer(said: str, elsewhere: bool) -> None:
+    assert read(said, PLAN, "How do I add my wife to Plus?").clarification is not elsewhere
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "One moment please, I have a call",
+        "brb",
+        "hang on, someone at the door",
+        "wait a minute, installing it",
+        "Einen Moment bitte",
+        "un momento, tengo una llamada",
+        "une minute, on m'appelle",
+    ],
+)
+def test_a_pause_says_nothing_of_the_answer(said: str) -> None:
+    reading = read(said)
+    assert not reading.clarification
+    assert not reading.goes_on
+
+
+def test_a_pause_before_an_objection_is_one() -> None:
+    assert read("hold on, that is the wrong plan").clarification
+    assert read("one moment, I never asked about Gold").clarification
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "OK, I have done that. What do I have to do after it?",
+        "ok that's installed, what now",
+        "done. next?",
+        "I've entered the name, what comes then?",
+        "C'est fait. Et après ?",
+        "Erledigt. Was kommt als Nächstes?",
+    ],
+)
+def test_a_step_done_and_the_next_one_asked_for_goes_on(said: str) -> None:
+    assert read(said, PLAN, "How do I add my wife to Plus?").goes_on
+
+
+def test_a_step_done_in_vain_does_not() -> None:
+    assert read("Done, but why is she still not a member?", PLAN, "How do I add my wife to Plus?").clarification
+    assert read("I've entered the name, it doesn't do anything", PLAN, "How do I add my wife to Plus?").clarification
+
+
+def test_a_wish_for_something_else_is_a_new_request_and_one_near_the_question_states_it_anew() -> None:
+    wish = "I'm looking for discounts on running shoes in Leeds"
+    assert not read(wish, PLAN, "What does Plus cost?").clarification
+    assert read("I'm looking for the price of Plus for families", PLAN, "What does Plus cost?").clarification
