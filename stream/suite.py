@@ -23,7 +23,7 @@ from turnsignal.stream.conversations import heard
 from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.durations import Duration
-from turnsignal.stream.errors import ConfigError, describe_unreadable
+from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.follow_ups import failures, outcomes
 from turnsignal.stream.follow_ups import rules as follow_ups
 from turnsignal.stream.follow_ups.failures import Failures
@@ -374,15 +374,6 @@ def parse_suite(text: str, origin: str = "suite") -> Suite:
         else:
             msg = f"{origin}: {describe_first_error(error, 'suite')}"
         raise ConfigError(" ".join(msg.splitlines())) from None
-
-
-def describe_first_error(error: ValidationError, whole: str) -> str:
-    """Say the first thing that pydantic found wrong: the key, what was expected, what came; whole: what has no key."""
-    first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"]) or whole
-    said = first["msg"].removeprefix("Value error, ")
-    came = "" if "got " in said else f", got {str(first['input'])[:80]!r}"
-    return f"{key}: {said}{came}"
 
 
 def load_suite(path: str | Path | None) -> Suite:

@@ -77,7 +77,9 @@ class Context:
         if when == "negated":
             return self.holds("objected") and _NEGATED in self._remarked()
         if when == "asserted":
-            return self.holds("objected") and self._echoes(self._exchange.prompt[:HEAD] + self._exchange.response[: 2 * HEAD])
+            return self.holds("objected") and self._echoes(
+                self._exchange.prompt[:HEAD] + self._exchange.response[: 2 * HEAD]
+            )
         if when == "settled":
             return not self._remarked()
         if when == "closing":
