@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
 from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.kafka import kafka
@@ -364,7 +365,7 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (convert, export, produce, topics, forget, measure, suite, schema, kafka, review):
+for command in (compare, convert, export, produce, topics, forget, measure, suite, schema, kafka, review):
     turnsignal.add_command(command)
 
 
