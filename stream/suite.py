@@ -23,7 +23,7 @@ from turnsignal.stream.conversations import heard
 from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.durations import Duration
-from turnsignal.stream.errors import ConfigError, describe_first_error
+from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.follow_ups import failures, outcomes
 from turnsignal.stream.follow_ups import rules as follow_ups
 from turnsignal.stream.follow_ups.failures import Failures
@@ -392,6 +392,6 @@ def load_suite(path: str | Path | None) -> Suite:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: expected a suite in TOML, got {error}"
+        msg = f"{path}: expected a suite in TOML, got {describe_unreadable(error)}; `turnsignal suite init` writes one"
         raise ConfigError(msg) from None
     return parse_suite(text, str(path))
