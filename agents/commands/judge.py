@@ -20,7 +20,6 @@ from turnsignal.agents.commands.options import (
     how_to_read,
     open_console,
     print_json,
-    print_lines,
 )
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -253,6 +252,7 @@ def _show(
     as_json: bool,
 ) -> None:
     from turnsignal.agents.report.judged import format_judged, summarize
+    from turnsignal.agents.report.tables import print_lines
     from turnsignal.stream.records.verdicts import VERDICTS
 
     by_name = {each.part.name: [one for one in verdicts if one.judge.name == each.part.name] for each in judges}
