@@ -23,6 +23,7 @@ class VerdictsCompared:
         self._labels = labels
         self._verdicts: dict[_Key, Verdict] = {}
         self._wanted: dict[_Key, tuple[bool, str, str]] = {}
+        self._turns: set[_Key] = set()  # of this data, as a file may hold the verdicts of several
         self._out = ComparisonResult()
         for verdict in verdicts:
             if labels.judge in (verdict.judge.name, verdict.judge.rubric):
@@ -40,8 +41,12 @@ class VerdictsCompared:
     def on_record(self, labelled: LabelledRecord) -> None:
         """Keep the label of a turn that carries one, and what each rater said."""
         record, labels = labelled.record, self._labels
+        if record.get("role") != labels.on:
+            return
+        key = str(record.get("conversation_id")), str(record.get("turn_id"))
+        self._turns.add(key)
         value = find(record, labels.label)
-        if value is None or record.get("role") != labels.on:
+        if value is None:
             return
         try:
             truth = labels.read(value)
@@ -49,7 +54,6 @@ class VerdictsCompared:
         except ValueError as error:
             raise unlike(labelled, labels.label, error) from None
         self._out.labelled += 1
-        key = str(record.get("conversation_id")), str(record.get("turn_id"))
         self._out.rated.append(RatedItem(key[0], tuple(one for one in raters if one is not None)))
         if truth is None:
             self._out.left_out[format_label(value)] += 1
@@ -76,7 +80,7 @@ class VerdictsCompared:
             word = verdict.label or ("good" if good else "bad")
             out.observed.append(LabelledPair(key[0], truth, good, verdict.value, label, word, group))
         for key, verdict in self._verdicts.items():
-            if verdict.value is not None:
+            if verdict.value is not None and key in self._turns:
                 known = self._wanted.get(key)
                 judged = float(verdict.value >= threshold)
                 out.judged.append(JudgedLabel(key[0], judged, None if known is None else float(known[0])))

@@ -127,6 +127,7 @@ def test_a_file_of_verdicts_is_measured_beside_a_folder_of_labels(tmp_path: Path
     (folder / "mapping.toml").write_text(
         '[[verdicts]]\njudge = "groundedness"\nlabel = "labels.grounded"\ngood = ["yes"]\nraters = "labels.raters"\nby = "source"\n'
     )
+    verdicts.append(VERDICTS.dump_json(a_verdict("of other data", 1.0)))
     (tmp_path / "verdicts.jsonl").write_bytes(b"\n".join(verdicts) + b"\n")
     done = measured(folder, "--verdicts", tmp_path / "verdicts.jsonl", "--json", tmp_path / "m.json")
     assert (done.returncode, done.stderr) == (0, "")
