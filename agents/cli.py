@@ -1,7 +1,8 @@
 """turnsignal: the console command.
 
 Every command imports what it needs when it runs, so that `--help` answers at once and `replay` needs no Kafka. Exit
-codes are the same everywhere: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again.
+codes are the same everywhere: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again,
+130 ended by Ctrl-C.
 """
 
 import os
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnsignal.agents.commands.convert import convert
+from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.kafka import kafka
 from turnsignal.agents.commands.measure import measure
 from turnsignal.agents.commands.options import (
@@ -29,7 +31,6 @@ from turnsignal.agents.commands.options import (
     how_to_read,
     open_console,
     print_json,
-    print_lines,
     reach_settings,
     read_settings,
     shown_progress,
@@ -39,7 +40,8 @@ from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
-from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_REFUSED, EXIT_RESTART
+from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_RESTART
+from turnsignal.agents.process.streams import make_printable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.environments import ENVIRONMENTS, PRODUCTION, read_environment
 
@@ -56,11 +58,23 @@ def _version() -> str:
         return "not installed (running from a checkout)"
 
 
+class _Commands(SuggestingGroup):
+    """All commands; each ends by Ctrl-C with the code that shells know it by."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("turnsignal: interrupted", err=True)
+            ctx.exit(EXIT_INTERRUPTED)
+
+
 @click.group(
-    cls=SuggestingGroup,
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again."
-    " Completion of commands and options in bash, also zsh and fish:"
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again,"
+    " 130 ended by Ctrl-C. Completion of commands and options in bash, also zsh and fish:"
     ' eval "$(_TURNSIGNAL_COMPLETE=bash_source turnsignal)". Start with: turnsignal replay --sample',
 )
 @click.version_option(_version(), prog_name="turnsignal")
@@ -123,15 +137,17 @@ def worker(app: str, *, supervisor: bool) -> None:
 
 
 def _make_app(app: str, settings: Any) -> Any:
+    from turnsignal.agents.files.redacting import suite_in_force
+
+    suite = suite_in_force(settings.suite, settings.redaction)
     if app == "score":
-        from turnsignal.agents.files.redacting import suite_in_force
         from turnsignal.agents.score import make_score_app
 
-        return make_score_app(settings, suite_in_force(settings.suite, settings.redaction))
+        return make_score_app(settings, suite)
     from turnsignal.agents.watch import make_watch_app
 
     port = settings.metrics_port
-    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}))
+    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}), suite)
 
 
 @turnsignal.command(epilog="Example: turnsignal demo --file turns.jsonl.gz --seconds 30")
@@ -163,8 +179,9 @@ def demo(
     from turnsignal.agents.demo.run import Options, run_demo
     from turnsignal.agents.files.importing import Imported
 
-    with Imported(files, how_to_read(format_name, mapping, strict=strict), say=click.echo) as imported:
-        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory)
+    how = how_to_read(format_name, mapping, strict=strict)
+    with Imported(files, how, say=click.echo) as imported:
+        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory, how.as_json())
         console = open_console()
         sys.exit(run_demo(wish, os.environ, console))
 
@@ -234,6 +251,7 @@ def replay(
     from turnsignal.agents.files.result import read_result
     from turnsignal.agents.files.sample import write_sample
     from turnsignal.agents.report.ending import format_ending
+    from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files
 
     if sample == bool(files):
@@ -249,6 +267,7 @@ def replay(
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {"feedback": feedback, "refused": imported.refused, "progress": reading, "alerts": alerts}
+        how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
         click.echo(line, err=as_json)
@@ -278,30 +297,42 @@ def _suite_in_force(suite_file: Path | None, redaction: Path | None) -> "Suite":
     "--from",
     "source",
     type=click.Path(path_type=Path, exists=True),
-    help="Directory of a replay or demo, or a file of turns, which are scored now.",
+    help="Directory of a replay or demo, or a file of turns or of any chat log, which is scored now.",
 )
 @click.option("--suite", "suite_file", type=SUITE, help="Suite for a file.  [TURNSIGNAL_SUITE, or the built-in one]")
+@FORMAT
+@MAPPING
 @JSON
-def conversation(conversation_id: str, *, source: Path | None, suite_file: Path | None, as_json: bool) -> None:
+def conversation(
+    conversation_id: str,
+    *,
+    source: Path | None,
+    suite_file: Path | None,
+    format_name: str | None,
+    mapping: Path | None,
+    as_json: bool,
+) -> None:
     """Show a conversation: what was said, its scores and why, its windows, its summary.
 
-    Reads the topics, and asks the worker on TURNSIGNAL_METRICS_PORT for what it keeps; with --from, reads files alone.
+    Reads the topics, and asks the worker on TURNSIGNAL_METRICS_PORT for what it keeps; with --from, reads files alone:
+    those of a replay as that read them.
     """
     from turnsignal.agents.commands.explain import explain, from_directory, from_file, from_kafka
 
+    how = how_to_read(format_name, mapping, strict=False)
     if source is None:
-        found = from_kafka(reach_settings(), conversation_id)
+        stored = from_kafka(reach_settings(), conversation_id)
     elif source.is_dir():
-        found = from_directory(source, conversation_id)
+        stored = from_directory(source, conversation_id)
     else:
-        found = from_file(source, conversation_id, _suite_in_force(suite_file, None))
+        stored = from_file(source, conversation_id, _suite_in_force(suite_file, None), how)
     if as_json:
-        print_json(found.as_json())
+        print_json(stored.as_json())
     else:
         console = open_console()
-        for line in explain(found):
+        for line in explain(stored):
             console.print(line, highlight=False, soft_wrap=True)
-    sys.exit(0 if found.known else EXIT_FAILED)
+    sys.exit(0 if stored.known else EXIT_FAILED)
 
 
 @turnsignal.command(epilog="Example: turnsignal simulate --turns 10000 --set malformed=0.01 --out turns.jsonl.gz")
@@ -333,12 +364,13 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (convert, produce, topics, forget, measure, suite, schema, kafka, review):
+for command in (convert, export, produce, topics, forget, measure, suite, schema, kafka, review):
     turnsignal.add_command(command)
 
 
 def main() -> None:
     """Run the command; say what went wrong in one line on standard error."""
+    make_printable()
     try:
         turnsignal.main(standalone_mode=True)
     except ConfigError as error:

@@ -137,6 +137,7 @@ class Settings(BaseModel):
     retention_exchanges: Retention = _retention("7d")
     retention_scores: Retention = _retention("30d")
     retention_series: Retention = _retention("7d")
+    retention_regressions: Retention = _retention("90d")
     retention_dead_letters: Retention = _retention("7d")
     #: How long a record of a compacted topic may outlive the one that replaced or erased it.
     compaction_lag: Annotated[Seconds, Field(ge=1)] = Field(

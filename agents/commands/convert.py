@@ -1,17 +1,22 @@
 """`turnsignal convert …`: any chat log → a file of turns, with what was understood, left out, and missing."""
 
 import gzip
+import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
-from turnsignal.agents.commands.options import FILES, FORMAT, MAPPING, MAX_REJECTED, how_to_read
+from turnsignal.agents.commands.options import FILES, FORMAT, JSON, MAPPING, MAX_REJECTED, how_to_read, print_json
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import TurnsignalError
+
+if TYPE_CHECKING:
+    from turnsignal.agents.files.converting import Converted
 
 _OUT = click.Path(path_type=Path, dir_okay=False)
 
@@ -21,6 +26,7 @@ _OUT = click.Path(path_type=Path, dir_okay=False)
 @click.option("--out", type=_OUT, help="File of turns (.jsonl or .jsonl.gz).")
 @click.option("--check", is_flag=True, help="Say what the telemetry lacks, and what mends it; needs no --out.")
 @click.option("--propose", type=_OUT, help="Write a first mapping for these records to this file, and do no more.")
+@JSON
 @FORMAT
 @MAPPING
 @MAX_REJECTED
@@ -30,6 +36,7 @@ def convert(
     out: Path | None,
     check: bool,
     propose: Path | None,
+    as_json: bool,
     format_name: str | None,
     mapping: Path | None,
     max_rejected: Callable[[int, int], bool] | None,
@@ -43,50 +50,57 @@ def convert(
     role = { path = "kind", visitor = "user" }    values that mean a role
     text = "body.text"
     timestamp = "at"               ISO 8601, or seconds or milliseconds since 1970
+    date_format = "%d.%m.%Y %H:%M" where times are written otherwise (as strptime has it)
+    documents = "hits"             a list of ids, texts, or objects with an id
+    separator = "|"                where several ids stand in one text
     list = "events"                where one record holds a list of turns
     \b
-    Also: turn_id, documents, citations, assistant, version, model, platform, user_id, environment, vote;
+    Also: turn_id, citations, assistant, version, model, platform, user_id, environment, vote;
     version = { value = "2025-06" } is the same for all.
 
     Ends with 1 when no record could be read, or more than --max-rejected.
     """
-    from turnsignal.agents.files.converting import Converted, convert_files, propose_for
-    from turnsignal.agents.report.unread import describe_assumed, describe_import, describe_letter
+    from turnsignal.agents.files.converting import convert_files, propose_for
 
     how = how_to_read(format_name, mapping, strict=False)
     if propose is not None:
         _write(propose, propose_for(files))
-        click.echo(
-            f"Wrote a first mapping to {propose}; try: turnsignal convert {files[0]} --mapping {propose} --check"
-        )
+        names = " ".join(shlex.quote(str(path)) for path in (*files, "--mapping", propose))
+        click.echo(f"Wrote a first mapping to {propose}; try: turnsignal convert {names} --check", err=as_json)
         return
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
     with nullcontext() if out is None else _open(out) as file:
-        done: Converted = convert_files(files, how, file, click.echo)
-    for report in done.reports:
-        for line in describe_import(report):
-            click.echo(line)
-    _tell(describe_assumed(done.assumed))
-    for reason, (n, letter) in done.refused.items():
-        click.echo(f"  refused, {reason}: {n:,}; the first: {describe_letter(letter)}")
-    if check:
-        for share in done.completeness.shares():
-            if share.of:
-                click.echo(f"{share.n / share.of:5.0%} {share.what} ({share.n:,} of {share.of:,})")
-                if share.is_low:
-                    click.echo(f"      {share.mend}")
+        done = convert_files(files, how, file, partial(click.echo, err=as_json))
+    if as_json:
+        print_json(done.as_json(check=check))
+    else:
+        _describe(done, check=check)
     if out is not None:
-        click.echo(f"Wrote {done.turns:,} turns to {out}.")
+        click.echo(f"Wrote {done.turns:,} turns to {out}.", err=as_json)
     refused = sum(n for n, _ in done.refused.values())
     if not done.turns or (max_rejected is not None and max_rejected(refused, refused + done.turns)):
         click.echo(f"turnsignal: {refused:,} records could not be read, {done.turns:,} turns could", err=True)
         sys.exit(EXIT_FAILED)
 
 
-def _tell(lines: Iterable[str]) -> None:
-    for line in lines:
+def _describe(done: "Converted", *, check: bool) -> None:
+    from turnsignal.agents.report.unread import describe_assumed, describe_import, describe_letter, describe_way_out
+
+    for report in done.reports:
+        for line in describe_import(report):
+            click.echo(line)
+    for line in describe_assumed(done.assumed):
         click.echo(line.removesuffix(" --strict refuses such lines."))
+    for reason, (n, letter) in done.refused.items():
+        click.echo(f"  refused, {reason}: {n:,}; the first: {describe_letter(letter)}")
+        for line in describe_way_out(reason, letter):
+            click.echo(line)
+    for share in done.completeness.shares() if check else ():
+        if share.of:
+            click.echo(f"{share.n / share.of:5.0%} {share.what} ({share.n:,} of {share.of:,})")
+            if share.is_low:
+                click.echo(f"      {share.mend}")
 
 
 @contextmanager

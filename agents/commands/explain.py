@@ -16,7 +16,9 @@ from typing import Any
 import orjson
 from rich.markup import escape
 
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
+from turnsignal.agents.files.recognising import HowToRead, read_how
 from turnsignal.agents.files.redacting import load_redaction
 from turnsignal.agents.files.replaying import FILES, SUMMARY
 from turnsignal.agents.kafka.topics import partition_for, topic_metadata, topic_names
@@ -75,10 +77,12 @@ def from_directory(directory: Path, conversation_id: str) -> StoredConversation:
 
 
 def _add_texts(found: StoredConversation, directory: Path) -> None:
-    """Add the turns from the files that were replayed, as far as they are still there."""
+    """Add the turns from the files that were replayed, read as they were then, as far as they are still there."""
     try:
-        files = orjson.loads((directory / SUMMARY).read_bytes())["files"]
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+        summary = orjson.loads((directory / SUMMARY).read_bytes())
+        read_as: Mapping[str, Any] = summary.get("read_as") or {}
+        files = read_as.get("files") or summary["files"]
+    except (OSError, orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
         found.notes.append("these files hold no texts, and do not say which turns were scored")
         return
     paths = []
@@ -88,18 +92,26 @@ def _add_texts(found: StoredConversation, directory: Path) -> None:
             paths.append(path)
         else:
             found.notes.append(f"texts are not shown of a file that is not here any more: {name}")
-    lines = _recorded(paths, found.conversation_id, Indexer(time.time()))
-    found.turns = _decode_turns(lines, load_redaction(os.environ.get("TURNSIGNAL_REDACTION") or None))
+    redaction = load_redaction(os.environ.get("TURNSIGNAL_REDACTION") or None)
+    try:
+        mapping = read_as.get("mapping")
+        how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
+        with Imported(paths, how) as imported:
+            lines, _ = _recorded(Recording(imported.sources), found.conversation_id)
+    except TurnsignalError as error:
+        found.notes.append(f"texts are not shown: {error}")
+        return
+    found.turns = _decode_turns(lines, redaction)
 
 
-def from_file(path: Path, conversation_id: str, suite: Suite) -> StoredConversation:
-    """Read a conversation from recorded turns and score it now, with nothing written.
+def from_file(path: Path, conversation_id: str, suite: Suite, how: HowToRead | None = None) -> StoredConversation:
+    """Read a conversation from recorded turns, or any known log, and score it now, with nothing written.
 
     Raises TurnsignalError when the file cannot be read.
     """
     found = StoredConversation(conversation_id)
-    indexer = Indexer(time.time())
-    lines = _recorded([path], conversation_id, indexer)
+    with Imported([path], how or HowToRead()) as imported:
+        lines, indexer = _recorded(Recording(imported.sources), conversation_id)
     found.turns = _decode_turns(lines, suite.redaction)
     with hosted(suite) as ready:
         replay = Replay(ready, None, indexer)
@@ -115,10 +127,11 @@ def from_file(path: Path, conversation_id: str, suite: Suite) -> StoredConversat
     return found
 
 
-def _recorded(paths: Sequence[Path], conversation_id: str, indexer: Indexer) -> list[Recorded]:
-    """Return the lines of one conversation in the order of their event times."""
+def _recorded(recording: Recording, conversation_id: str) -> tuple[list[Recorded], Indexer]:
+    """Return the lines of one conversation in the order of their event times, and what they were indexed with."""
+    indexer = Indexer(time.time(), mend=recording.mend)
     key = conversation_id.encode("utf-8", "replace")
-    return sorted(line for line in Recording(paths).index(indexer) if line.key == key)
+    return sorted(line for line in recording.index(indexer) if line.key == key), indexer
 
 
 def _decode_turns(lines: Iterable[Recorded], redaction: Redaction | None) -> list[Mapping[str, Any]]:

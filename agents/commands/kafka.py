@@ -63,14 +63,16 @@ def restart(directory: Path) -> None:
 @JSON
 def status(directory: Path, *, as_json: bool) -> None:
     """Say whether it runs; exit code 1 when it does not."""
-    found = _process(directory).status()
+    status = _process(directory).status()
     if as_json:
-        print_json({"runs": found.pid is not None, "address": found.address, "pid": found.pid, "log": str(found.log)})
-        raise SystemExit(EXIT_FAILED if found.pid is None else 0)
-    if found.pid is None:
-        click.echo(f"Does not run; its data and log are in {found.directory}, if it ever did.")
+        print_json(
+            {"runs": status.pid is not None, "address": status.address, "pid": status.pid, "log": str(status.log)}
+        )
+        raise SystemExit(EXIT_FAILED if status.pid is None else 0)
+    if status.pid is None:
+        click.echo(f"Does not run; its data and log are in {status.directory}, if it ever did.")
         raise SystemExit(EXIT_FAILED)
-    click.echo(f"Runs on {found.address}, pid {found.pid}; log {found.log}")
+    click.echo(f"Runs on {status.address}, pid {status.pid}; log {status.log}")
 
 
 def _process(directory: Path) -> "KafkaProcess":

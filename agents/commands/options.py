@@ -11,11 +11,9 @@ import click
 from turnsignal.stream.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from rich.console import Console
 
-    from rich.console import Console, RenderableType
-
-    from turnsignal.agents.files.importing import HowToRead
+    from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.settings import Settings
 
 FILES = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
@@ -85,19 +83,11 @@ MAX_REJECTED = click.option(
 
 def how_to_read(format_name: str | None, mapping: Path | None, *, strict: bool) -> "HowToRead":
     """Put together what the user said of the files; raises ConfigError when it does not go together."""
-    from turnsignal.agents.files.importing import HowToRead
-    from turnsignal.stream.formats.mapping import parse_format_mapping
+    from turnsignal.agents.files.recognising import read_how
 
     if sum((format_name is not None, mapping is not None, strict)) > 1:
         raise click.UsageError("--format, --mapping and --strict exclude each other: give one of them")
-    if mapping is None:
-        return HowToRead(format_name, None, strict)
-    try:
-        text = mapping.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{mapping}: expected a mapping in TOML, got {error}"
-        raise ConfigError(msg) from None
-    return HowToRead(None, parse_format_mapping(text, str(mapping)), strict)
+    return read_how(format_name, mapping, strict=strict)
 
 
 def read_settings() -> "Settings":
@@ -117,24 +107,28 @@ def reach_settings() -> "Settings":
 
 
 def open_console() -> "Console":
-    """Open the terminal; where there is none, and COLUMNS is not set, lines are as long as the tables need."""
+    """Open the terminal; where there is none, and COLUMNS is not set, lines are as long as the tables need.
+
+    There no line ends with blanks.
+    """
+    import sys
+
     from rich.console import Console
 
+    from turnsignal.agents.process.streams import Trimmed
+
     console = Console()
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=140)
-
-
-def print_lines(console: "Console", lines: "Iterable[RenderableType]") -> None:
-    """Print what a report gives; lines that must not be broken, so that they can be copied, stay whole."""
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=bool(getattr(line, "no_wrap", False)))
+    if console.is_terminal:
+        return console
+    file: Any = Trimmed(sys.stdout)
+    return Console(file=file) if "COLUMNS" in os.environ else Console(file=file, width=140)
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON, as all commands with `--json` do."""
+    """Print a value as JSON in UTF-8, whatever the terminal's encoding, as all commands with `--json` do."""
     import orjson
 
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
 
 @contextmanager

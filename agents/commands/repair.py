@@ -54,16 +54,16 @@ def repair(
     group = settings.app_id(app)
     _expect_empty(admin, settings, group, timeout)
     changelog = changelog_of(settings, app)
-    found = read_positions(settings, app, timeout=timeout)
+    positions = read_positions(settings, app, timeout=timeout)
     if to == "state":
-        found = _with_state(settings, changelog, found)
+        positions = _with_state(settings, changelog, positions)
     changes = []
-    for position in found:
+    for position in positions:
         after = _target(position, to)
         if after is not None:
             changes.append((position, after))
     ids = topic_ids(admin, topic_metadata(admin, timeout), [changelog], timeout)
-    _write_checkpoints(settings, changelog, ids.get(changelog, ""), found, changes, timeout)
+    _write_checkpoints(settings, changelog, ids.get(changelog, ""), positions, changes, timeout)
     places = [
         TopicPartition(old.topic, old.partition, after, encode_commit_metadata(old.topic_id, old.partitions))
         for old, after in changes
@@ -86,20 +86,20 @@ def changelog_of(settings: Settings, app: str) -> str:
     return topic.pattern.format(settings.prefix)
 
 
-def _with_state(settings: Settings, changelog: str, found: Sequence[Position]) -> list[Position]:
+def _with_state(settings: Settings, changelog: str, positions: Sequence[Position]) -> list[Position]:
     """Add to each position what the checkpoint beside its state says."""
     kept = {}
-    for number in {position.partition for position in found}:
+    for number in {position.partition for position in positions}:
         restored = restore_changelog(settings.confluent(), changelog, number, {})
         kept[number] = restored.checkpoint.positions if restored.checkpoint else {}
-    return [position._replace(kept=kept[position.partition].get(position.topic)) for position in found]
+    return [position._replace(kept=kept[position.partition].get(position.topic)) for position in positions]
 
 
 def _write_checkpoints(
     settings: Settings,
     changelog: str,
     changelog_id: str,
-    found: Sequence[Position],
+    standing: Sequence[Position],
     changes: Sequence[tuple[Position, int]],
     timeout: float,
 ) -> None:
@@ -108,7 +108,7 @@ def _write_checkpoints(
     producer = Producer({**settings.confluent(), "acks": "all", "log_level": 0})
     refused: list[KafkaError] = []
     for number in sorted({old.partition for old, _ in changes}):
-        here = [position for position in found if position.partition == number]
+        here = [position for position in standing if position.partition == number]
         positions = {p.topic: after.get((p.topic, number), p.committed) for p in here}
         checkpoint = Checkpoint(
             positions={topic: at for topic, at in positions.items() if at is not None},
@@ -175,12 +175,12 @@ def _expect_empty(admin: AdminClient, settings: Settings, group: str, timeout: f
 def _members(admin: AdminClient, group: str, timeout: float) -> list[str]:
     """Return where the members of a group are; none of one that never was."""
     try:
-        found = admin.describe_consumer_groups([group], request_timeout=timeout)[group].result(timeout)
+        group_now = admin.describe_consumer_groups([group], request_timeout=timeout)[group].result(timeout)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:  # Kafka 4: a group that never was
             return []
         msg = f"expected the broker to describe the group {group}, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
-    if found.state in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD):
+    if group_now.state in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD):
         return []
-    return [member.host for member in found.members] or ["one that is joining"]
+    return [member.host for member in group_now.members] or ["one that is joining"]

@@ -10,7 +10,7 @@ from turnsignal.agents.commands.options import JSON, SUITE, open_console, print_
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.stream.errors import ConfigError
 
-RECORDS = ("turn", "feedback", "score", "exchange", "conversation", "suite")
+RECORDS = ("turn", "feedback", "score", "exchange", "verdict", "conversation", "rubric", "suite")
 
 
 @click.group(cls=SuggestingGroup, epilog="Example: turnsignal suite init suite.toml")
@@ -43,19 +43,19 @@ def check(file: Path, *, as_json: bool) -> None:
     from turnsignal.agents.python_checks.host import describe_costs, hosted
     from turnsignal.stream.suite import load_suite
 
-    found = load_suite(file)
-    with hosted(found) as ready:
-        told = describe_costs(ready)
+    loaded = load_suite(file)
+    with hosted(loaded) as ready:
+        costs = describe_costs(ready)
     if as_json:
-        counts = {name: len(getattr(found, name)) for name in ("checks", "windows")}
-        known = {"file": str(file), "suite": found.name, "fingerprint": found.fingerprint, **counts}
-        print_json(known | {"measures": len(found.retrieval.measures), "python": list(told)})
+        counts = {name: len(getattr(loaded, name)) for name in ("checks", "windows")}
+        known = {"file": str(file), "suite": loaded.name, "fingerprint": loaded.fingerprint, **counts}
+        print_json(known | {"measures": len(loaded.retrieval.measures), "python": list(costs)})
         return
     click.echo(
-        f"{file}: right. Suite {found.name}, fingerprint {found.fingerprint}, {len(found.retrieval.measures)} measures,"
-        f" {len(found.checks)} checks, {len(found.windows)} windows."
+        f"{file}: right. Suite {loaded.name}, fingerprint {loaded.fingerprint},"
+        f" {len(loaded.retrieval.measures)} measures, {len(loaded.checks)} checks, {len(loaded.windows)} windows."
     )
-    for line in told:
+    for line in costs:
         click.echo(line)
 
 
@@ -66,12 +66,12 @@ def show(file: Path | None, *, as_json: bool) -> None:
     """Print a suite with everything that it leaves out filled in; without a file, the built-in one."""
     from turnsignal.stream.suite import load_suite
 
-    found = load_suite(file)
+    loaded = load_suite(file)
     if as_json:
-        print_json({"fingerprint": found.fingerprint, **found.model_dump(mode="json", exclude_none=True)})
+        print_json({"fingerprint": loaded.fingerprint, **loaded.model_dump(mode="json", exclude_none=True)})
         return
     click.echo(
-        f"# fingerprint {found.fingerprint}\n{write_toml(found.model_dump(mode='json', exclude_none=True))}", nl=False
+        f"# fingerprint {loaded.fingerprint}\n{write_toml(loaded.model_dump(mode='json', exclude_none=True))}", nl=False
     )
 
 
@@ -151,7 +151,7 @@ def _write_value(value: Any) -> str:
 @click.command(epilog="Example: turnsignal schema turn > turn.schema.json")
 @click.argument("record", type=click.Choice(RECORDS))
 def schema(record: str) -> None:
-    """Print the JSON Schema of a record, or of the suite."""
+    """Print the JSON Schema of a record, of a rubric, or of the suite."""
     from turnsignal.agents.commands.schemas import schema_of
 
     click.echo(orjson.dumps(schema_of(record), option=orjson.OPT_INDENT_2).decode())

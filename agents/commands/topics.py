@@ -92,7 +92,7 @@ def show(*, as_json: bool) -> None:
 
 
 def _as_json(topic: "Described") -> dict[str, object]:
-    differs = {key: {"wanted": wanted, "found": found} for key, (wanted, found) in topic.differs.items()}
+    differs = {key: {"wanted": wanted, "found": actual} for key, (wanted, actual) in topic.differs.items()}
     records = sum(high - low for low, high in topic.offsets.values())
     known = {"topic": topic.name, "partitions": topic.partitions, "replication": topic.replication}
     return known | {"records": records, "differs": differs}
@@ -111,7 +111,7 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
 
     table = Table("topic", "partitions", "replication", "records", "differs (wanted / found)")
     for topic in described:
-        differs = "\n".join(f"{key}: {wanted} / {found}" for key, (wanted, found) in topic.differs.items())
+        differs = "\n".join(f"{key}: {wanted} / {actual}" for key, (wanted, actual) in topic.differs.items())
         records = sum(high - low for low, high in topic.offsets.values())
         cells = (str(topic.partitions), str(topic.replication), f"{records:,}") if topic.partitions else ("-", "-", "-")
         table.add_row(topic.name, *cells, differs or "-")
@@ -202,10 +202,10 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool, a
 
     if user_id is not None:
         with shown_progress("reading turns", 0) as (_, _reading, sending):
-            found = find_conversations(settings, user_id, sending)
-        conversations = found.conversations
-        since = f", from {found.oldest:%Y-%m-%d %H:%M} UTC on" if found.oldest else ""
-        say(f"{len(conversations):,} conversations of {user_id} in {found.turns:,} turns{since}:")
+            users = find_conversations(settings, user_id, sending)
+        conversations = users.conversations
+        since = f", from {users.oldest:%Y-%m-%d %H:%M} UTC on" if users.oldest else ""
+        say(f"{len(conversations):,} conversations of {user_id} in {users.turns:,} turns{since}:")
         for name in conversations:
             say(f"  {name}")
         say("Conversations whose turns have all expired are not among them, and nothing left names their users.")

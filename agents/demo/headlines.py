@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import NamedTuple
 
-from turnsignal.agents.demo.live_comparison import Finding
+from turnsignal.agents.demo.live_comparison import ReleaseChange
 from turnsignal.agents.demo.live_statistics import LiveStatistics
 from turnsignal.agents.demo.trends import RunningMean
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
@@ -61,16 +61,16 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def overall(finding: Finding) -> str:
+def overall(finding: ReleaseChange) -> str:
     """Return the weightiest of a finding's verdicts."""
     return WORSE if WORSE in finding.verdicts.values() else CHANGED
 
 
-def _group(finding: Finding) -> tuple[str, str, str]:
+def _group(finding: ReleaseChange) -> tuple[str, str, str]:
     return finding.after or "", overall(finding), finding.before or ""
 
 
-def _headline(statistics: LiveStatistics, findings: Sequence[Finding], now: float) -> Headline:
+def _headline(statistics: LiveStatistics, findings: Sequence[ReleaseChange], now: float) -> Headline:
     verdict, first = overall(findings[0]), findings[0]
     assistants = _join(cut(finding.assistant, 30) for finding in findings)
     since = _time(min(finding.since for finding in findings), now)
@@ -89,7 +89,7 @@ def _verb(statistics: LiveStatistics, names: Iterable[str], verdict: str) -> str
     return "retrieves worse" if set(names) <= {*statistics.measures, WASTED, CITED} else "answers worse"
 
 
-def _moved(statistics: LiveStatistics, findings: Sequence[Finding], figure: str) -> str:
+def _moved(statistics: LiveStatistics, findings: Sequence[ReleaseChange], figure: str) -> str:
     """Write a figure of the release before and of this one, over all assistants that the headline is about."""
     means = RunningMean(), RunningMean()
     for finding in findings:

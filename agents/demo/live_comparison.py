@@ -35,7 +35,7 @@ _MAX_RELEASES = 200  #: that are looked at
 _GROWTH = 1.25  #: by which a release has grown when it is tried again where there was nothing to compare it with
 
 
-class Finding(NamedTuple):
+class ReleaseChange(NamedTuple):
     """What a look at a release says.
 
     before, after: versions; since: event time of its first answer, seconds since 1970; conversations: how many of the
@@ -50,7 +50,7 @@ class Finding(NamedTuple):
     verdicts: Mapping[str, str]
 
 
-class _Row(NamedTuple):
+class _ScoredRow(NamedTuple):
     """One score row: event time, whether it is of a response, and (figure, value) pairs."""
 
     time: float
@@ -64,7 +64,7 @@ class _Conversation:
 
     release: Release
     opened: float
-    rows: dict[str, _Row] = field(default_factory=dict)
+    rows: dict[str, _ScoredRow] = field(default_factory=dict)
 
 
 class LiveComparison:
@@ -85,7 +85,7 @@ class LiveComparison:
         self._clocks: dict[object, float] = {}  # partition → largest event time
         self._compared: dict[Release, int] = {}  # how often
         self._next: dict[Release, float] = {}  # conversations with which a release is looked at again
-        self._findings: dict[Release, Finding] = {}
+        self._findings: dict[Release, ReleaseChange] = {}
 
     def on_row(self, row: Mapping[str, Any]) -> None:
         """Take in a score row of production."""
@@ -105,9 +105,9 @@ class LiveComparison:
         conversation.rows.pop(row.get("replaces") or "", None)
         if len(conversation.rows) < MAX_ROWS:
             values = tuple(self._values(row["scores"], is_response=is_response))
-            conversation.rows[row["id"]] = _Row(time, is_response, values)
+            conversation.rows[row["id"]] = _ScoredRow(time, is_response, values)
 
-    def findings(self) -> list[Finding]:
+    def findings(self) -> list[ReleaseChange]:
         """Look at the releases that it is time for; return what the last look at each says."""
         if self._clocks:
             clock = self._clock()
@@ -160,7 +160,9 @@ class LiveComparison:
         times = self._compared[release] = self._compared.get(release, 0) + 1
         self._next[release] = 2 * n
         verdicts = dict(_named(row, PROMISE / 2**times))
-        self._findings[release] = Finding(release[0], row["before"], release[1], self._began[release], n, verdicts)
+        self._findings[release] = ReleaseChange(
+            release[0], row["before"], release[1], self._began[release], n, verdicts
+        )
 
     def _until(self, held: _Conversation, end: float) -> ConversationScores:
         """Return a conversation as it stood at a time."""

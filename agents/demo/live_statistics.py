@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from turnsignal.agents.demo.live_comparison import Finding, LiveComparison
+from turnsignal.agents.demo.live_comparison import LiveComparison, ReleaseChange
 from turnsignal.agents.demo.trends import RunningMean, Trends
 from turnsignal.stream.pipeline.compliance import COMPLIANCE
 from turnsignal.stream.pipeline.metric_deltas import Release
@@ -100,7 +100,7 @@ class LiveStatistics:
         self.minimum = suite.aggregates.minimum_n
         self.releases: dict[Release, ReleaseStatistics] = {}
         self.trends = Trends()
-        self.findings: list[Finding] = []
+        self.findings: list[ReleaseChange] = []
         self.bad: deque[BadExchange] = deque(maxlen=BAD_SHOWN)
         self.meanings: dict[str, str] = {}
         self.latest = 0.0

@@ -9,8 +9,9 @@ from typing import IO, Any
 import orjson
 
 from turnsignal.agents.files.containers import kind_of, sample_of
-from turnsignal.agents.files.importing import FileReport, HowToRead, Imported, as_records
+from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
+from turnsignal.agents.files.recognising import HowToRead, as_records
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.formats.completeness import Completeness
 from turnsignal.stream.formats.proposing import propose_mapping
@@ -32,6 +33,13 @@ class Converted:
         n, first = self.refused.get(letter["reason"], (0, letter))
         self.refused[letter["reason"]] = (n + 1, first)
 
+    def as_json(self, *, check: bool) -> dict[str, Any]:
+        """Return it for `convert --json`; check: with what the turns lack."""
+        files = [report.as_json() for report in self.reports]
+        refused = {reason: {"n": n, "first": first} for reason, (n, first) in self.refused.items()}
+        told = {"turns": self.turns, "files": files, "assumed": self.assumed, "refused": refused}
+        return told | ({"check": self.completeness.as_json()} if check else {})
+
 
 def convert_files(
     paths: Iterable[Path], how: HowToRead, out: IO[bytes] | None, say: Callable[[str], None] = lambda _: None
@@ -49,13 +57,13 @@ def convert_files(
         recording = Recording(imported.sources)
         for line, number in recording.lines():
             try:
-                decode_turn(line)
+                turn = decode_turn(line)
             except Refused as error:
                 name, place = recording.where(number)
                 done.refuse({"file": name, "line": place, "reason": str(error.reason), "detail": error.shown})
                 continue
             done.turns += 1
-            done.completeness.add(orjson.loads(line))
+            done.completeness.add(turn, names_environment=bool(orjson.loads(line).get("environment")))
             if out is not None:
                 out.write(line + b"\n")
         done.assumed = recording.assumed

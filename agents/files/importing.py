@@ -4,46 +4,33 @@ A file of turns is left where it is. Everything else is read once, in three pass
 memory: records are dealt into heaps by trace, traces into heaps by conversation, and conversations become turns.
 """
 
+import shlex
 import struct
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 from zlib import crc32
 
 import msgspec
 import orjson
 
-from turnsignal.agents.files.containers import Item, Kind, kind_of, read_items, sample_of
+from turnsignal.agents.files.containers import Item, Kind, read_items
 from turnsignal.agents.files.reading import Progress, TurnFile
-from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError
-from turnsignal.stream.formats import FORMATS, OWN, recognise
+from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format, is_bare_message, repeated_key
+from turnsignal.stream.errors import Reason, Refused, TurnsignalError
+from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.assembly import Head, group_of, head_of, join_trace, link, take_turns
-from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
-from turnsignal.stream.formats.values import conversation_of
 from turnsignal.stream.records.turns import decode_turn
 
 _HEAPS = 64  #: that calls are dealt into; the largest is held in memory
 _HELD = 1 << 18  #: bytes of a heap before it goes to disk
-_SHOWN_KEYS = 8  #: names of fields that are told of a file that nobody knows
 _LENGTH = struct.Struct("<I")
-_LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns")
-
-
-class HowToRead(NamedTuple):
-    """What the user says of the files. format: a name of `FORMATS`, None to find out; mapping: a format of his own.
-
-    strict: files of turns, one a line, exactly as a topic takes them.
-    """
-
-    format: str | None = None
-    mapping: LogFormat | None = None
-    strict: bool = False
 
 
 @dataclass(slots=True)
@@ -63,6 +50,11 @@ class FileReport:
     def sentence(self) -> str:
         """Say in one line what the file was taken for, and why."""
         return f"{self.name}: taken for {self.format}, by {self.why}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it for `convert --json`."""
+        told = {"file": self.name, "format": self.format, "why": self.why, "records": self.records}
+        return told | {"turns": self.turns, "conversations": self.conversations, "assumed": self.assumed}
 
 
 class Imported(ExitStack):
@@ -196,7 +188,7 @@ class _FileReading:
                 value = item.load()
                 if isinstance(item.value, dict) and any("\ufffd" in cell for cell in item.value.values()):
                     self._report.assumed["lines with bytes that are no UTF-8, which were replaced"] += 1
-                if self._format is not FORMATS[OWN] and _is_bare_message(value):
+                if self._format is not FORMATS[OWN] and is_bare_message(value):
                     messages.append(value)
                     continue
                 parts = (part for each in as_records(value) for part in self._format.read(each, self._report.assumed))
@@ -208,10 +200,11 @@ class _FileReading:
                 detail = f"expected a record of {self._report.format}, got one that is built otherwise: {error!r}"[:300]
                 self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail), item.value)
         if messages:
-            if (key := _repeated_key(messages)) is not None:
+            if (key := repeated_key(messages)) is not None:
                 msg = (
                     f"{self._path}: expected messages that name their conversation, got no known name for it, but "
-                    f"{key!r} repeats like one; `turnsignal convert FILE --propose mapping.toml` writes a mapping"
+                    f"{key!r} repeats like one; `turnsignal convert {shlex.quote(str(self._path))} --propose "
+                    "mapping.toml` writes a mapping"
                 )
                 raise TurnsignalError(msg)
             self._report.assumed["messages one a record, taken for one conversation"] += len(messages)
@@ -289,112 +282,3 @@ class _Heaps:
         file.seek(0)
         while length := file.read(_LENGTH.size):
             yield self._decode(file.read(_LENGTH.unpack(length)[0]))
-
-
-def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str]:
-    """Say how a file holds its records, the name of its format, the format, and by what it was recognised.
-
-    Raises ConfigError when several formats fit, TurnsignalError when none does and no line could be one of ours.
-    """
-    kind = kind_of(path)
-    if how.mapping is not None:
-        return kind, "the mapping", how.mapping, f"--mapping; {kind.value}"
-    if how.format is not None:
-        return kind, how.format, FORMATS[how.format], f"--format; {kind.value}"
-    if how.strict:
-        if kind is not Kind.LINES:
-            msg = f"{path}: expected JSON lines, got {kind.value}; leave --strict out, or convert the file first"
-            raise ConfigError(msg)
-        return kind, OWN, FORMATS[OWN], "--strict"
-    sample = sample_of(path, kind, as_records)
-    fitting = recognise(sample)
-    if not fitting and sample and all(map(_is_bare_message, sample)):
-        fitting = recognise([{"messages": sample}])
-    if len(fitting) > 1:
-        names = ", ".join(f"{name} ({why})" for name, why in fitting.items())
-        msg = f"{path}: expected records of one format, got what fits {names}; choose one with --format"
-        raise ConfigError(msg)
-    for name, why in fitting.items():
-        return kind, name, FORMATS[name], f"{why}; {kind.value}"
-    if kind is Kind.LINES and not _is_foreign(sample):
-        return kind, OWN, FORMATS[OWN], "nothing else"  # what is wrong with its lines, each line says
-    keys = (
-        ", ".join(list(dict.fromkeys(key for record in sample for key in record))[:_SHOWN_KEYS]) or "nothing readable"
-    )
-    msg = (
-        f"{path}: expected one of the formats {', '.join(FORMATS)}; got {kind.value} with {keys}; "
-        "write a mapping with `turnsignal convert FILE --propose mapping.toml`, and give it with --mapping"
-    )
-    raise TurnsignalError(msg)
-
-
-def as_records(value: Any) -> list[dict[str, Any]]:
-    """Return the records that a value is: itself, those of the list that it wraps, or a list of messages as one.
-
-    Raises Refused for what is no object.
-    """
-    if isinstance(value, list) and value and all(map(_is_bare_message, value)):
-        return [{"messages": value}]
-    if isinstance(value, list) and all(isinstance(part, dict) for part in value):
-        return value
-    if not isinstance(value, dict):
-        raise Refused(Reason.WRONG_TYPE, f"expected a JSON object, got {type(value).__name__}")
-    is_record = bool(value.keys() & _RECORD_KEYS) and value.get("object") != "list"
-    for inner in (value.get(key) for key in _LISTS) if not is_record and len(value) <= _WRAPPER_KEYS else ():
-        if isinstance(inner, list) and inner and all(isinstance(part, dict) for part in inner):
-            return inner
-    return [value]
-
-
-def _repeated_key(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return a field by which messages may belong together; without any they are one conversation."""
-    for key in sorted({key for message in messages for key in message} - _SAME_FOR_MANY):
-        values = [message.get(key) for message in messages]
-        if all(isinstance(value, str | int) for value in values) and 1 < len(set(values)) <= len(values) / 2:
-            return key
-    return None
-
-
-#: fields of messages that repeat and tell no conversations apart
-_SAME_FOR_MANY = frozenset(
-    [
-        "role",
-        "type",
-        "name",
-        "model",
-        "model_name",
-        "version",
-        "release",
-        "platform",
-        "channel",
-        "assistant",
-        "agent",
-        "environment",
-        "env",
-        "lang",
-        "language",
-        "status",
-        "vote",
-        "rating",
-        "tokens",
-        "finish_reason",
-        "content",
-        "text",
-    ]
-)
-_WRAPPER_KEYS = 6  #: of an object that only holds a list
-_RECORD_KEYS = {"id", "trace_id", "traceId", "run_type", "conversation_id", "role", "object", "messages"}
-
-
-def _is_bare_message(value: Any) -> bool:
-    """Say whether a record is a message alone, without a word of whose it is."""
-    if not isinstance(value, dict) or conversation_of(value) is not None:
-        return False
-    speaks = role_of(value.get("role", value.get("type")))
-    return speaks is not None and ("content" in value or "data" in value or "text" in value)
-
-
-def _is_foreign(sample: Sequence[dict[str, Any]]) -> bool:
-    """Say whether records are whole, and none has a word of our own."""
-    own = {"conversation_id", "turn_id", "role", "text"}
-    return len(sample) > 0 and not any(own & record.keys() for record in sample)

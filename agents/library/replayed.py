@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from turnsignal.agents.files.importing import HowToRead, Imported
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import read_lines
+from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.files.replaying import FILES, replay_files
 from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.files.result import read_result as read_files
@@ -216,6 +217,9 @@ def replay(
     workers: int = 0,
     as_is: bool = False,
     strict: bool = False,
+    format: str | None = None,  # noqa: A002 - the word that the command uses
+    mapping: PathLike | None = None,
+    alerts: bool = False,
 ) -> Replayed:
     """Score recorded turns without Kafka, exactly as a worker would, and return the result.
 
@@ -225,7 +229,9 @@ def replay(
     for a temporary one; workers: processes, 0 for one where there is little to read and one per core where there is
     much; as_is: keep the order of the turns, which are sorted by their time otherwise; strict: take turns alone,
     exactly as a topic does. Otherwise small deviations are read (`content` for `text`, the role `ai`, a time in
-    seconds, …) and counted in `assumed`.
+    seconds, …) and counted in `assumed`. format: what the files hold, None to find out by their content; mapping: a
+    file that says how any JSON or CSV is read, as `turnsignal convert --propose` writes it; alerts: say in
+    `summary["alerts"]` when would have been called that answers changed, and why.
 
     A turn that no worker could take in is counted and kept among `dead_letters()`. Raises TurnsignalError when a file,
     the directory or the suite cannot be used.
@@ -238,11 +244,12 @@ def replay(
         msg = f"environment: expected one of {', '.join(ENVIRONMENTS)}; got {environment!r}"
         raise ConfigError(msg)
     chosen = choose_suite(suite, redaction)
+    how = read_how(format, None if mapping is None else Path(mapping), strict=strict)
     directory = Path(mkdtemp(prefix="turnsignal-")) if out is None else Path(out)
     try:
         files = as_files(turns, "turn", directory / "turns.jsonl")
         heard = [] if feedback is None else as_files(feedback, "feedback", directory / "feedback.jsonl")
-        with Imported(files, HowToRead(strict=strict)) as imported:
+        with Imported(files, how) as imported:
             replay_files(
                 imported.sources,
                 directory,
@@ -253,6 +260,8 @@ def replay(
                 workers=workers,
                 as_is=as_is,
                 environment=read_environment(environment),
+                alerts=alerts,
+                read_as=how.as_json(),
             )
         result = read_result(directory)
         for report in imported.reports:

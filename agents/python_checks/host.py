@@ -24,7 +24,7 @@ from turnsignal.agents.process import confining
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.stream.checks.breaker import SHARE, CircuitBreakers
 from turnsignal.stream.checks.named import one_line
-from turnsignal.stream.checks.protocol import Finding, Result
+from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.checks.python import GROUP, Hosted, errored, plain, read_result
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
@@ -105,8 +105,8 @@ class CheckProcess:
         self._loaded = True
         return self._broken
 
-    def __call__(self, check: Hosted, response: Response) -> Finding:
-        """Run one check on one response; a finding of `error` gives the reason if there is no answer."""
+    def __call__(self, check: Hosted, response: Response) -> CheckResult:
+        """Run one check on one response; a result of `error` gives the reason if there is no answer."""
         name, target = check.name, check.inner.target
         began = self._clock()
         if self._breakers.is_open(name, began):

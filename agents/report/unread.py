@@ -1,5 +1,6 @@
 """What replay, produce and convert say of their input: what was assumed, left out, and could not be read."""
 
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import orjson
 
 from turnsignal.agents.files.importing import FileReport
+from turnsignal.stream.errors import Reason
 
 _DETAIL = 300  #: characters of a reason that are shown
 
@@ -52,13 +54,27 @@ def describe_dead_letters(counts: Mapping[str, int], letters: Path) -> Iterator[
         letter = firsts.get(reason)
         where = f"; the first: {describe_letter(letter)}" if letter is not None else ""
         yield f"  dead letters, {reason}: {n:,}{where}"
+        if letter is not None:
+            yield from describe_way_out(reason, letter)
+
+
+def describe_way_out(reason: str, letter: Mapping[str, Any]) -> Iterator[str]:
+    """Say what to type where records are refused for what a mapping would read."""
+    if reason == Reason.UNKNOWN_ROLE and " role = {" not in str(letter.get("detail")):
+        name = shlex.quote(str(letter.get("file")))
+        yield (
+            f"    a mapping says who that is: turnsignal convert {name} --propose mapping.toml; there, "
+            'role = { path = "role", "…" = "user" }'
+        )
 
 
 def describe_letter(letter: Mapping[str, Any]) -> str:
     """Say where a record stood and why it was not taken in, in one line."""
     detail = "".join(char if char.isprintable() else " " for char in str(letter.get("detail", "")))
     detail = detail if len(detail) <= _DETAIL else detail[: _DETAIL - 1] + "…"
-    return f"{letter.get('file')}, line {letter.get('line')}: {detail}"
+    if "file" not in letter:  # of a topic, as a demo has it
+        return f"{letter.get('topic')}, partition {letter.get('partition')}, offset {letter.get('offset')}: {detail}"
+    return f"{letter['file']}, line {letter.get('line')}: {detail}"
 
 
 def _first_letters(letters: Path) -> dict[str, dict[str, Any]]:

@@ -115,11 +115,11 @@ class Assignment:
 
     def _read_positions(self, numbers: list[int]) -> dict[int, list[Position]]:
         self._expect_wanted()
-        found: dict[int, list[Position]] = {number: [] for number in numbers}
+        by_number: dict[int, list[Position]] = {number: [] for number in numbers}
         for position in read_positions(self._settings, self._spec.name, numbers) if numbers else ():
             if position.topic in self._spec.inputs:
-                found[position.partition].append(position)
-        return found
+                by_number[position.partition].append(position)
+        return by_number
 
     def _read_ends(self, numbers: list[int]) -> dict[int, int]:
         """Return the ends of changelog partitions: asked for all at once, when nobody else can write there any more."""

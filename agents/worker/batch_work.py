@@ -1,4 +1,4 @@
-"""Batch work: one batch of one partition, computed, written and committed, or come to nothing.
+"""Batch work: one batch of one partition, computed, written and committed, or tried again in smaller parts.
 
 A batch that cannot be computed or written goes on in smaller parts, until the record that is to blame stands alone and
 is set aside. Whatever else goes wrong ends the process: its supervisor starts it again, and the broker has kept nothing
@@ -71,6 +71,7 @@ class BatchWork:
         self.buffer = buffer
         self.progress = progress
         self.committer: Committer | None = None
+        self.on_committed: Callable[[BatchResult], None] = lambda _: None  #: told of every batch that is safe
         self.inflight = 0
         self.limits: dict[str, int] = {}  #: topic → bytes that a record may have
         self._group = group
@@ -168,7 +169,7 @@ class BatchWork:
         """Commit which inputs a batch that begins has records of, "" when it is computed."""
         write = partial(partition_task.writer.write, [], {}, partition_task.checkpoint(begun=begun))
         write()
-        await self._make_safe(partition_task, write, [])
+        await self._commit_written(partition_task, write, [])
 
     def _compute(self, partition_task: PartitionTask, partition_batch: PartitionBatch) -> BatchResult | None:
         """Return what came of a batch; None when there is nothing to commit, or it is to be tried in smaller parts."""
@@ -205,14 +206,14 @@ class BatchWork:
         started: float,
         refused: Exception | None,
     ) -> None:
-        """Make a batch safe, and remember it. refused: why it was not even written, None when it was."""
+        """Commit a batch, and take its state over. refused: why it was not even written, None when it was."""
         positions = partition_batch.positions(batch.consumed)
         offsets = partition_task.offsets(positions)
         checkpoint = _checkpoint(partition_task, partition_batch, batch)
         try:
             if refused is None:
                 write = partial(partition_task.writer.write, batch.outputs, batch.changes, checkpoint)
-                await self._make_safe(partition_task, write, offsets)
+                await self._commit_written(partition_task, write, offsets)
         except Exception as error:
             if not refuses_records(error):
                 raise
@@ -223,13 +224,14 @@ class BatchWork:
             await self._in_time(partition_task.writer.start)
             if changed:
                 # What is too large now becomes a dead letter of its own.
-                self._take_back(partition_task, partition_batch)
+                self._requeue(partition_task, partition_batch)
             else:
-                self._come_to_nothing(partition_task, partition_batch, batch, refused)
+                self._split_or_hold(partition_task, partition_batch, batch, refused)
             return
         if not self.exactly_once and offsets and self.committer is not None:
             await self.committer.commit_positions(offsets)
         partition_task.processor.accept(batch)
+        self.on_committed(batch)
         partition_task.aside, partition_task.refused = partition_task.aside + 1 if batch.set_aside else 0, 0
         partition_task.advance(positions, partition_batch.consumed(batch.consumed))
         self.limit_batches(partition_task)
@@ -237,7 +239,7 @@ class BatchWork:
             self.buffer.put_back(partition_task.number, rest)
         self._count(partition_task, partition_batch, batch, started)
 
-    async def _make_safe(
+    async def _commit_written(
         self, partition_task: PartitionTask, write: Callable[[], None], offsets: list[TopicPartition]
     ) -> None:
         """Commit what was written.
@@ -285,7 +287,7 @@ class BatchWork:
             return False
         return True
 
-    def _come_to_nothing(
+    def _split_or_hold(
         self, partition_task: PartitionTask, partition_batch: PartitionBatch, batch: BatchResult, error: Exception
     ) -> None:
         """Go on after a batch that the broker refused: in smaller parts, until one record alone is set aside.
@@ -296,7 +298,7 @@ class BatchWork:
             self._try_smaller(partition_task, partition_batch, error)
             return
         partition_task.refused += 1
-        self._take_back(partition_task, partition_batch)
+        self._requeue(partition_task, partition_batch)
         self.progress.made()  # the broker has answered, and has to be asked again for as long as it takes
         logger.error(
             "partition %d is held: what sets %s aside is refused: %s; expected topics that take it: raise their"
@@ -307,16 +309,16 @@ class BatchWork:
         )
 
     def _try_smaller(self, partition_task: PartitionTask, partition_batch: PartitionBatch, error: Exception) -> None:
-        """Put a batch that came to nothing back, to be tried in smaller parts; a record alone is set aside in time."""
-        logger.error("%s came to nothing: %s", partition_batch.describe(), locate(error))
+        """Put a batch that failed back, to be tried in smaller parts; a record alone is set aside in time."""
+        logger.error("%s failed: %s", partition_batch.describe(), locate(error))
         if not partition_batch.size:
             raise error  # nothing but time has passed; there is no record to set aside
         caution = partition_task.caution or Caution(partition_batch.size, partition_batch.size)
         partition_task.caution = caution.failed(partition_batch.inputs(), locate(error, quoted=False))
-        self._take_back(partition_task, partition_batch)
+        self._requeue(partition_task, partition_batch)
 
-    def _take_back(self, partition_task: PartitionTask, partition_batch: PartitionBatch) -> None:
-        """Have a batch that came to nothing worked through again; what it left half done in memory goes with it."""
+    def _requeue(self, partition_task: PartitionTask, partition_batch: PartitionBatch) -> None:
+        """Have a batch that failed worked through again; what it changed in memory is dropped."""
         partition_task.processor = self.spec.make(partition_task.number, partition_task.processor.store)
         partition_task.processor.restored()
         partition_task.resume_silence()
@@ -327,8 +329,8 @@ class BatchWork:
         """Ask again how large a record may be; return whether that has changed."""
         topics = list(self.spec.outputs.values())
         ask = partial(record_limits, self.settings.confluent(), topics)
-        found = await asyncio.get_running_loop().run_in_executor(self._commits, ask)
-        changed = {topic: limit for topic, limit in found.items() if self.limits.get(topic) != limit}
+        limits = await asyncio.get_running_loop().run_in_executor(self._commits, ask)
+        changed = {topic: limit for topic, limit in limits.items() if self.limits.get(topic) != limit}
         self.limits |= changed
         return bool(changed)
 

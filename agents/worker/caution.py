@@ -1,7 +1,7 @@
-"""Caution: how many records the next batch of a partition may have, after batches there came to nothing.
+"""Caution: how many records the next batch of a partition may have, after batches there failed.
 
 A batch that ends a worker, or that the code cannot compute, is not tried for ever: the next one has a quarter of its
-records, down to one. A record that came to nothing twice alone is set aside as a dead letter, and the work goes on.
+records, down to one. A record that failed twice alone is set aside as a dead letter, and the work goes on.
 """
 
 import msgspec
@@ -14,7 +14,7 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
     """How carefully a partition goes on.
 
     size: records in the next batch at most; remaining: records until caution ends, because the trouble lay among them;
-    inputs: the topics of the single record that came to nothing, "" as long as there were several; failures: how often
+    inputs: the topics of the single record that failed, "" as long as there were several; failures: how often
     it did; why: the last error, "" where it ended the worker.
     """
 
@@ -35,7 +35,7 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.failures >= _LAST_TRIES
 
     def failed(self, inputs: str, why: str = "") -> "Caution":
-        """Return what holds after one more batch from the same place came to nothing.
+        """Return what holds after one more batch from the same place failed.
 
         inputs: the topics that its records came from: a single record of another input is another record; why: the
         error, "" when it ended the worker.

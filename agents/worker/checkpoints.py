@@ -58,13 +58,13 @@ def read_checkpoint(headers: Sequence[tuple[str, bytes]] | None) -> Checkpoint |
     if content is None:
         return None
     try:
-        found = _decode(content)
+        checkpoint = _decode(content)
     except msgspec.DecodeError as error:
         msg = f"expected a checkpoint of the changelog, got {content[:200]!r}: {error}"
         raise SchemaError(msg) from None
-    if found.schema > SCHEMA:
-        raise SchemaError.newer("checkpoint", SCHEMA, found.schema)
-    return found
+    if checkpoint.schema > SCHEMA:
+        raise SchemaError.newer("checkpoint", SCHEMA, checkpoint.schema)
+    return checkpoint
 
 
 def checkpoint_record(checkpoint: Checkpoint) -> tuple[bytes, None, list[tuple[str, bytes]]]:

@@ -143,9 +143,9 @@ def find_troubles(
             )
             findings.append(PositionProblem(Trouble.STATE_LOST, str(changelog), sentence))
     for position in positions:
-        found = _problem_of(position, marked)
-        if found is not None:
-            trouble, happened, remedy = found
+        problem = _problem_of(position, marked)
+        if problem is not None:
+            trouble, happened, remedy = problem
             findings.append(PositionProblem(trouble, str(position), f"{happened}; {repair} --to {remedy}"))
     return findings
 
@@ -166,7 +166,7 @@ def check_positions(
     findings = find_troubles(positions, counts, app, marked, changelogs)
     if findings:
         first = findings[0]
-        alike = [found.where for found in findings[1:] if found.trouble is first.trouble]
+        alike = [problem.where for problem in findings[1:] if problem.trouble is first.trouble]
         shown = f"{first.where}{f' and {len(alike)} more partitions' if alike else ''}"
         others = len(findings) - 1 - len(alike)
         more = f" (and {others} other troubles)" if others else ""
@@ -302,14 +302,14 @@ def _committed(
     deadline = time.monotonic() + timeout
     try:
         while True:
-            places = [TopicPartition(name, number) for name, numbers in wanted.items() for number in numbers]
+            partitions = [TopicPartition(name, number) for name, numbers in wanted.items() for number in numbers]
             try:
-                found: list[TopicPartition] = consumer.committed(places, timeout=timeout)
+                committed: list[TopicPartition] = consumer.committed(partitions, timeout=timeout)
             except KafkaException as error:
                 if error.args[0].code() not in _NO_COORDINATOR_YET or time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
             else:
-                return found
+                return committed
     finally:
         consumer.close()

@@ -35,7 +35,7 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
     absent, denied = [], []
     for name, future in futures.items():
         try:
-            found = future.result(_SECONDS)
+            described = future.result(_SECONDS)
         except KafkaException as error:
             if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
                 absent.append(name)
@@ -44,7 +44,7 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
             else:
                 raise _explain(error) from None
             continue
-        denied += [f"{missing} on {name}" for missing in _missing(needed.get(name), found.authorized_operations)]
+        denied += [f"{missing} on {name}" for missing in _missing(needed.get(name), described.authorized_operations)]
     if denied:
         msg = f"expected the rights of {spec.name}, got no {', '.join(denied)}: `turnsignal topics show` lists all"
         raise ConfigError(msg)
@@ -54,8 +54,8 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
 
 
 def _await_broker(settings: Settings) -> ClusterMetadata:
-    """Reach the broker; one that is not there may be about to start, which is said at once and waited for."""
-    deadline, said = time.monotonic() + _SECONDS, False
+    """Reach the broker; one that is not there may be about to start, which is warned at once and waited for."""
+    deadline, warned = time.monotonic() + _SECONDS, False
     while True:
         try:
             return reach_broker(settings)
@@ -64,9 +64,9 @@ def _await_broker(settings: Settings) -> ClusterMetadata:
         except TurnsignalError as error:
             if time.monotonic() > deadline:
                 raise
-            if not said:
+            if not warned:
                 logger.error("%s; trying again for %.0f s", error, deadline - time.monotonic())
-                said = True
+                warned = True
 
 
 def _missing(right: Right | None, allowed: list[AclOperation] | None) -> list[str]:

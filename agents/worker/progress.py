@@ -141,20 +141,20 @@ class Progress:
         now = ids.get(spec.changelog, "")
         changelogs = [Changelog(spec.changelog, one.number, 1, now, one.ids.get(spec.changelog, "")) for one in held]
         check_positions(positions, counts, spec.name, marked=True, changelogs=changelogs)
-        anew = [topic for topic, found in ids.items() if self._outputs.get(topic, found) != found]
+        anew = [topic for topic, topic_id in ids.items() if self._outputs.get(topic, topic_id) != topic_id]
         for topic in anew:
             logger.warning("%s was made anew: what was written to it before is gone, the work goes on", topic)
-        self._outputs |= {topic: found for topic, found in ids.items() if topic in spec.outputs.values()}
+        self._outputs |= {topic: topic_id for topic, topic_id in ids.items() if topic in spec.outputs.values()}
 
     def _group_is_idle(self) -> bool:
         """Say whether no member of a stable group has a partition of our inputs."""
         group = self._settings.app_id(self._plan.name)
         try:
-            found = self._admin.describe_consumer_groups([group], request_timeout=_ASK)[group].result(_ASK)
+            description = self._admin.describe_consumer_groups([group], request_timeout=_ASK)[group].result(_ASK)
         except (KafkaException, TimeoutError):
             return False
-        held = [at for member in found.members for at in member.assignment.topic_partitions]
-        return found.state == ConsumerGroupState.STABLE and not any(at.topic in self._plan.inputs for at in held)
+        held = [at for member in description.members for at in member.assignment.topic_partitions]
+        return description.state == ConsumerGroupState.STABLE and not any(at.topic in self._plan.inputs for at in held)
 
     def health(self, *, busy: bool, starts: Mapping[int, int]) -> Health:
         """Say how this worker is.

@@ -321,9 +321,9 @@ def _unpack_snappy(data: memoryview, limit: int) -> bytes:
 
 
 def _unpack_block(data: memoryview, limit: int) -> bytes:
-    said = cramjam.snappy.decompress_raw_len(data)
-    if said > limit:
-        msg = f"there are {said} bytes"
+    size = cramjam.snappy.decompress_raw_len(data)
+    if size > limit:
+        msg = f"there are {size} bytes"
         raise ValueError(msg)
     return bytes(cramjam.snappy.decompress_raw(data))
 

@@ -27,7 +27,7 @@ from turnsignal.stream.checks import (
 )
 from turnsignal.stream.checks.loose import PREFIX, Loose
 from turnsignal.stream.checks.named import Named
-from turnsignal.stream.checks.protocol import Check, Finding, Result
+from turnsignal.stream.checks.protocol import Check, CheckResult, Result
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.names import Value, parse_name
 
@@ -76,18 +76,18 @@ def parse_check(name: str) -> Check:
     return cast("Check", Loose(inner=strict) if name.strip().startswith(PREFIX) else strict)
 
 
-def compliance(findings: Sequence[tuple[Finding, float]]) -> float | None:
+def compliance(results: Sequence[tuple[CheckResult, float]]) -> float | None:
     """Return weighted passes ÷ applicable, 0 to 1; None when no check applies.
 
-    findings: each with its weight (> 0); a check in error says nothing about the response and counts as not applicable.
+    results: each with its weight (> 0); a check in error says nothing about the response and counts as not applicable.
     Source: Hoffer, "then aggregate into an overall compliance score".
     """
     passed = applicable = 0.0
-    for finding, weight in findings:
-        if finding.result is Result.PASS:
+    for checked, weight in results:
+        if checked.result is Result.PASS:
             passed += weight
             applicable += weight
-        elif finding.result is Result.FAIL:
+        elif checked.result is Result.FAIL:
             applicable += weight
     return passed / applicable if applicable > 0 else None
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Finding
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-./&_][^\W_]+)*")
@@ -24,7 +24,7 @@ class Upper(Named):
     family: ClassVar[str] = "case.upper"
     example: ClassVar[str] = "case.upper"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first word with a small letter."""
         text = response.text
         return PASSED if text.isupper() else _first(text, str.isupper, "is not in capital letters")
@@ -37,7 +37,7 @@ class Lower(Named):
     family: ClassVar[str] = "case.lower"
     example: ClassVar[str] = "case.lower"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first word with a capital."""
         text = response.text
         return PASSED if text.islower() else _first(text, str.islower, "is not in lower case")
@@ -54,12 +54,12 @@ class CapitalWordFrequency(Counted):
     example: ClassVar[str] = "case.capital_word_frequency(at_most=3)"
     unit: ClassVar[str] = "words in capitals"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count words in capitals."""
         return self.count_result(sum(1 for word in _TOKEN.findall(response.text) if word.isupper()))
 
 
-def _first(text: str, fits: Callable[[str], bool], complaint: str) -> Finding:
+def _first(text: str, fits: Callable[[str], bool], complaint: str) -> CheckResult:
     """Point at the first word that breaks the case."""
     for word in _CAPITAL.finditer(text):
         if not fits(word[0]) and word[0].lower() != word[0].upper():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.citations.reader import DEFAULT_STYLES, Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import CUT
@@ -49,7 +49,7 @@ class Format(Named):
             return None
         return f"expected style to be any, {', '.join(DEFAULT_STYLES)}; got {self.style!r}"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first marker that is malformed or of another style."""
         citations = response.citations
         if not (citations.markers or citations.beside):
@@ -84,7 +84,7 @@ class Resolves(Named):
     example: ClassVar[str] = "citation.resolves"
     version: ClassVar[int] = 1
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first marker that dangles."""
         citations = response.citations
         if not (citations.all or citations.faults) or not response.documents:
@@ -113,7 +113,7 @@ class Placement(Named):
     version: ClassVar[int] = _READS
     after_stop: bool = False
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first marker that supports nothing."""
         markers, beside = response.citations.markers, response.citations.beside
         if not markers and not any(c.start >= 0 for c in beside):
@@ -173,7 +173,7 @@ class MaxConsecutive(Named):
         """Expect a bound that one citation can meet."""
         return None if self.at_most >= 1 else f"expected at_most of 1 or more; got {self.at_most}"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first row that is too long."""
         citations = response.citations
         if not citations.markers:
@@ -201,7 +201,7 @@ class NoSourceUrls(Named):
     version: ClassVar[int] = _READS
     retrieved_only: bool = False
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first address."""
         text = response.text
         cites = bool(response.citations.markers or response.citations.beside)
@@ -213,7 +213,7 @@ class NoSourceUrls(Named):
                     end = start + len(url) if start >= 0 else -1
                     return failed(f"the response shows the address {shown(url)}", start, end)
             if response.markdown.cut and (cites or response.documents):
-                return Finding(Result.ERROR, CUT)
+                return CheckResult(Result.ERROR, CUT)
         return PASSED if cites else NOT_APPLICABLE
 
 
@@ -228,7 +228,7 @@ class Required(Named):
     example: ClassVar[str] = "citation.required"
     version: ClassVar[int] = _READS
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail when nothing retrieved is cited."""
         if not response.documents:
             return NOT_APPLICABLE

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
@@ -15,7 +15,7 @@ class TwoResponses(Named):
     family: ClassVar[str] = "combination.two_responses"
     example: ClassVar[str] = "combination.two_responses"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Split and compare."""
         parts = [part.strip() for part in response.text.split("******")]
         given = [part for part in parts if part]
@@ -39,7 +39,7 @@ class RepeatPrompt(Named):
         """Expect a text."""
         return None if self.prompt.strip() else f"expected prompt to be a text; got {self.prompt!r}"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Compare the beginning."""
         text, prompt = response.text.strip(), self.prompt.strip()
         if text.lower().startswith(prompt.lower()):

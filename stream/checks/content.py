@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
@@ -20,7 +20,7 @@ class NumberPlaceholders(Counted):
     example: ClassVar[str] = "content.number_placeholders(at_least=2)"
     unit: ClassVar[str] = "placeholders"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count brackets that close on their line; a search per bracket would be quadratic on "[[[[…"."""
         count = 0
         for line in response.text.split("\n"):
@@ -55,7 +55,7 @@ class Postscript(Named):
         """Expect a marker."""
         return None if self.marker.strip() else f"expected marker to be a text; got {self.marker!r}"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Look for the marker."""
         if self.pattern.search(response.text) is not None:
             return PASSED

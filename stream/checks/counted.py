@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.named import Named, failed
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class Counted(Named):
             return f"expected at_most of {self.at_least} or more; got {self.at_most}"
         return None
 
-    def count_result(self, count: int) -> Finding:
+    def count_result(self, count: int) -> CheckResult:
         """Compare a count with the bounds."""
         if count < self.at_least:
             return failed(f"{count} {self.unit}, at least {self.at_least} were asked for")

@@ -11,7 +11,7 @@ import orjson
 
 from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.named import Named, failed
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 _FENCES = ("```json", "```Json", "```JSON", "```")
@@ -26,7 +26,7 @@ class Json(Named):
     family: ClassVar[str] = "format.json"
     example: ClassVar[str] = "format.json"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Parse."""
         text = response.text.strip()
         for fence in _FENCES:
@@ -49,7 +49,7 @@ class Title(Named):
     family: ClassVar[str] = "format.title"
     example: ClassVar[str] = "format.title"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Look for a title on one line."""
         if "<<" in response.text:
             for line in response.text.split("\n"):
@@ -69,7 +69,7 @@ class NumberBulletLists(Counted):
     example: ClassVar[str] = "format.number_bullet_lists(at_least=3,at_most=3)"
     unit: ClassVar[str] = "bullet points"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count lines."""
         count = 0
         for line in response.text.split("\n"):
@@ -89,13 +89,13 @@ class NumberHighlightedSections(Counted):
     example: ClassVar[str] = "format.number_highlighted_sections(at_least=2)"
     unit: ClassVar[str] = "highlighted sections"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count highlights with something inside."""
         text = response.text
         if "*" not in text:
             return self.count_result(0)
-        found = [*_SINGLE.findall(text), *_DOUBLE.findall(text)]
-        return self.count_result(sum(1 for highlight in found if highlight.strip("* \t")))
+        highlights = [*_SINGLE.findall(text), *_DOUBLE.findall(text)]
+        return self.count_result(sum(1 for highlight in highlights if highlight.strip("* \t")))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +117,7 @@ class MultipleSections(Counted):
             return f"expected splitter to be a word; got {self.splitter!r}"
         return Counted.validate(self)
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count splitters that a number follows."""
         pieces = response.text.split(self.splitter.strip())[1:]
         return self.count_result(
@@ -140,7 +140,7 @@ class ConstrainedResponse(Named):
         """Expect at least one option."""
         return None if self.options.strip("| ") else f"expected options separated by |; got {self.options!r}"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Look for each option."""
         if any(option in response.text for option in self.options.split("|") if option):
             return PASSED

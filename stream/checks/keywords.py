@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
@@ -29,7 +29,7 @@ class Existence(Named):
         """Expect at least one word."""
         return _complain(self.words)
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first word that is missing."""
         text = response.text.lower()
         for word in _split(self.words):
@@ -61,7 +61,7 @@ class ForbiddenWords(Named):
         """Expect at least one word."""
         return _complain(self.words)
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first forbidden word."""
         match = self.pattern.search(response.text)
         if match is None:
@@ -85,7 +85,7 @@ class Frequency(Counted):
         """Expect a word and bounds."""
         return _complain(self.word) or Counted.validate(self)
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count the word."""
         return self.count_result(response.text.lower().count(self.word.strip().lower()))
 
@@ -108,7 +108,7 @@ class LetterFrequency(Counted):
             return f"expected letter to be one character; got {self.letter!r}"
         return Counted.validate(self)
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count the letter."""
         return self.count_result(response.text.lower().count(self.letter.lower()))
 

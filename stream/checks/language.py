@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from turnsignal.stream.checks.named import Named, failed
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Finding
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import ConfigError
 
@@ -49,18 +49,18 @@ class Is(Named):
             return None
         return f"expected code to be one of {', '.join(sorted(known))}; got {self.code!r}"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Identify the language."""
         text = response.text[:MAX_READ]
         if sum(map(str.isalpha, text)) < _MIN_LETTERS:
             return NOT_APPLICABLE
         # Numbering, markup and line breaks are in every language alike, and tip the balance of a short text.
-        found, probability = self.identify(_NO_WORD.sub(" ", text))
-        if found == self.code:
+        language, probability = self.identify(_NO_WORD.sub(" ", text))
+        if language == self.code:
             return PASSED
         if probability < _LIKELY:
             return NOT_APPLICABLE
-        return failed(f"the response is in {found}, not in {self.code}")
+        return failed(f"the response is in {language}, not in {self.code}")
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from turnsignal.stream.checks.counted import Counted
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 _WORD = re.compile(r"\w+")
@@ -34,7 +34,7 @@ class NumberWords(Counted):
     example: ClassVar[str] = "length.number_words(at_most=120)"
     unit: ClassVar[str] = "words"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count words."""
         return self.count_result(len(_WORD.findall(response.text)))
 
@@ -52,7 +52,7 @@ class NumberSentences(Counted):
     example: ClassVar[str] = "length.number_sentences(at_least=2,at_most=9)"
     unit: ClassVar[str] = "sentences"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count sentences."""
         return self.count_result(count_sentences(response.text))
 
@@ -68,7 +68,7 @@ class NumberParagraphs(Counted):
     example: ClassVar[str] = "length.number_paragraphs(at_least=2)"
     unit: ClassVar[str] = "paragraphs"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count paragraphs."""
         paragraphs = [part.strip() for part in response.text.split("***")]
         if not all(paragraphs[1:-1]):
@@ -96,12 +96,12 @@ class NthParagraphFirstWord(Named):
             return None
         return f"expected nth between 1 and paragraphs={self.paragraphs}; got {self.nth}"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Count paragraphs, then read one word."""
-        found = [part.strip() for part in response.text.split("\n\n") if part.strip()]
-        if len(found) != self.paragraphs:
-            return failed(f"{len(found)} paragraphs, {self.paragraphs} were asked for")
-        first = found[self.nth - 1].split(maxsplit=1)[0].lstrip("'\"")
+        parts = [part.strip() for part in response.text.split("\n\n") if part.strip()]
+        if len(parts) != self.paragraphs:
+            return failed(f"{len(parts)} paragraphs, {self.paragraphs} were asked for")
+        first = parts[self.nth - 1].split(maxsplit=1)[0].lstrip("'\"")
         first = re.split(r"[.,?!'\"]", first, maxsplit=1)[0].lower()
         if first == self.word.lower():
             return PASSED

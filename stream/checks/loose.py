@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.named import Named
-from turnsignal.stream.checks.protocol import Finding, Result
+from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 
 PREFIX = "loose."  #: `loose.punctuation.no_comma` is the loose form of `punctuation.no_comma`
@@ -33,16 +33,16 @@ class Loose(Named):
         """Version of the meaning: the strict check's, whose meaning it is."""
         return self.inner.version
 
-    def evaluate(self, response: Response) -> Finding:
-        """Return the first pass, or the strict finding."""
+    def evaluate(self, response: Response) -> CheckResult:
+        """Return the first pass, or the strict result."""
         strict = self.inner.check(response)
         if strict.result is not Result.FAIL:
             return strict
         for text in _variants(response.text):
             if text.strip():
-                found = self.inner.check(response.with_text(text))
-                if found.result is Result.PASS:
-                    return found
+                checked = self.inner.check(response.with_text(text))
+                if checked.result is Result.PASS:
+                    return checked
         return strict
 
 

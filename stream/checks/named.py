@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, field, fields
 from typing import ClassVar
 
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.names import write_name
@@ -44,12 +44,12 @@ class Named(ABC):
         """Say what is wrong with the parameters: what was expected and what came; None when nothing is."""
         return None
 
-    def check(self, response: Response) -> Finding:
+    def check(self, response: Response) -> CheckResult:
         """Say whether the response keeps the instruction; one that says nothing neither keeps nor breaks any."""
         return NOT_APPLICABLE if is_blank(response) else self.evaluate(response)
 
     @abstractmethod
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Say whether a response that says something keeps the instruction."""
 
 
@@ -59,9 +59,9 @@ def is_blank(response: Response) -> bool:
     return not text or text.isspace()
 
 
-def failed(explanation: str, start: int = -1, end: int = -1) -> Finding:
-    """Return a failing finding; start, end: the span in the response's text, -1 when there is none."""
-    return Finding(Result.FAIL, explanation, start, end)
+def failed(explanation: str, start: int = -1, end: int = -1) -> CheckResult:
+    """Return a failing result; start, end: the span in the response's text, -1 when there is none."""
+    return CheckResult(Result.FAIL, explanation, start, end)
 
 
 def shown(text: str, limit: int = 40) -> str:

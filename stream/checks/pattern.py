@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import re2
 
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 _OPTIONS = re2.Options()
@@ -39,8 +39,8 @@ class Pattern(Named):
         try:
             re2.compile(self.regex, _OPTIONS)
         except (re2.error, UnicodeEncodeError) as error:
-            said = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
-            return f"expected regex in RE2 syntax (no look-around, no back-references); got {self.regex!r}: {said}"
+            complaint = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
+            return f"expected regex in RE2 syntax (no look-around, no back-references); got {self.regex!r}: {complaint}"
         return None
 
     def find(self, text: str) -> tuple[int, int] | None:
@@ -62,7 +62,7 @@ class Require(Pattern):
     family: ClassVar[str] = "pattern.require"
     example: ClassVar[str] = "pattern.require(regex='(a|aa)+$')"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail when nothing matches."""
         if self.find(response.text) is not None:
             return PASSED
@@ -79,7 +79,7 @@ class Forbid(Pattern):
     family: ClassVar[str] = "pattern.forbid"
     example: ClassVar[str] = "pattern.forbid(regex='(a*)*b')"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first match."""
         span = self.find(response.text)
         if span is None:

@@ -10,7 +10,7 @@ from typing import ClassVar
 from markdown_it.token import Token
 
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import CUT, Markdown
 from turnsignal.stream.text.markup import code_spans, covers
@@ -48,7 +48,7 @@ class Slack(Named):
     example: ClassVar[str] = "platform.slack"
     version: ClassVar[int] = 3  # since bold and links of Markdown fail
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first block that Slack cannot show."""
         platform = response.platform
         if platform is None or (platform != "slack" and platform.casefold() != "slack"):
@@ -69,7 +69,7 @@ class Web(Named):
     example: ClassVar[str] = "platform.web"
     version: ClassVar[int] = 3  # since it applies only where there is markup
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first piece of Slack's markup outside code."""
         platform = response.platform
         if platform is None or (platform != "web" and platform.casefold() != "web"):
@@ -77,9 +77,9 @@ class Web(Named):
         text = response.text
         if "<" in text:
             hidden = code_spans(text)
-            for found in _SLACK.finditer(text):
-                if not covers(hidden, found.start()):
-                    return failed(f"Slack's markup, which the web shows raw: {shown(found[0])}", *found.span())
+            for markup in _SLACK.finditer(text):
+                if not covers(hidden, markup.start()):
+                    return failed(f"Slack's markup, which the web shows raw: {shown(markup[0])}", *markup.span())
         return PASSED if _is_marked_up(text) else NOT_APPLICABLE
 
 
@@ -104,7 +104,7 @@ def _is_plain(text: str) -> bool:
     return True
 
 
-def _inspect(text: str, markdown: Markdown) -> Finding:
+def _inspect(text: str, markdown: Markdown) -> CheckResult:
     """Walk the blocks in order; each list item remembers its line, so that a list that begins lower is nested."""
     items: list[int] = []
     line = 0
@@ -122,8 +122,8 @@ def _inspect(text: str, markdown: Markdown) -> Finding:
         elif token.type == "inline":
             what = _inline(token)
         if what is not None:
-            return _found(text, what, line)
-    return Finding(Result.ERROR, CUT) if markdown.cut else PASSED
+            return _failure(text, what, line)
+    return CheckResult(Result.ERROR, CUT) if markdown.cut else PASSED
 
 
 def _inline(token: Token) -> str | None:
@@ -148,7 +148,7 @@ def _is_html(content: str) -> bool:
     return any(tag[1] is None or tag[1].lower() in _ELEMENTS for tag in _TAG.finditer(content))
 
 
-def _found(text: str, what: str, line: int) -> Finding:
+def _failure(text: str, what: str, line: int) -> CheckResult:
     start = 0
     for _ in range(line):
         start = text.find("\n", start) + 1

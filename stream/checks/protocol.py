@@ -15,7 +15,7 @@ class Result(StrEnum):
     ERROR = "error"
 
 
-class Finding(NamedTuple):
+class CheckResult(NamedTuple):
     """What one check found.
 
     start, end: the failing span in the response's text (characters, end exclusive), −1 when there is none;
@@ -28,8 +28,8 @@ class Finding(NamedTuple):
     end: int = -1
 
 
-PASSED = Finding(Result.PASS)
-NOT_APPLICABLE = Finding(Result.NOT_APPLICABLE)
+PASSED = CheckResult(Result.PASS)
+NOT_APPLICABLE = CheckResult(Result.NOT_APPLICABLE)
 
 
 class Check(Protocol):
@@ -50,6 +50,6 @@ class Check(Protocol):
         """Version of the meaning."""
         ...
 
-    def check(self, response: Response) -> Finding:
+    def check(self, response: Response) -> CheckResult:
         """Say whether the response keeps the instruction."""
         ...

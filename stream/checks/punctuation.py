@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.named import Named, failed
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
@@ -15,7 +15,7 @@ class NoComma(Named):
     family: ClassVar[str] = "punctuation.no_comma"
     example: ClassVar[str] = "punctuation.no_comma"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first comma."""
         at = response.text.find(",")
         return PASSED if at < 0 else failed("the response has a comma", at, at + 1)

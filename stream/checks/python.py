@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from turnsignal.stream.checks.named import Named, is_blank, one_line, shown
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 
 GROUP = "turnsignal.checks"  #: the entry points that packages offer checks under
@@ -32,7 +32,7 @@ class Python(Named):
     def target(self) -> str:
         """What is to be loaded."""
 
-    def evaluate(self, response: Response) -> Finding:  # noqa: ARG002 - the seam of every check
+    def evaluate(self, response: Response) -> CheckResult:  # noqa: ARG002 - the seam of every check
         """Say that nobody runs it: a suite's own form of it (`Hosted`) has somebody who does."""
         return errored(f"{self.name} has no process to run in; see turnsignal.agents.python_checks.host.hosted")
 
@@ -80,7 +80,7 @@ class EntryPoint(Python):
 class Runner(Protocol):
     """Who runs Python checks: bounded in time, never raising."""
 
-    def __call__(self, check: "Hosted", response: Response) -> Finding:
+    def __call__(self, check: "Hosted", response: Response) -> CheckResult:
         """Run one check on one response."""
         ...
 
@@ -90,7 +90,7 @@ class Hosted:
     """A Python check as a suite sets it up.
 
     version: the suite's number for what the function means, raised by whoever changes it; timeout: seconds for one
-    call; run: who runs it, None where nothing is to be scored. The same response gives the same finding as long as the
+    call; run: who runs it, None where nothing is to be scored. The same response gives the same result as long as the
     function depends on nothing else and stays beneath half of its time. Beyond, live and replay cannot be the same: how
     long a call takes, and so which calls a circuit breaker leaves out, depends on the machine and on what else it does.
     """
@@ -105,7 +105,7 @@ class Hosted:
         """Canonical name."""
         return self.inner.name
 
-    def check(self, response: Response) -> Finding:
+    def check(self, response: Response) -> CheckResult:
         """Have it run, unless the response says nothing."""
         return self.inner.check(response) if self.run is None or is_blank(response) else self.run(self, response)
 
@@ -132,7 +132,7 @@ def plain(response: Response) -> dict[str, Any]:
     }
 
 
-def read_result(answer: object, length: int) -> Finding:
+def read_result(answer: object, length: int) -> CheckResult:
     """Read what a user's function returned about a text of `length` characters; anything unexpected is an error.
 
     answer: true or false, or {passed: bool} or {result: pass, fail or not_applicable}, with explanation (text), start
@@ -150,14 +150,14 @@ def read_result(answer: object, length: int) -> Finding:
         return errored(f"{_EXPECTED}; got {shown(repr(answer), 80)}")
     if word != "fail":
         return PASSED if word == "pass" else NOT_APPLICABLE
-    said = one_line(explanation or "") or "the function says no"
+    sentence = one_line(explanation or "") or "the function says no"
     if start is None and end is None:
-        return Finding(Result.FAIL, said)
+        return CheckResult(Result.FAIL, sentence)
     if type(start) is int and type(end) is int and 0 <= start <= end <= length:
-        return Finding(Result.FAIL, said, start, end)
+        return CheckResult(Result.FAIL, sentence, start, end)
     return errored(f"expected 0 ≤ start ≤ end ≤ {length}; got {shown(repr((start, end)), 80)}")
 
 
-def errored(explanation: str) -> Finding:
-    """Return the finding of a check that says nothing about the response."""
-    return Finding(Result.ERROR, explanation)
+def errored(explanation: str) -> CheckResult:
+    """Return the result of a check that says nothing about the response."""
+    return CheckResult(Result.ERROR, explanation)

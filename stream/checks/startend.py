@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import PASSED, Finding
+from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
@@ -15,7 +15,7 @@ class Quotation(Named):
     family: ClassVar[str] = "startend.quotation"
     example: ClassVar[str] = "startend.quotation"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Look at both ends."""
         text = response.text.strip()
         if len(text) > 1 and text[0] == text[-1] == '"':
@@ -38,7 +38,7 @@ class EndChecker(Named):
         """Expect a phrase."""
         return None if self.phrase.strip() else f"expected phrase to be a text; got {self.phrase!r}"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Look at the end."""
         text = response.text.strip().strip('"')
         if text.lower().endswith(self.phrase.strip().lower()):

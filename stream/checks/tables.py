@@ -11,7 +11,7 @@ from typing import ClassVar
 from markdown_it.token import Token
 
 from turnsignal.stream.checks.named import Named, failed, shown
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import CUT
 
@@ -43,20 +43,20 @@ class Cells(Named):
     family: ClassVar[str] = "table.cells"
     example: ClassVar[str] = "table.cells"
 
-    def evaluate(self, response: Response) -> Finding:
+    def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first row with such a cell."""
         text = response.text
         if "|" not in text or not any(delimiter in text for delimiter in _DELIMITERS):
             return NOT_APPLICABLE
         if _is_plainly_fine(text):
             return PASSED
-        found = False
+        has_table = False
         lines: list[str] = []
         for line, cells in _rows(response.markdown.tokens):
-            if not found:
+            if not has_table:
                 lines = re.split(r"\r\n?|\n", text)
             if cells is None:
-                found, header = True, _edges(lines[line])
+                has_table, header = True, _edges(lines[line])
                 continue
             wrong = next((w for w in map(_wrong, cells) if w is not None), None)
             if wrong is None and _is_broken(header, lines, line):
@@ -64,8 +64,8 @@ class Cells(Named):
             if wrong is not None:
                 return failed(wrong, *_span(text, lines[line]))
         if response.markdown.cut:
-            return Finding(Result.ERROR, CUT)
-        return PASSED if found else NOT_APPLICABLE
+            return CheckResult(Result.ERROR, CUT)
+        return PASSED if has_table else NOT_APPLICABLE
 
 
 def _is_plainly_fine(text: str) -> bool:

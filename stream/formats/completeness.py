@@ -3,13 +3,14 @@
 Teams lose their days not with a parser but with telemetry that leaves out the documents or the conversation.
 """
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-_MARKER = re.compile(r"\[\^?\d{1,3}\]|【|\[doc|\]\(https?://")
-_FIRST_PLAUSIBLE = "2005"  #: year; earlier times are made up
+from turnsignal.stream.citations.reader import CitationReader, citation_reader
+from turnsignal.stream.records.turns import Turn
+
+_FIRST_PLAUSIBLE = 1_104_537_600.0  #: seconds of the year 2005; earlier times are made up
 
 
 class Share(NamedTuple):
@@ -28,33 +29,47 @@ class Share(NamedTuple):
 
 
 class Completeness:
-    """Counts what turns have."""
+    """Counts what turns have. read: how citations are read, the same as when answers are scored."""
 
-    def __init__(self) -> None:
+    def __init__(self, read: CitationReader | None = None) -> None:
+        self._read = read or citation_reader()
         self._counts: Counter[str] = Counter()
         self._last: dict[str, str] = {}  # conversation → who spoke last
 
-    def add(self, turn: Mapping[str, Any]) -> None:
-        """Take in a turn, in the order of its conversation."""
-        counts, conversation, role = self._counts, str(turn["conversation_id"]), str(turn["role"])
+    def add(self, turn: Turn, *, names_environment: bool) -> None:
+        """Take in a turn, in the order of its conversation; a decoded one does not say whether it named production."""
+        counts = self._counts
         counts["turns"] += 1
-        counts["times"] += str(turn["timestamp"]) >= _FIRST_PLAUSIBLE
-        counts["environments"] += bool(turn.get("environment"))
-        before = self._last.get(conversation)
+        counts["times"] += turn.time >= _FIRST_PLAUSIBLE
+        counts["environments"] += names_environment
+        before = self._last.get(turn.conversation_id)
         if before is not None:
             counts["neighbours"] += 1
-            counts["alternating"] += before != role
-        counts["followed"] += role == "user" and before == "assistant"
-        self._last[conversation] = role
-        if role != "assistant":
-            return
+            counts["alternating"] += before != turn.role
+        counts["followed"] += turn.role == "user" and before == "assistant"
+        self._last[turn.conversation_id] = turn.role
+        if turn.role == "assistant":
+            self._add_answer(turn)
+
+    def _add_answer(self, turn: Turn) -> None:
+        counts, documents = self._counts, turn.retrieved or []
         counts["answers"] += 1
-        counts["documents"] += bool(turn.get("retrieved"))
-        metadata = turn.get("metadata") or {}
-        counts["citations"] += bool(
-            "citations" in metadata or "annotations" in metadata or _MARKER.search(turn["text"])
-        )
-        counts["versions"] += bool(turn.get("version"))
+        counts["documents"] += bool(documents)
+        counts["versions"] += bool(turn.version)
+        citations = self._read(turn.text, documents, turn.metadata)
+        cites = bool(citations.all or citations.markers)
+        counts["citations"] += cites
+        counts["cites documents"] += cites and bool(documents)
+        counts["known"] += bool(citations.all) and bool(documents)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the shares for `convert --check --json`; those of nothing are left out."""
+        return [
+            {"what": share.what, "n": share.n, "of": share.of, "share": share.n / share.of, "is_low": share.is_low}
+            | ({"mend": share.mend} if share.is_low else {})
+            for share in self.shares()
+            if share.of
+        ]
 
     def shares(self) -> Iterator[Share]:
         """Give what there is of each thing, with its mend."""
@@ -74,6 +89,11 @@ class Completeness:
             "answers with citations", n["citations"], n["answers"],
             "answers do not cite, or citations are taken out before they are logged: log the text as the model gave "
             "it, or the API's annotations beside it",
+        )  # fmt: skip
+        yield Share(
+            "of these with documents whose citations name one", n["known"], n["cites documents"],
+            "citations do not name what was retrieved: log the documents that the model was given, in its order and "
+            "with the ids that it cites, or say in the suite's [citations] how they are written (zero_based, styles)",
         )  # fmt: skip
         yield Share(
             "answers with a version", n["versions"], n["answers"],

@@ -6,7 +6,9 @@
     text = "body.text"
     timestamp = "at"                           # ISO 8601, or a number of seconds or milliseconds since 1970
     turn_id = "id"                             # left out: the file and line
+    date_format = "%d.%m.%Y %H:%M"             # left out; or: how times are written otherwise (UTC without %z)
     documents = "context.hits"                 # a list of ids, texts, or objects with an id
+    separator = "|"                            # left out; or: what stands between ids in one text
     version = { value = "2025-06" }            # the same for all
     list = "events"                            # left out; or: a record holds a list, whose items are the turns
 
@@ -17,8 +19,11 @@
 Paths within a list are looked for in the item, then in its record. What else a turn can carry has its own name.
 """
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -27,9 +32,15 @@ from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
-from turnsignal.stream.formats.values import at_path, bounded_id, items, name, seconds, timestamp
+from turnsignal.stream.formats.values import at_path, bounded_id, items, name, nested, seconds, timestamp
 
 Field = str | dict[str, str | int | float]
+MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
+MAX_DATE_FORMAT = 60  #: characters
+_SHOWN = 40  #: characters of a value that cannot be read
+_DIRECTIVE = re.compile("%(.?)")
+_DIRECTIVES = frozenset("YymdbBjaAHIpMSfz%")  #: of dates that mean the same on every machine
+_TRIED = datetime(2024, 12, 31, 23, 45, 59, tzinfo=UTC)  #: what a date format is tried on
 _SHORT = ("assistant", "version", "model", "platform", "user_id", "environment")
 
 
@@ -47,6 +58,8 @@ class _Fields(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     vote: Field | None = None
     citations: Field | None = None
     list: str | None = None
+    separator: str | None = None
+    date_format: str | None = None
 
 
 class _TurnPaths(_Fields, kw_only=True, frozen=True):
@@ -103,7 +116,50 @@ def parse_format_mapping(text: str, origin: str) -> FormatMapping:
     if (read.turns is None) == (read.exchanges is None):
         msg = f"{origin}: expected either [turns] or [exchanges], got {'neither' if read.turns is None else 'both'}"
         raise ConfigError(msg)
+    paths = read.turns or read.exchanges
+    if paths is not None:
+        _validate(paths, f"{origin}: [{'turns' if read.turns is not None else 'exchanges'}]")
     return read
+
+
+def read_date(text: str, date_format: str) -> float | None:
+    """Read a time that is written in a format of `strptime`, without a zone UTC; None for what is written otherwise.
+
+    >>> read_date("02.01.1970", "%d.%m.%Y")
+    86400.0
+    """
+    stamp = _parsed(text.strip()[:MAX_DATE_FORMAT], date_format)
+    return None if stamp is None else (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+
+
+@lru_cache(4096)
+def _parsed(text: str, date_format: str) -> datetime | None:
+    try:
+        return datetime.strptime(text, date_format)  # noqa: DTZ007 - read_date gives it a zone
+    except (ValueError, OverflowError, re.error):
+        return None
+
+
+def _validate(paths: _Fields, where: str) -> None:
+    if paths.separator is not None and not (paths.separator.strip() or paths.separator == "\t"):
+        msg = f'{where} separator: expected what stands between ids, such as "|", got {paths.separator!r}'
+        raise ConfigError(msg)
+    if paths.date_format is not None and (wrong := _wrong_date_format(paths.date_format)):
+        msg = f'{where} date_format: expected how a whole date is written, such as "%d.%m.%Y %H:%M:%S"; {wrong}'
+        raise ConfigError(msg)
+
+
+def _wrong_date_format(text: str) -> str:
+    """Say what is wrong with a date format; empty for one that gives back the day that it was written from."""
+    if len(text) > MAX_DATE_FORMAT:
+        return f"got {len(text)} characters"
+    unknown = [part[1] for part in _DIRECTIVE.finditer(text) if part[1] not in _DIRECTIVES or not part[1]]
+    if unknown:
+        return f"got {text!r}, in which %{unknown[0]} means nothing; there are %{' %'.join(sorted(_DIRECTIVES))}"
+    read = _parsed(_TRIED.strftime(text), text)
+    if read is None or read.date() != _TRIED.date():
+        return f"got {text!r}, which does not name day, month and year once each"
+    return ""
 
 
 def _turn(paths: _TurnPaths, where: Sequence[Record]) -> TurnFields:
@@ -111,31 +167,33 @@ def _turn(paths: _TurnPaths, where: Sequence[Record]) -> TurnFields:
     given = {"conversation_id": _value(paths.conversation_id, where), "role": role, "text": _value(paths.text, where)}
     for field, value in given.items():
         if value is None:
-            path = getattr(paths, field)
-            detail = f"expected the {field} at {path if isinstance(path, str) else path.get('path')}, got nothing there"
+            detail = f"expected the {field} at {_path(getattr(paths, field))}, got nothing there"
             raise Refused(Reason.MISSING_FIELD, detail)
-    time = seconds(_value(paths.timestamp, where))
+    time = _time(paths, where)
     if time is None:
-        raise Refused(Reason.BAD_TIMESTAMP, f"expected a time at {paths.timestamp}, got none that can be read")
+        raise Refused(Reason.BAD_TIMESTAMP, f"expected a time at {_path(paths.timestamp)}, got nothing there")
+    known = role_of(role)
+    if known is None:
+        raise _unknown_role(paths.role, role)
     metadata: dict[str, Any] = {}
     turn: TurnFields = {
         "conversation_id": bounded_id(str(given["conversation_id"])),
         "turn_id": _id(_value(paths.turn_id, where)),
-        "role": role_of(role) or role,
+        "role": known,
         "text": text_of(given["text"], metadata, Assumed()),
         "timestamp": timestamp(time),
         **_more(paths, where),
     }
     cited = items(_value(paths.citations, where))
     metadata |= {"citations": cited} if cited else {}
-    documents = read_documents(_value(paths.documents, where))
+    documents = _documents(paths, where)
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
 
 
 def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) -> Call:
     conversation, named = _value(paths.conversation_id, where), _value(paths.turn_id, where)
     texts = [text_of(_value(path, where) or "", {}, assumed) for path in (paths.question, paths.answer)]
-    time, cited = seconds(_value(paths.timestamp, where)), items(_value(paths.citations, where))
+    time, cited = _time(paths, where), items(_value(paths.citations, where))
     metadata = {"citations": cited} if cited else None
     fields = _more(paths, where)
     vote = fields.pop("vote", None)
@@ -147,9 +205,47 @@ def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) 
         end=None if time is None else time,
         inputs=[Message("user", texts[0])],
         outputs=[Message("assistant", texts[1], metadata=metadata, fields=beside)],
-        documents=read_documents(_value(paths.documents, where)),
+        documents=_documents(paths, where),
         fields=fields,
     )
+
+
+def _time(paths: _Fields, where: Sequence[Record]) -> float | None:
+    """Return the time, None where there is nothing; raises Refused for what is written otherwise."""
+    value = _value(paths.timestamp, where)
+    if value is None or value == "":
+        return None
+    written = paths.date_format
+    time = seconds(value) if written is None else read_date(value, written) if isinstance(value, str) else None
+    if time is None:
+        wanted = "in ISO 8601, or as a number" if written is None else f"written as {written}"
+        hint = '; try date_format = "%d.%m.%Y %H:%M:%S", or how it is written here' if written is None else ""
+        detail = f"expected a time at {_path(paths.timestamp)} {wanted}, got another"
+        raise Refused(Reason.BAD_TIMESTAMP, detail, came=f"{str(value)[:_SHOWN]!r}{hint}")
+    return time
+
+
+def _documents(paths: _Fields, where: Sequence[Record]) -> list[dict[str, Any]]:
+    value = _value(paths.documents, where)
+    if paths.separator is not None and isinstance(value, str) and not isinstance(nested(value), list | dict):
+        parts = (part.strip() for part in value.split(paths.separator))
+        value = [{"doc_id": part} if len(part) <= MAX_SEPARATED else part for part in parts if part]
+    return read_documents(value)
+
+
+def _path(field: Field | None) -> str:
+    if field is None:
+        return "a path, which the mapping does not name"
+    return field if isinstance(field, str) else str(field.get("path"))
+
+
+def _unknown_role(field: Field, role: object) -> Refused:
+    """Refuse a role that is none of ours, and say how the mapping gives it a meaning."""
+    word = str(role)[:_SHOWN]
+    quoted = word if word.isalnum() and word.isascii() else f'"{word}"'
+    detail = f"expected a role at {_path(field)} that is known, got one that is not"
+    way_out = f'{word!r}; if it is the user: role = {{ path = "{_path(field)}", {quoted} = "user" }}'
+    return Refused(Reason.UNKNOWN_ROLE, detail, came=way_out)
 
 
 def _more(paths: _Fields, where: Sequence[Record]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import orjson
 
 from turnsignal.stream.checks import compliance
 from turnsignal.stream.checks.named import Named, is_blank
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Check, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Check, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.pipeline.cited import CitedScores
 from turnsignal.stream.records.scores import Score, Unscored
@@ -16,7 +16,7 @@ from turnsignal.stream.suite import CheckPart
 
 COMPLIANCE = "compliance"
 
-_SPENT = Finding(Result.ERROR, "this response had used up its processor time before the check's turn came")
+_SPENT = CheckResult(Result.ERROR, "this response had used up its processor time before the check's turn came")
 _REMEMBERED = 1000  #: combinations of results that are kept encoded
 
 #: scores ready to be written: plain values, or bytes encoded once where they are always the same
@@ -102,7 +102,7 @@ class InstructionScorer:
             usual = self._usual[combination] = (part, results, share)
         return usual
 
-    def _encode(self, findings: Sequence[Finding]) -> tuple[EncodedScores, Results, float | None]:
+    def _encode(self, findings: Sequence[CheckResult]) -> tuple[EncodedScores, Results, float | None]:
         part = EncodedScores()
         for at, (name, finding) in enumerate(zip(self._names, findings, strict=True)):
             if finding is PASSED:
@@ -119,14 +119,14 @@ class InstructionScorer:
         return part, tuple((n, f.result) for n, f in zip(self._names, findings, strict=True)), share
 
 
-def _check(check: Check, response: Response) -> Finding:
+def _check(check: Check, response: Response) -> CheckResult:
     try:
         return check.check(response)
     except Exception as error:
-        return Finding(Result.ERROR, f"the check failed: {type(error).__name__}")
+        return CheckResult(Result.ERROR, f"the check failed: {type(error).__name__}")
 
 
-def _as_compliance(findings: Sequence[Finding], share: float | None) -> Score:
+def _as_compliance(findings: Sequence[CheckResult], share: float | None) -> Score:
     """Score the share, and say of how many checks it is: 1.0 of one check is less than 0.9 of ten."""
     passed, failed = (sum(finding.result is result for finding in findings) for result in (Result.PASS, Result.FAIL))
     explanation = f"{passed} of {passed + failed} checks passed that applied, of {len(findings)} in all"
@@ -134,7 +134,7 @@ def _as_compliance(findings: Sequence[Finding], share: float | None) -> Score:
     return Score(COMPLIANCE, share, unscored=missing, explanation=explanation, applied=passed + failed)
 
 
-def _as_score(name: str, finding: Finding) -> Score:
+def _as_score(name: str, finding: CheckResult) -> Score:
     if finding.result is Result.PASS:
         return Score(name, 1.0, "pass")
     if finding.result is Result.NOT_APPLICABLE:

@@ -67,21 +67,23 @@ def decode_feedback(value: bytes | None, key: bytes | None = None, broker_time: 
     """
     given = check_bytes(value, key, "feedback", MAX_RECORD)
     try:
-        found = cast("Feedback", _validate(given))
+        feedback = cast("Feedback", _validate(given))
     except ValidationError as error:
         raise _refuse(error) from None
-    if key is not None and found.conversation_id.encode() != key:
-        detail = f"expected the key to be the conversation_id {found.conversation_id!r}, got a key of {len(key)} bytes"
+    if key is not None and feedback.conversation_id.encode() != key:
+        detail = (
+            f"expected the key to be the conversation_id {feedback.conversation_id!r}, got a key of {len(key)} bytes"
+        )
         raise Refused(Reason.KEY_MISMATCH, detail)
-    ids = (found.conversation_id, found.turn_id, found.id)
+    ids = (feedback.conversation_id, feedback.turn_id, feedback.id)
     if not all(name.isprintable() for name in ids):
         raise Refused(Reason.BAD_ID, f"expected ids of printable characters, got {' / '.join(map(repr, ids))}")
-    if missing := _missing(found):
-        raise Refused(Reason.MISSING_FIELD, f"expected the field {missing} for the kind {found.kind}, got none")
-    if broker_time is not None and found.time > broker_time + MAX_AHEAD:
-        detail = f"expected a timestamp at most a day ahead of the broker's, got {found.timestamp.isoformat()}"
+    if missing := _missing(feedback):
+        raise Refused(Reason.MISSING_FIELD, f"expected the field {missing} for the kind {feedback.kind}, got none")
+    if broker_time is not None and feedback.time > broker_time + MAX_AHEAD:
+        detail = f"expected a timestamp at most a day ahead of the broker's, got {feedback.timestamp.isoformat()}"
         raise Refused(Reason.FUTURE_TIMESTAMP, detail)
-    return found
+    return feedback
 
 
 def rater_digest(rater: str) -> str:
@@ -89,14 +91,14 @@ def rater_digest(rater: str) -> str:
     return blake2b(rater.encode(), digest_size=8, person=b"rater").hexdigest()
 
 
-def _missing(found: Feedback) -> str:
+def _missing(feedback: Feedback) -> str:
     """Name the field that a kind cannot do without; "" when all are there."""
-    if found.kind == VOTE and found.vote is None:
+    if feedback.kind == VOTE and feedback.vote is None:
         return "vote"
-    if found.kind == LABEL:
-        if found.scorer is None:
+    if feedback.kind == LABEL:
+        if feedback.scorer is None:
             return "scorer"
-        if found.value is None and found.label is None:
+        if feedback.value is None and feedback.label is None:
             return "value or label"
     return ""
 

@@ -288,12 +288,12 @@ class Aggregates:
         if turn.retrieved:
             place = self._at_documents
             values[place] += 1
-            values[place + 1] += DOCUMENTS_GIVEN.place(len(turn.retrieved))
+            values[place + 1] += DOCUMENTS_GIVEN.fraction(len(turn.retrieved))
         before = state.kept[-1] if state.kept else None
         if before is not None and before.role == USER and turn.time >= before.time:
             place = self._at_seconds
             values[place] += 1
-            values[place + 1] += SECONDS.place(turn.time - before.time)
+            values[place + 1] += SECONDS.fraction(turn.time - before.time)
         return failed
 
     def _hear(self, held: Held, heard: Heard) -> None:

@@ -76,8 +76,8 @@ def _by_rank(counts: _Counts, minimum: int) -> list[dict[str, Any]]:
             name = str(rank) if rank <= MAX_RANK else f"{MAX_RANK + 1}+"
             row: dict[str, Any] = {"rank": name, "retrieved": retrieved, "cited": cited}
             if retrieved >= minimum:
-                found = wilson(min(cited, retrieved), retrieved).as_json()
-                row["rate"] = {key: found[key] for key in ("value", "low", "high")}
+                rate = wilson(min(cited, retrieved), retrieved).as_json()
+                row["rate"] = {key: rate[key] for key in ("value", "low", "high")}
             else:
                 row["silent"] = f"n too small: {retrieved} < {minimum}"
             rows.append(row)

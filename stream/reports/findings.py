@@ -52,7 +52,7 @@ class Finding(NamedTuple):
         return {"verdict": self.verdict, "sentence": self.sentence, "evidence": list(self.evidence)}
 
 
-class Topic(NamedTuple):
+class Theme(NamedTuple):
     """Figures that speak of one thing. figures: the first that moved stands in the sentence."""
 
     figures: tuple[str, ...]
@@ -61,94 +61,94 @@ class Topic(NamedTuple):
     changed: str
 
 
-_RANKING = Topic((WASTED,), "retrieves worse", "retrieves better", "retrieves differently")
-_INSTRUCTIONS = Topic(
+_RANKING = Theme((WASTED,), "retrieves worse", "retrieves better", "retrieves differently")
+_INSTRUCTIONS = Theme(
     ("compliance",), "breaks instructions more often", "keeps instructions better", "keeps other instructions"
 )
 #: In the order in which they are said. Measures join `_RANKING`, checks `_INSTRUCTIONS`.
-TOPICS = (
-    Topic(
+THEMES = (
+    Theme(
         (FAILED, "unanswered", UNANSWERED_OF_ALL),
         "fails to answer more often",
         "fails to answer less often",
         "answers another share of messages",
     ),
     _RANKING,
-    Topic(
+    Theme(
         (CLARIFICATION_FREE, FREE_CONVERSATIONS, FOLLOW_UP, FOLLOW_UP_PRECISION, "resolved", "abandoned", "clarified"),
         "helps its users less",
         "helps its users more",
         "is met with other follow-ups",
     ),
-    Topic((VOTE,), "gets fewer thumbs up", "gets more thumbs up", "gets other votes"),
-    Topic(
+    Theme((VOTE,), "gets fewer thumbs up", "gets more thumbs up", "gets other votes"),
+    Theme(
         (SAME_FIRST, SHORT_FIRST),
         "begins more often with short answers, or with the same to many",
         "begins less often with short answers, or with the same to many",
         "begins more often with short answers, or with the same to many",
     ),
-    Topic((DANGLING,), "invents more citations", "invents fewer citations", "invents another share of its citations"),
-    Topic((CITED,), "cites documents less often", "cites documents more often", "cites documents in other answers"),
+    Theme((DANGLING,), "invents more citations", "invents fewer citations", "invents another share of its citations"),
+    Theme((CITED,), "cites documents less often", "cites documents more often", "cites documents in other answers"),
     _INSTRUCTIONS,
-    Topic((WITH_DOCUMENTS,), "finds documents less often", "finds documents more often", "finds documents elsewhere"),
-    Topic((DOCUMENTS,), "passes fewer documents", "passes more documents", "passes another number of documents"),
-    Topic((ANSWER_SECONDS,), "answers more slowly", "answers faster", "answers at another speed"),
-    Topic(("silent",), "leaves more users silent", "leaves fewer users silent", "leaves another share of users silent"),
+    Theme((WITH_DOCUMENTS,), "finds documents less often", "finds documents more often", "finds documents elsewhere"),
+    Theme((DOCUMENTS,), "passes fewer documents", "passes more documents", "passes another number of documents"),
+    Theme((ANSWER_SECONDS,), "answers more slowly", "answers faster", "answers at another speed"),
+    Theme(("silent",), "leaves more users silent", "leaves fewer users silent", "leaves another share of users silent"),
 )
-_OTHER = Topic((), "is worse by another figure", "is better by another figure", "can be scored for another share")
+_OTHER = Theme((), "is worse by another figure", "is better by another figure", "can be scored for another share")
 
 
 def find(summary: Mapping[str, Any]) -> list[Finding]:
     """Return what a replay's summary says, the gravest first; empty where nothing was scored."""
     compared = list(_compare(summary))
-    found = [finding for verdict in (WORSE, BETTER, CHANGED) for finding in compared if finding.verdict == verdict]
-    found = [*map(_silence, summary.get("silences", ())), *found]
-    notes = [_not_compared(summary, compared), *([] if found else _users(summary)), _broken(summary), _work_on(summary)]
-    return found + [note for note in notes if note]
+    named = [finding for verdict in (WORSE, BETTER, CHANGED) for finding in compared if finding.verdict == verdict]
+    named = [*map(_silence, summary.get("silences", ())), *named]
+    notes = [_not_compared(summary, compared), *([] if named else _users(summary)), _broken(summary), _work_on(summary)]
+    return named + [note for note in notes if note]
 
 
 def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
-    """Say what changed from one release to the next, topic by topic."""
+    """Say what changed from one release to the next, theme by theme."""
     checks = {row["check"] for row in summary["review"]}
     pairs: dict[tuple[str | None, str | None], list[Mapping[str, Any]]] = {}
     for row in summary["comparisons"]:
         pairs.setdefault((row["before"], row["after"]), []).append(row)
     for (_, after), rows in pairs.items():
-        moved: dict[tuple[Topic, str], list[dict[str, Any]]] = {}
+        moved: dict[tuple[Theme, str], list[dict[str, Any]]] = {}
         for row in rows:
             for name, delta in row["deltas"].items():
                 if delta["verdict"] in (WORSE, BETTER, CHANGED):
                     evidence = {"assistant": row["assistant"], "figure": name, **delta}
-                    moved.setdefault((_topic(name, checks), delta["verdict"]), []).append(evidence)
-        order = [*TOPICS, _OTHER]
-        for topic, verdict in sorted(moved, key=lambda key: order.index(key[0])):
-            if verdict == CHANGED and ((topic, WORSE) in moved or topic is _OTHER):
+                    moved.setdefault((_theme(name, checks), delta["verdict"]), []).append(evidence)
+        order = [*THEMES, _OTHER]
+        for theme, verdict in sorted(moved, key=lambda key: order.index(key[0])):
+            if verdict == CHANGED and ((theme, WORSE) in moved or theme is _OTHER):
                 continue  # the same thing once more, or only that something else could be scored
-            behind = moved[topic, verdict]
-            yield Finding(verdict, _sentence(after, topic, verdict, behind, len(rows)), tuple(behind))
+            behind = moved[theme, verdict]
+            yield Finding(verdict, _sentence(after, theme, verdict, behind, len(rows)), tuple(behind))
 
 
-def _topic(figure: str, checks: set[str]) -> Topic:
-    for topic in TOPICS:
-        if figure in topic.figures:
-            return topic
+def _theme(figure: str, checks: set[str]) -> Theme:
+    for theme in THEMES:
+        if figure in theme.figures:
+            return theme
     if figure in checks:
         return _INSTRUCTIONS
     return _OTHER if figure.startswith("coverage(") or figure == CHECKS_APPLIED else _RANKING
 
 
 def _sentence(
-    after: str | None, topic: Topic, verdict: str, evidence: Sequence[Mapping[str, Any]], compared: int
+    after: str | None, theme: Theme, verdict: str, evidence: Sequence[Mapping[str, Any]], compared: int
 ) -> str:
     """Say one thing of a release: what, where, and the figure that shows it best."""
-    names = list(dict.fromkeys(one["figure"] for one in evidence))
-    headline = next((name for name in topic.figures if name in names and name != WASTED), names[0])
-    shown = [one for one in evidence if one["figure"] == headline]
-    where = _where(list(dict.fromkeys(one["assistant"] for one in evidence)), compared)
-    phrase = {WORSE: topic.worse, BETTER: topic.better, CHANGED: topic.changed}[verdict]
+    names = list(dict.fromkeys(entry["figure"] for entry in evidence))
+    headline = next((name for name in theme.figures if name in names and name != WASTED), names[0])
+    shown = [entry for entry in evidence if entry["figure"] == headline]
+    where = _where(list(dict.fromkeys(entry["assistant"] for entry in evidence)), compared)
+    phrase = {WORSE: theme.worse, BETTER: theme.better, CHANGED: theme.changed}[verdict]
     who = "what has no version" if after is None else after
     others = [name for name in names if name != headline]
-    beside = f"; also {_list(others[:_CHECKS_NAMED], len(others))}" if topic is _INSTRUCTIONS and others else ""
+    beside = f"; also {_list(others[:_CHECKS_NAMED], len(others))}" if theme is _INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if verdict == CHANGED and "why" in shown[0] else ""
     return f"{who} {phrase}{where}: {headline} {_delta(shown)}{beside}{why}"
 
@@ -171,7 +171,7 @@ def _list(names: Sequence[str], of: int) -> str:
 def _delta(shown: Sequence[Mapping[str, Any]]) -> str:
     """Write a difference: with its interval where it is one, from the least to the greatest where there are several."""
     write = _percent if "unit" in shown[0] else _number
-    values = sorted((one["value"] for one in shown), key=abs)
+    values = sorted((entry["value"] for entry in shown), key=abs)
     if len(shown) == 1:
         return f"{write(values[0])} ({write(shown[0]['low'])} to {write(shown[0]['high'])})"
     least, most = write(values[0]), write(values[-1])
@@ -244,7 +244,7 @@ def _broken(summary: Mapping[str, Any]) -> Finding | None:
 
 def _work_on(summary: Mapping[str, Any]) -> Finding | None:
     """Say which part of the system the diagnosis names most often, and of which releases."""
-    meanings = {found.row: found.work_on for found in DIAGNOSES.values()}
+    meanings = {diagnosis.row: diagnosis.work_on for diagnosis in DIAGNOSES.values()}
     parts: Counter[WorkOn] = Counter()
     by_version: dict[str, Counter[WorkOn]] = {}
     for row in summary["diagnosis"]:

@@ -95,7 +95,7 @@ class Interventions:
             ]
             evidence = max(
                 (_gather("shuffles", _shuffled(mine)), _gather("questions", self._asked(assistant))),
-                key=lambda one: (not one.found.silent, one.found.n),
+                key=lambda evidence: (not evidence.propensities.silent, evidence.propensities.n),
             )
             rows.append({"assistant": assistant, **_describe(evidence, mine, minimum, cutoff)})
         return rows
@@ -114,7 +114,7 @@ class Interventions:
 class _Evidence(NamedTuple):
     """Propensities, and the cells that they come from, by group and together."""
 
-    found: Propensities
+    propensities: Propensities
     groups: list[Cells]
     whole: Cells
 
@@ -138,19 +138,19 @@ def _shuffled(conversations: _Grouped) -> list[Cells]:
 
 
 def _describe(evidence: _Evidence, conversations: _Grouped, minimum: int, cutoff: int) -> dict[str, Any]:
-    found = evidence.found
-    if found.silent:
-        return {"silent": found.silent}
-    told: dict[str, Any] = {"source": found.source, "n": found.n}
-    places = zip(found.values, found.low, found.high, strict=True)
-    told["propensities"] = [
+    propensities = evidence.propensities
+    if propensities.silent:
+        return {"silent": propensities.silent}
+    described: dict[str, Any] = {"source": propensities.source, "n": propensities.n}
+    bounds = zip(propensities.values, propensities.low, propensities.high, strict=True)
+    described["propensities"] = [
         {"rank": rank, "value": round(value, 6), "low": round(low, 6), "high": round(high, 6)}
-        for rank, (value, low, high) in enumerate(places, 1)
+        for rank, (value, low, high) in enumerate(bounds, 1)
     ]
-    known = len(found.values)
+    known = len(propensities.values)
     if known < cutoff:
-        return told | {"ndcg_silent": f"propensities are known for {known} ranks, nDCG@{cutoff} needs {cutoff}"}
-    return told | {"ndcg": _debias(evidence, conversations, minimum, cutoff)}
+        return described | {"ndcg_silent": f"propensities are known for {known} ranks, nDCG@{cutoff} needs {cutoff}"}
+    return described | {"ndcg": _debias(evidence, conversations, minimum, cutoff)}
 
 
 def _debias(evidence: _Evidence, conversations: _Grouped, minimum: int, cutoff: int) -> list[dict[str, Any]]:
@@ -159,7 +159,7 @@ def _debias(evidence: _Evidence, conversations: _Grouped, minimum: int, cutoff: 
     A cited document's gain is 1 ÷ p(rank), at most `CLIP` (inverse propensity weighting); the ideal is made of the same
     gains. That takes out a part of the bias: a document that nobody looked at has no gain to restore.
     """
-    measure, known = NDCG(f"nDCG@{cutoff}", cutoff), len(evidence.found.values)
+    measure, known = NDCG(f"nDCG@{cutoff}", cutoff), len(evidence.propensities.values)
     patterns: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
     seen: defaultdict[str | None, list[tuple[int, int, int, int]]] = defaultdict(list)
     for conversation, (group, shapes) in enumerate(conversations):
@@ -167,10 +167,10 @@ def _debias(evidence: _Evidence, conversations: _Grouped, minimum: int, cutoff: 
             cited = tuple(rank for rank in shape.cited if rank <= known)
             if cited:
                 pattern = (tuple(rank for rank in shape.ranks if rank <= known), cited)
-                place = patterns.setdefault(pattern, len(patterns))
-                seen[shape.version].append((conversation, group, place, by))
+                index = patterns.setdefault(pattern, len(patterns))
+                seen[shape.version].append((conversation, group, index, by))
     refits = [refit(evidence.whole, cells, known) for cells in evidence.groups]
-    raw, debiased = (_values(measure, patterns, p) for p in ([1.0] * known, evidence.found.values))
+    raw, debiased = (_values(measure, patterns, p) for p in ([1.0] * known, evidence.propensities.values))
     without = [None if p is None else _values(measure, patterns, p) for p in refits]
     return [
         {"version": version, "measure": measure.name} | _pair(np.array(seen[version]), raw, debiased, without, minimum)
@@ -189,34 +189,34 @@ def _values(
 
 def _pair(seen: Ints, raw: Floats, debiased: Floats, without: Sequence[Floats | None], minimum: int) -> dict[str, Any]:
     """Return the two means of a release; seen: rows of conversation, group, pattern and count."""
-    conversation, group, place, by = seen.T
+    conversation, group, index, by = seen.T
     sums = Clusters()
-    for one in np.unique(conversation):
-        mine = conversation == one
-        sums.add(int(by[mine].sum()), float((by * raw[place])[mine].sum()))
+    for number in np.unique(conversation):
+        mine = conversation == number
+        sums.add(int(by[mine].sum()), float((by * raw[index])[mine].sum()))
     if sums.n < minimum:
         return {"silent": f"n too small: {sums.n:.0f} < {minimum}"}
-    told = {"raw": clustered_mean(sums).as_json()}
+    described = {"raw": clustered_mean(sums).as_json()}
     left_out = [
-        float(np.average(values[place], weights=by * (group != number)))
+        float(np.average(values[index], weights=by * (group != number)))
         for number, values in enumerate(without)
         if values is not None and (group == number).any() and (group != number).any()
     ]
     if len(left_out) < LEAST_GROUPS:
-        return told | {"debiased_silent": f"too few groups to tell its error: {len(left_out)} < {LEAST_GROUPS}"}
-    value = float(np.average(debiased[place], weights=by))
-    return told | {"debiased": jackknife(value, left_out, round(sums.n)).as_json()}
+        return described | {"debiased_silent": f"too few groups to tell its error: {len(left_out)} < {LEAST_GROUPS}"}
+    value = float(np.average(debiased[index], weights=by))
+    return described | {"debiased": jackknife(value, left_out, round(sums.n)).as_json()}
 
 
 def _shape(key: Ordered) -> Shape:
-    """Return a response's order as far as the ranks that are looked at; no places where they are not all known."""
+    """Return a response's order over the ranks that are evaluated; retrieval ranks only where all are known."""
     assistant, version, ranks, cited, placed, retrieval = key
-    places: tuple[int, ...] = ()
+    retrieval_ranks: tuple[int, ...] = ()
     before = [rank for rank in retrieval if rank is not None]
     if len(before) == len(ranks) == len(set(before)) and len(placed) == len(ranks) and ranks[-1] <= MAX_RANK:
-        # In context order: a document without a rank has that of its place in the list.
+        # In context order: a document without a rank has that of its position in the list.
         order = sorted(range(len(placed)), key=lambda i: placed[i] or i + 1)
-        place = {rank: i for i, rank in enumerate(sorted(before), 1)}
-        places = tuple(place[before[i]] for i in order)
+        among = {rank: i for i, rank in enumerate(sorted(before), 1)}
+        retrieval_ranks = tuple(among[before[i]] for i in order)
     kept = tuple(rank for rank in ranks if rank <= MAX_RANK)
-    return Shape(assistant, version, kept, tuple(rank for rank in cited if rank <= MAX_RANK), places)
+    return Shape(assistant, version, kept, tuple(rank for rank in cited if rank <= MAX_RANK), retrieval_ranks)

@@ -7,7 +7,7 @@ Where the traffic itself puts the same document at several ranks, r cancels (int
 - `questions`: the same question opens several conversations and brings the same documents in another order. Where the
   documents differ as well, something else was searched for (a user's own, a newer index), and a rank may go with the
   relevance. Later questions lean on what was said before: the same words are another question, so they are left out.
-- `shuffles`: the context is shuffled after retrieval. The documents of one retrieval place are then alike whatever
+- `shuffles`: the context is shuffled after retrieval. The documents of one retrieval rank are then alike whatever
   their rank. A reranker moves documents too, but for their relevance: its order goes with the retrieval order, so it is
   told apart by their correlation.
 """
@@ -36,14 +36,14 @@ class Shape(NamedTuple):
     """What a response shows of position bias.
 
     assistant, version: who answered; ranks: of the documents in the context, ascending; cited: of those that it cites;
-    places: each document's place before reranking (1-based, in the order of `ranks`), empty where that is not known.
+    retrieval_ranks: each document's before reranking (1-based, in the order of `ranks`), empty where not known.
     """
 
     assistant: str
     version: str | None
     ranks: tuple[int, ...]
     cited: tuple[int, ...]
-    places: tuple[int, ...]
+    retrieval_ranks: tuple[int, ...]
 
 
 class Propensities(NamedTuple):
@@ -75,7 +75,7 @@ def shuffling(shapes: Iterable[tuple[Shape, int]]) -> frozenset[str | None]:
     for shape, by in shapes:
         if _moves(shape):
             moved[shape.version].append((shape, by))
-    return frozenset(version for version, found in moved.items() if abs(_correlation(found)) < MIXED)
+    return frozenset(version for version, shapes in moved.items() if abs(_correlation(shapes)) < MIXED)
 
 
 def shuffled(shapes: Iterable[tuple[Shape, int]], releases: frozenset[str | None]) -> Cells:
@@ -84,23 +84,23 @@ def shuffled(shapes: Iterable[tuple[Shape, int]], releases: frozenset[str | None
     for shape, by in shapes:
         if shape.version in releases and _moves(shape):
             cited = set(shape.cited)
-            for rank, place in zip(shape.ranks, shape.places, strict=True):
-                cell = cells.setdefault(((shape.version, len(shape.ranks), place), rank), [0, 0])
+            for rank, retrieval_rank in zip(shape.ranks, shape.retrieval_ranks, strict=True):
+                cell = cells.setdefault(((shape.version, len(shape.ranks), retrieval_rank), rank), [0, 0])
                 cell[0] += by
                 cell[1] += by * (rank in cited)
     return cells
 
 
 def _moves(shape: Shape) -> bool:
-    return len(shape.places) >= 4 and shape.places != tuple(range(1, len(shape.places) + 1))
+    return len(shape.retrieval_ranks) >= 4 and shape.retrieval_ranks != tuple(range(1, len(shape.retrieval_ranks) + 1))
 
 
 def _correlation(shapes: Iterable[tuple[Shape, int]]) -> float:
     """Return the correlation of context order and retrieval order within responses."""
     together = spread = 0.0
     for shape, by in shapes:
-        n = len(shape.places)
-        together += by * (sum(i * place for i, place in enumerate(shape.places, 1)) - n * (n + 1) ** 2 / 4)
+        n = len(shape.retrieval_ranks)
+        together += by * (sum(i * rank for i, rank in enumerate(shape.retrieval_ranks, 1)) - n * (n + 1) ** 2 / 4)
         spread += by * n * (n * n - 1) / 12
     return together / spread
 
@@ -124,9 +124,9 @@ def estimate(source: str, cells: Cells) -> Propensities:
     while known > 1:  # ranks that the others left behind may no longer be connected
         kept = {key: cell for key, cell in cells.items() if key[1] <= known}
         sets, ranks, shown, cited = _swapped(kept)
-        found = _fit(sets, ranks - 1, shown, cited, known)
-        if found is not None:
-            logs, errors = found
+        fit = _fit(sets, ranks - 1, shown, cited, known)
+        if fit is not None:
+            logs, errors = fit
             values, half = np.exp(logs), Z * errors
             bounds = (tuple((values * np.exp(sign * half)).tolist()) for sign in (-1, 1))
             return Propensities(source, int(shown.sum()), tuple(values.tolist()), *bounds)
@@ -145,8 +145,8 @@ def refit(cells: Cells, without: Cells, known: int) -> tuple[float, ...] | None:
         if key[1] <= known and shown > less[0]:
             left[key] = [shown - less[0], cited - less[1]]
     sets, ranks, shown_left, cited_left = _swapped(left)
-    found = _fit(sets, ranks - 1, shown_left, cited_left, known)
-    return None if found is None else tuple(np.exp(found[0]).tolist())
+    fit = _fit(sets, ranks - 1, shown_left, cited_left, known)
+    return None if fit is None else tuple(np.exp(fit[0]).tolist())
 
 
 def _swapped(cells: Cells) -> tuple[Ints, Ints, Floats, Floats]:
@@ -154,8 +154,8 @@ def _swapped(cells: Cells) -> tuple[Ints, Ints, Floats, Floats]:
     by_set: defaultdict[Any, list[tuple[int, int, int]]] = defaultdict(list)
     for (same, rank), (shown, cited) in cells.items():
         by_set[same].append((rank, shown, cited))
-    told = [rows for rows in by_set.values() if len(rows) > 1 and any(cited for _, _, cited in rows)]
-    flat = np.array([(i, *row) for i, rows in enumerate(told) for row in rows], dtype=np.int64).reshape(-1, 4)
+    telling = [rows for rows in by_set.values() if len(rows) > 1 and any(cited for _, _, cited in rows)]
+    flat = np.array([(i, *row) for i, rows in enumerate(telling) for row in rows], dtype=np.int64).reshape(-1, 4)
     return flat[:, 0], flat[:, 1], flat[:, 2].astype(float), flat[:, 3].astype(float)
 
 

@@ -222,7 +222,7 @@ class Quality:
 
     def silences(self) -> list[dict[str, Any]]:
         """Say where many asked and nobody answered."""
-        return [one.as_json() for one in self._strays.silences]
+        return [silence.as_json() for silence in self._strays.silences]
 
     def _no_moments(self) -> npt.NDArray[np.float64]:
         return np.zeros((len(self.figures), 9))
@@ -244,7 +244,7 @@ class Quality:
 
     def _took_over(self, went: ConversationScores) -> bool:
         """Say whether a release answered that had opened no conversation before, as far as is known."""
-        return len(went.parts) > 1 and any(went.opened < self._opened.get(one, math.inf) for one in went.parts)
+        return len(went.parts) > 1 and any(went.opened < self._opened.get(release, math.inf) for release in went.parts)
 
     def _leave_out(self, went: ConversationScores, why: str) -> None:
         self._totals(self._releases, went.release, went.first).left_out[why] += 1
@@ -305,7 +305,7 @@ class Quality:
         row["turns_per_conversation"] = round(totals.turns / n, 6)
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
         return row | {
-            "figures": {name: _format_interval(name, found) for name, found in self._figures(totals, 1).items()}
+            "figures": {name: _format_interval(name, interval) for name, interval in self._figures(totals, 1).items()}
         }
 
     def _compare(
@@ -331,18 +331,18 @@ class Quality:
             if (same := first.same(before_first)) is not None:
                 deltas[SAME_FIRST], text = same
         shifted = first.shifted(before_first)
-        said = claims(deltas, coverages, primary, least_change, self._ranked, cites_all=cites_all, shifted=shifted)
-        if text and said[SAME_FIRST].wording == CHANGED:
-            said[SAME_FIRST] = said[SAME_FIRST]._replace(why=f'"{text}"')
+        claimed = claims(deltas, coverages, primary, least_change, self._ranked, cites_all=cites_all, shifted=shifted)
+        if text and claimed[SAME_FIRST].wording == CHANGED:
+            claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
         row["primary"] = primary if primary in deltas else None
         if by_cohort and self._taken[after]:
             row["taken_over"] = self._taken[after]
-        if attributed := {str(one[1]): n for one in (before, after) if (n := self._strays.attributed[one])}:
+        if attributed := {str(release[1]): n for release in (before, after) if (n := self._strays.attributed[release])}:
             row["attributed"] = attributed
         if apart := self._strays.apart(after):
             row["apart"] = apart
-        return row | {"deltas": {name: _format_delta(name, delta, said[name]) for name, delta in deltas.items()}}
+        return row | {"deltas": {name: _format_delta(name, delta, claimed[name]) for name, delta in deltas.items()}}
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:
@@ -368,7 +368,7 @@ def _format_interval(name: str, figure: ReleaseFigure) -> dict[str, Any]:
     scale = SCALES.get(name)
     if scale is not None:
         *bounds, n = figure.mean.interval
-        values = [scale.value(place) for place in bounds]
+        values = [scale.value(fraction) for fraction in bounds]
         spelled = dict(zip(("value", "low", "high"), values, strict=True)) | {"n": n, "unit": scale.unit}
     else:
         spelled = figure.mean.interval.as_json()

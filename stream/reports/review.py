@@ -98,11 +98,11 @@ class Review:
             seen = 0 if share is None else share.n
             return "too few to say", f"n too small: {seen} < {minimum} conversations with a failing answer"
         usual = self.good / self.answers if self.answers else 0.0
-        said = f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%}) of failing answers were otherwise good"
+        failing = f"{share.value:.0%} ({share.low:.0%} to {share.high:.0%}) of failing answers were otherwise good"
         verdict = "no link to good answers shown"
         if share.low > usual + MARGIN:
             where = "only" if share.value == 1 else "more"
             verdict = f"fails {where} where the answer was otherwise good"
         elif share.high < usual - MARGIN:
             verdict = "fails more where the answer was bad"
-        return verdict, f"{said}, against {usual:.0%} of all"
+        return verdict, f"{failing}, against {usual:.0%} of all"

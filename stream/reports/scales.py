@@ -25,16 +25,16 @@ class LogScale(NamedTuple):
         """A factor of two on the scale: what conversations are taken to differ by where all are equal."""
         return math.log(2) / self.span
 
-    def place(self, value: float) -> float:
-        """Return where a value stands, at the end that it is beyond."""
+    def fraction(self, value: float) -> float:
+        """Return how far along the scale a value stands, 0 to 1; at the end that it is beyond."""
         return math.log(min(self.most, max(self.least, value)) / self.least) / self.span
 
-    def value(self, place: float) -> float:
-        """Return the value at a place."""
-        return round(self.least * math.exp(place * self.span), self.digits)
+    def value(self, fraction: float) -> float:
+        """Return the value at a fraction of the scale."""
+        return round(self.least * math.exp(fraction * self.span), self.digits)
 
     def change(self, difference: float) -> float:
-        """Return by how much a difference of places multiplies a value, less one."""
+        """Return by how much a difference of fractions multiplies a value, less one."""
         return math.expm1(difference * self.span)
 
 

@@ -57,7 +57,7 @@ class _Answers:
     def around(self, time: float) -> list[str]:
         return [version for version, (first, last) in self.spans.items() if first <= time <= last]
 
-    def place(self, time: float) -> int:
+    def index(self, time: float) -> int:
         return bisect_right(self.events, time, key=lambda event: event[0])
 
 
@@ -128,13 +128,13 @@ class Strays:
                 self._apart[assistant][_bucket(time)] += 1
                 yield _as_release(went, (assistant, None))
             else:
-                groups[assistant, answers.place(time)].append(went)
-        for (assistant, place), some in sorted(groups.items(), key=lambda item: item[0]):
-            yield from self._between(assistant, place, some, known[assistant], minimum)
+                groups[assistant, answers.index(time)].append(went)
+        for (assistant, index), some in sorted(groups.items(), key=lambda item: item[0]):
+            yield from self._between(assistant, index, some, known[assistant], minimum)
 
     def silent_since(self, assistant: str) -> float | None:
         """Return when the first silence of an assistant began; None where there is none."""
-        return min((one.since for one in self.silences if one.assistant == assistant), default=None)
+        return min((silence.since for silence in self.silences if silence.assistant == assistant), default=None)
 
     def apart(self, after: Release) -> int:
         """Return how many without an answer cannot be told apart since a release began to answer."""
@@ -162,11 +162,11 @@ class Strays:
         return assistant == DEFAULT or (bool(went.parts) and assistant not in self._plain)
 
     def _between(
-        self, assistant: str, place: int, some: list[ConversationScores], answers: _Answers, minimum: int
+        self, assistant: str, index: int, some: list[ConversationScores], answers: _Answers, minimum: int
     ) -> Iterator[ConversationScores]:
         """Give the strays between two releases, or before the first, or after the last answer of all."""
-        since = answers.events[place - 1][0] if place else None
-        until = answers.events[place][0] if place < len(answers.events) else None
+        since = answers.events[index - 1][0] if index else None
+        until = answers.events[index][0] if index < len(answers.events) else None
         missing = sum(went.outcome == _UNANSWERED for went in some)
         if missing >= minimum:
             first = min(map(_time, some))
@@ -174,7 +174,7 @@ class Strays:
         nobodys = len(some) >= minimum or (
             since is None and self._plain.get(assistant, _time(some[0])) < _time(some[0])
         )
-        version = None if nobodys else answers.events[max(0, place - 1)][1]
+        version = None if nobodys else answers.events[max(0, index - 1)][1]
         for went in some:
             yield _as_release(went, (assistant, None)) if nobodys else self._attribute(went, (assistant, version))
 
@@ -183,7 +183,7 @@ class Strays:
         return _as_release(went, release)
 
     def _begun(self, release: Release) -> int | None:
-        times = [bucket for bucket, found in self._answered.get(release[0], {}).items() if release[1] in found]
+        times = [bucket for bucket, versions in self._answered.get(release[0], {}).items() if release[1] in versions]
         return min(times, default=None)
 
     def _on_answer(self, release: Release, first: float, last: float | None = None, n: float = 1) -> None:

@@ -134,14 +134,14 @@ def claims(
         adjusted[primary] = deltas[primary].p
     lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
     beside = _beside(deltas, primary, least_change) or ("beside answers that cite everything" if cites_all else "")
-    found = {}
+    claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
         why = _lost(name, lost, coverages, least_change) or (beside if name in ranked else "")
-        found[name] = _claim(name, delta, min(1.0, 2 * adjusted[name]), least, why or shifted)
-        if shifted and found[name].wording == WORSE:
-            found[name] = found[name]._replace(why=shifted)
-    return found
+        claimed[name] = _claim(name, delta, min(1.0, 2 * adjusted[name]), least, why or shifted)
+        if shifted and claimed[name].wording == WORSE:
+            claimed[name] = claimed[name]._replace(why=shifted)
+    return claimed
 
 
 def _claim(name: str, delta: Difference, adjusted: float, least_change: float, lost: str) -> Claim:

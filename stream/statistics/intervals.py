@@ -133,10 +133,10 @@ class Batches:
 
     def clusters(self) -> Clusters:
         """Return the sums, each batch as one cluster."""
-        found = Clusters()
+        clusters = Clusters()
         for batch in sorted(self._sums):
-            found.add(*self._sums[batch])
-        return found
+            clusters.add(*self._sums[batch])
+        return clusters
 
     def _put(self, batch: int, turns: float, total: float) -> None:
         n, before = self._sums.get(batch, (0.0, 0.0))
@@ -273,10 +273,10 @@ def adjust(values: Sequence[float]) -> list[float]:
     [0.03, 0.5, 0.03]
     """
     order = sorted(range(len(values)), key=values.__getitem__, reverse=True)
-    found, least = [1.0] * len(values), 1.0
-    for rank, place in zip(range(len(values), 0, -1), order, strict=True):
-        least = found[place] = min(least, values[place] * len(values) / rank)
-    return found
+    adjusted, least = [1.0] * len(values), 1.0
+    for rank, index in zip(range(len(values), 0, -1), order, strict=True):
+        least = adjusted[index] = min(least, values[index] * len(values) / rank)
+    return adjusted
 
 
 def t_quantile(degrees: int) -> float:

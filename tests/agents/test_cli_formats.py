@@ -228,4 +228,31 @@ def test_messages_whose_conversation_has_an_unknown_name_are_refused_with_the_wa
     lines = [message(n, ("user", "assistant")[n % 2], f"text {n}", ticket=f"T-{n // 4}") for n in range(12)]
     (tmp_path / "log.jsonl").write_bytes(b"".join(lines))
     done = replay(tmp_path, tmp_path / "log.jsonl")
-    assert "'ticket' repeats like one; `turnsignal convert FILE --propose" in str(done.exception)
+    assert "'ticket' repeats like one; `turnsignal convert " in str(done.exception)
+
+
+def test_a_check_can_be_had_as_json_alone_on_standard_output(tmp_path: Path) -> None:
+    done = run("convert", DATA / "sharegpt.jsonl", "--check", "--json")
+    assert done.exit_code == 0, done.output
+    told = orjson.loads(done.stdout)
+    (documents,) = [share for share in told["check"] if share["what"] == "answers with documents"]
+    assert (documents["n"], documents["of"], documents["is_low"]) == (0, 2, True)
+    assert "the retriever is not recorded" in documents["mend"]
+    assert told["files"][0]["format"] == "sharegpt"
+    assert told["turns"] == 4
+
+
+@pytest.mark.parametrize("command", ["replay", "convert"])
+def test_a_role_that_nobody_knows_is_told_with_what_to_type(command: str, tmp_path: Path) -> None:
+    path = tmp_path / "turns.jsonl"
+    roles = ("user", "Kunde", "Kunde")
+    path.write_bytes(
+        b"\n".join(orjson.dumps(TURN | {"role": role, "turn_id": f"t{n}"}) for n, role in enumerate(roles))
+    )
+    options = ["--out", tmp_path / "out"] if command == "replay" else ["--check"]
+    done = run(command, path, *options)
+    assert "got 'Kunde'" in done.output
+    assert f"turnsignal convert {path} --propose mapping.toml; there, role = {{" in done.output
+    mapping = tmp_path / "mapping.toml"
+    assert run("convert", path, "--propose", mapping).exit_code == 0
+    assert "3 turns" in replay(tmp_path, path, "--mapping", mapping).output

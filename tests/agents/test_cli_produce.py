@@ -7,8 +7,9 @@ import orjson
 import pytest
 
 from turnsignal.agents.commands.explain import explain, from_kafka
-from turnsignal.agents.files.importing import HowToRead, Imported
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.produce import Produced, produce_files
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.kafka.brokers import MockBroker
 from turnsignal.agents.kafka.topics import create_topics
 from turnsignal.agents.settings import Settings

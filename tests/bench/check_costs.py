@@ -12,7 +12,7 @@ from session import Row, Session
 from tables import Rounds, Target, number, table
 
 from turnsignal.stream.checks import CHECKS, parse_check
-from turnsignal.stream.checks.protocol import Finding
+from turnsignal.stream.checks.protocol import CheckResult
 from turnsignal.stream.citations.reader import Citations, citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.records.turns import Turn, decode_turn
@@ -50,7 +50,7 @@ def _fresh(turns: Sequence[Turn], found: dict[int, Citations]) -> list[Response]
     return [Response(t.text, t.retrieved, lambda *_, t=t: found[id(t)], t.platform) for t in turns]
 
 
-def _seconds(look: Callable[[Response], Finding], responses: Sequence[Response]) -> float:
+def _seconds(look: Callable[[Response], CheckResult], responses: Sequence[Response]) -> float:
     began = time.process_time()
     for response in responses:
         look(response)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.conformance.growth import is_linear, ratio_of_times, steps
 from tests.conformance.hostile import OPENERS, PIECES, TEXTS, repeated
 from turnsignal.stream.checks import CHECKS, parse_check
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, CheckResult, Result
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.records.turns import Document
@@ -88,10 +88,10 @@ def test_any_text_gets_a_finding_and_always_the_same(name: str, text: str) -> No
     assert parse_check(name).check(answer(text)) == finding
 
 
-def is_a_finding(finding: Finding, text: str) -> None:
+def is_a_finding(finding: CheckResult, text: str) -> None:
     """A failure says why in one line that a product manager can read on any screen."""
     if finding.result is Result.ERROR:  # the one thing that a text can do to a check: not be read whole
-        assert finding == Finding(Result.ERROR, CUT)
+        assert finding == CheckResult(Result.ERROR, CUT)
         assert len(text) > 800
         return
     assert finding.result in (Result.PASS, Result.FAIL, Result.NOT_APPLICABLE)
@@ -138,7 +138,7 @@ def test_times_grow_no_worse_than_the_text(piece: str) -> None:
     texts = {size: repeated(piece, size) for size in (50_000, 200_000)}
     citations = {size: READ(text, DOCUMENTS) for size, text in texts.items()}
 
-    def timed(name: str, size: int) -> Callable[[], Finding]:
+    def timed(name: str, size: int) -> Callable[[], CheckResult]:
         check = parse_check(name)
         return lambda: check.check(Response(texts[size], DOCUMENTS, lambda *_: citations[size], "slack"))
 

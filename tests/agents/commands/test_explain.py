@@ -4,8 +4,11 @@ from pathlib import Path
 
 import orjson
 import pytest
+from click.testing import CliRunner
 
+from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.explain import _show_time, explain, from_directory, from_file
+from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.files.replaying import replay_files
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite
@@ -96,3 +99,50 @@ def test_texts_are_redacted_as_they_were_scored_and_what_cannot_be_read_is_said(
     shown = "\n".join(explain(from_file(write(tmp_path / "turns.jsonl", *lines), "c", suite)))
     assert "Write to \\[email]." in shown
     assert "a line of it could not be read: " in shown
+
+
+DATA = Path(__file__).parents[2] / "data" / "formats"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("mapped.csv", ("--mapping", str(DATA / "mapped.toml"))),
+        ("openai.jsonl", ()),
+        ("sharegpt.jsonl", ("--format", "sharegpt")),
+    ],
+)
+def test_what_is_printed_to_be_typed_next_shows_the_texts_of_any_log(
+    name: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    out = str(tmp_path / "out")
+    done = CliRunner().invoke(turnsignal, ["replay", str(DATA / name), *options, "--out", out])
+    assert done.exit_code == 0, done.output
+    ids = {
+        orjson.loads(row)["conversation_id"] for row in (tmp_path / "out" / "scores.jsonl").read_bytes().splitlines()
+    }
+    for conversation in ids:
+        for source in (["--from", out], ["--from", str(DATA / name), *options]):
+            shown = CliRunner().invoke(turnsignal, ["conversation", conversation, *source])
+            assert shown.exit_code == 0, shown.output
+            assert "Which" in shown.output
+            assert "Settings" in shown.output
+            assert "not shown" not in shown.output
+
+
+def test_turns_that_deviate_are_shown_as_they_were_scored(tmp_path: Path) -> None:
+    turns = write(tmp_path / "turns.jsonl", turn("a1", 5, "Hold it.") | {"role": "ai"})
+    shown = "\n".join(explain(from_file(turns, "c", Suite(), read_how(None, None))))
+    assert "Hold it." in shown
+    assert "assistant" in shown
+
+
+def test_a_mapping_that_is_gone_is_named_and_the_scores_stay(tmp_path: Path) -> None:
+    mapping = tmp_path / "m.toml"
+    mapping.write_bytes((DATA / "mapped.toml").read_bytes())
+    out = str(tmp_path / "out")
+    CliRunner().invoke(turnsignal, ["replay", str(DATA / "mapped.csv"), "--mapping", str(mapping), "--out", out])
+    mapping.unlink()
+    shown = CliRunner().invoke(turnsignal, ["conversation", "17", "--from", out]).output
+    assert "expected a mapping in TOML" in shown
+    assert "unscored" in shown

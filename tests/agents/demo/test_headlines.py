@@ -4,14 +4,14 @@ import pytest
 
 from tests.agents.demo.rows import follow_up, response
 from turnsignal.agents.demo.headlines import headlines
-from turnsignal.agents.demo.live_comparison import Finding
+from turnsignal.agents.demo.live_comparison import ReleaseChange
 from turnsignal.agents.demo.live_statistics import LiveStatistics
 from turnsignal.stream.suite import parse_suite
 
 SINCE = 1_767_276_120.0  #: 2026-01-01 14:02 UTC
 
 
-def statistics(*findings: Finding) -> LiveStatistics:
+def statistics(*findings: ReleaseChange) -> LiveStatistics:
     known = LiveStatistics(parse_suite(""))
     for assistant in ("support", "billing"):
         for version, ndcg, value in (("v1", 0.81, 0.8), ("v2", 0.24, 0.6)):
@@ -21,9 +21,9 @@ def statistics(*findings: Finding) -> LiveStatistics:
     return known
 
 
-def finding(assistant: str, **verdicts: str) -> Finding:
+def finding(assistant: str, **verdicts: str) -> ReleaseChange:
     named = {name.replace("nDCG", "nDCG@5"): verdict for name, verdict in verdicts.items()}
-    return Finding(assistant, "v1", "v2", SINCE, 40, named)
+    return ReleaseChange(assistant, "v1", "v2", SINCE, 40, named)
 
 
 def test_a_release_that_answers_worse_is_named_with_the_time_and_the_figures() -> None:
@@ -75,6 +75,6 @@ def test_a_release_that_is_not_compared_yet_is_not_passed_over() -> None:
 
 def test_a_figure_that_has_no_column_is_named_without_numbers() -> None:
     known = statistics()
-    known.findings = [Finding("support", "v1", "v2", SINCE, 40, {"table.cells": "worse"})]
+    known.findings = [ReleaseChange("support", "v1", "v2", SINCE, 40, {"table.cells": "worse"})]
     (headline,) = headlines(known, SINCE)
     assert (headline.sentence, headline.figures) == ("v2 of support answers worse since 14:02 UTC", ("table.cells",))

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from tests.agents.demo.picture import PICTURE, SHOWN, as_svg, play_demo
 from tests.agents.demo.rows import follow_up, response
-from turnsignal.agents.demo.live_comparison import Finding
+from turnsignal.agents.demo.live_comparison import ReleaseChange
 from turnsignal.agents.demo.live_statistics import LiveStatistics
 from turnsignal.agents.demo.terminal_view import (
     Summary,
@@ -35,7 +35,7 @@ def statistics() -> LiveStatistics:
 
 def worse() -> LiveStatistics:
     known = statistics()
-    known.findings = [Finding("support", "v1", "v2", 1000.0, 40, {"nDCG@5": "worse"})]
+    known.findings = [ReleaseChange("support", "v1", "v2", 1000.0, 40, {"nDCG@5": "worse"})]
     return known
 
 
@@ -146,7 +146,7 @@ def test_text_from_records_is_shown_as_text() -> None:
     evil = "[bold]\x1b]0;owned\x07"
     known.on_row(response(evil, assistant=evil))
     known.on_row(follow_up("1", evil, 0.1, "[/red]", assistant=evil))
-    known.findings = [Finding(evil, evil, evil, 1000.0, 40, {evil: "worse"})]
+    known.findings = [ReleaseChange(evil, evil, evil, 1000.0, 40, {evil: "worse"})]
     shown = printed(View(known, VITALS), force_terminal=True, color_system=None)
     for text in (shown, describe_state(known, VITALS), *describe_headlines(known)):
         assert "\x1b]0" not in text

@@ -8,8 +8,9 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.agents.files.importing import FileReport, HowToRead, Imported
+from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.formats import FORMATS
 from turnsignal.stream.formats.mapping import parse_format_mapping

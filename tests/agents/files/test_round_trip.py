@@ -8,7 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.agents.files.importing import HowToRead, Imported
+from turnsignal.agents.files.importing import Imported
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.files.replaying import replay_files
 from turnsignal.stream.simulation import Traffic, simulate
 from turnsignal.stream.suite import Suite

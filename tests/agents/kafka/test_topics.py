@@ -45,7 +45,7 @@ def test_every_name_begins_with_the_prefix_and_changelogs_are_named_as_faust_nam
     assert names["dead_letters"] == "acme.dead-letters"
     assert names["conversations_changelog"] == "acme-score-conversations-changelog"
     assert names["series_changelog"] == "acme-watch-series-changelog"
-    assert len(set(names.values())) == len(TOPICS) == 10
+    assert len(set(names.values())) == len(TOPICS) == 11
 
 
 def test_the_longest_name_fits_into_kafkas_limit() -> None:

@@ -124,6 +124,18 @@ def test_logs_of_other_kinds_are_read_as_the_command_reads_them(tmp_path: Path) 
         assert turnsignal.replay(given).summary["turns"] == {"assistant": 2, "user": 4}
 
 
+def test_a_format_a_mapping_and_alerts_are_given_as_to_the_command(tmp_path: Path) -> None:
+    formats = Path(__file__).parents[2] / "data" / "formats"
+    mapped = turnsignal.replay(formats / "mapped.csv", mapping=formats / "mapped.toml", alerts=True)
+    assert mapped.summary["turns"] == {"assistant": 2, "user": 2}
+    assert mapped.summary["alerts"]["incidents"] == []
+    assert "alerts" not in turnsignal.replay(formats / "sharegpt.jsonl", format="sharegpt").summary
+    with pytest.raises(turnsignal.ConfigError, match="format: expected one of turnsignal, openai, "):
+        turnsignal.replay(formats / "sharegpt.jsonl", format="carrier pigeon")
+    with pytest.raises(turnsignal.ConfigError, match="exclude each other"):
+        turnsignal.replay(formats / "mapped.csv", mapping=formats / "mapped.toml", strict=True)
+
+
 def test_no_turns_are_a_result_that_says_so() -> None:
     result = turnsignal.replay([])
     assert result.summary["turns"] == {}

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.agents.files.importing import HowToRead
+from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.measure.page import page
 from turnsignal.agents.measure.run import (
     LabelledRecording,

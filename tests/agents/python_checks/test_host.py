@@ -23,7 +23,7 @@ from turnsignal.agents.python_checks.host import OLDEST, VARIABLES, CheckProcess
 from turnsignal.agents.score import make_score_app
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.tasks import TaskManager
-from turnsignal.stream.checks.protocol import PASSED, Check, Finding, Result
+from turnsignal.stream.checks.protocol import PASSED, Check, CheckResult, Result
 from turnsignal.stream.checks.python import Hosted
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
@@ -227,7 +227,7 @@ def test_a_function_answers_and_what_it_prints_reaches_nobody(
     ready: dict[str, Check], capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert ready["polite"].check(answer("Please wait.")) is PASSED
-    assert ready["polite"].check(answer("Wait!")) == Finding(Result.FAIL, "the function says no")
+    assert ready["polite"].check(answer("Wait!")) == CheckResult(Result.FAIL, "the function says no")
     assert capfd.readouterr() == ("", "")
 
 
@@ -248,12 +248,14 @@ def test_a_function_that_fails_is_an_error_with_a_short_reason(ready: dict[str, 
         "asks": "acme_checks:asks raised EOFError: EOF when reading a line",
     }
     for name, check in ready.items():
-        assert check.check(answer("x")) == Finding(Result.ERROR, said[name])
+        assert check.check(answer("x")) == CheckResult(Result.ERROR, said[name])
 
 
 @uses("leave", "crash", "polite")
 def test_a_process_that_ends_is_replaced_and_the_others_go_on(ready: dict[str, Check]) -> None:
-    assert ready["leave"].check(answer("leave")) == Finding(Result.ERROR, "acme_checks:leave: ended its process with 7")
+    assert ready["leave"].check(answer("leave")) == CheckResult(
+        Result.ERROR, "acme_checks:leave: ended its process with 7"
+    )
     assert ready["polite"].check(answer("please")) is PASSED
     assert ready["crash"].check(answer("x")).explanation == "acme_checks:crash: ended its process by SIGSEGV"
     assert ready["polite"].check(answer("please")) is PASSED
@@ -263,7 +265,7 @@ def test_a_process_that_ends_is_replaced_and_the_others_go_on(ready: dict[str, C
 def test_a_function_that_overruns_its_time_is_killed_and_the_next_response_is_judged() -> None:
     with hosted(suite_of("acme_checks:hang")) as suite:
         [(_, check)] = suite.parsed_checks
-        assert check.check(answer("hang")) == Finding(
+        assert check.check(answer("hang")) == CheckResult(
             Result.ERROR, "acme_checks:hang: overran its time of 100 ms and was killed"
         )
         assert check.check(answer("x")) is PASSED
@@ -293,7 +295,7 @@ def runs(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("process", [[f"acme_checks:{name}" for name in names]], indirect=True)
 
 
-def ask(process: CheckProcess, name: str, text: str) -> Finding:
+def ask(process: CheckProcess, name: str, text: str) -> CheckResult:
     [(_, check)] = suite_of(f"acme_checks:{name}", more='timeout = "5s"').parsed_checks
     return process(cast("Hosted", check), answer(text))
 
@@ -325,17 +327,17 @@ def test_a_check_that_keeps_near_its_limit_is_charged_too() -> None:
 @uses("forge", "never")
 def test_lines_that_a_check_writes_into_the_pipe_are_its_own_error_and_flip_no_other(ready: dict[str, Check]) -> None:
     for _ in range(3):
-        assert ready["forge"].check(answer("x")) == Finding(
+        assert ready["forge"].check(answer("x")) == CheckResult(
             Result.ERROR, "acme_checks:forge: wrote into a pipe that is not its own and was killed"
         )
-        assert ready["never"].check(answer("x")) == Finding(Result.FAIL, "the function says no")
+        assert ready["never"].check(answer("x")) == CheckResult(Result.FAIL, "the function says no")
 
 
 @runs("flood", "never")
 def test_a_check_that_floods_the_pipe_costs_its_neighbour_no_answer_and_is_charged_alone(process: CheckProcess) -> None:
     flooded, refused = [], "acme_checks:flood is not asked"
     for _ in range(8):
-        assert ask(process, "never", "x") == Finding(Result.FAIL, "the function says no")
+        assert ask(process, "never", "x") == CheckResult(Result.FAIL, "the function says no")
         flooded.append(str(ask(process, "flood", "x").explanation).startswith(refused))
     assert flooded[0] is False
     assert flooded[-1] is True
@@ -349,14 +351,14 @@ def test_a_line_written_after_the_answer_is_nobodys_answer(ready: dict[str, Chec
     for _ in range(3):
         assert ready["forge_late"].check(answer("forge")) is PASSED
         (tmp_path / "forged").read_bytes()
-        assert ready["never"].check(answer("x")) == Finding(Result.FAIL, "the function says no")
+        assert ready["never"].check(answer("x")) == CheckResult(Result.FAIL, "the function says no")
 
 
 @runs("leave_late", "never")
 def test_a_process_that_ends_between_two_calls_costs_no_check_its_answer(process: CheckProcess) -> None:
     assert ask(process, "leave_late", "x") is PASSED
     os.waitid(os.P_PID, process._process.pid, os.WEXITED | os.WNOWAIT)
-    assert ask(process, "never", "x") == Finding(Result.FAIL, "the function says no")
+    assert ask(process, "never", "x") == CheckResult(Result.FAIL, "the function says no")
 
 
 @uses("environment")

@@ -60,7 +60,7 @@ def test_a_record_whose_dead_letter_is_refused_holds_its_partition_and_is_kept(
     error = KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
     batch = PartitionBatch(0, {"turnsignal.turns": [TURN]})
     assert buffer.claim(0)
-    work._come_to_nothing(task, batch, BatchResult(set_aside=True), error)
+    work._split_or_hold(task, batch, BatchResult(set_aside=True), error)
     assert (task.refused, buffer.waiting_for(0)) == (1, 1)
     assert "partition 0 is held: what sets turnsignal.turns-0 offsets 7 to 7 (1 records) aside" in caplog.text
     assert "MSG_SIZE_TOO_LARGE" in caplog.text

@@ -1,4 +1,4 @@
-"""What a partition that came to nothing does next, and how a take-over knows of it."""
+"""What a partition that failed does next, and how a take-over knows of it."""
 
 import pytest
 

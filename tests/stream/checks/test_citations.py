@@ -1,5 +1,5 @@
 from turnsignal.stream.checks import compliance, parse_check
-from turnsignal.stream.checks.protocol import Finding, Result
+from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.citations.reader import Citation, Citations, Fault, citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.records.turns import Document
@@ -47,7 +47,7 @@ def test_format_reports_the_first_malformed_marker() -> None:
     faults = [Fault("malformed", "(doc_2)", 20, 27, "doc_id"), Fault("malformed", "[doc_1", 4, 10, "doc_id")]
     response = read_as(Citations([], faults, [(4, 10), (20, 27)]), "One [doc_1 and then (doc_2).")
     finding = parse_check("citation.format").check(response)
-    assert finding == Finding(Result.FAIL, "'[doc_1' is not a well-formed citation", 4, 10)
+    assert finding == CheckResult(Result.FAIL, "'[doc_1' is not a well-formed citation", 4, 10)
 
 
 def test_a_dangling_marker_is_well_formed() -> None:
@@ -132,7 +132,7 @@ def test_marker_between_a_short_form_and_the_stop_is_placed_well() -> None:
 
 def test_four_citations_in_a_row_are_one_too_many() -> None:
     finding = parse_check("citation.max_consecutive").check(answer("So it is [1][2], [3] [4]. And so [5]."))
-    assert finding == Finding(Result.FAIL, "4 citations in a row, at most 3 are allowed", 9, 24)
+    assert finding == CheckResult(Result.FAIL, "4 citations in a row, at most 3 are allowed", 9, 24)
 
 
 def test_words_between_citations_end_the_row() -> None:

@@ -3,12 +3,12 @@
 import pytest
 
 from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.protocol import Finding, Result
+from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 
 
-def find(name: str, text: str) -> Finding:
+def find(name: str, text: str) -> CheckResult:
     return parse_check(name).check(Response(text, [], lambda _text, _documents: Citations()))
 
 

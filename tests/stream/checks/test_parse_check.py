@@ -1,12 +1,12 @@
 import pytest
 
 from turnsignal.stream.checks import compliance, parse_check
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.checks.startend import EndChecker
 from turnsignal.stream.errors import ConfigError
 
-FAILED = Finding(Result.FAIL, "no")
-BROKEN = Finding(Result.ERROR, "the check failed")
+FAILED = CheckResult(Result.FAIL, "no")
+BROKEN = CheckResult(Result.ERROR, "the check failed")
 
 
 def complaint(name: str) -> str:

@@ -1,12 +1,12 @@
 import pytest
 
 from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.protocol import Finding, Result
+from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 
 
-def find(name: str, text: str, platform: str | None) -> Finding:
+def find(name: str, text: str, platform: str | None) -> CheckResult:
     return parse_check(name).check(Response(text, [], lambda _text, _documents: Citations(), platform))
 
 
@@ -31,7 +31,7 @@ def find(name: str, text: str, platform: str | None) -> Finding:
     ],
 )
 def test_slack_markup_passes_on_slack(text: str) -> None:
-    assert find("platform.slack", text, "slack") == Finding(Result.PASS)
+    assert find("platform.slack", text, "slack") == CheckResult(Result.PASS)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.named import one_line
-from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Finding, Result
+from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.checks.python import Hosted, Python, plain, read_result
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
@@ -61,7 +61,7 @@ def test_a_check_that_nobody_runs_is_an_error_and_passes_nobody() -> None:
 def test_a_suite_hands_the_runner_the_check_with_its_version_and_time() -> None:
     asked: list[tuple[str, int, float, str]] = []
 
-    def runner(check: Hosted, response: Response) -> Finding:
+    def runner(check: Hosted, response: Response) -> CheckResult:
         asked.append((check.name, check.version, check.timeout, response.text))
         return PASSED
 
@@ -132,14 +132,14 @@ def test_a_function_is_given_plain_data_without_the_texts_of_documents() -> None
     ("returned", "finding"),
     [
         (True, PASSED),
-        (False, Finding(Result.FAIL, "the function says no")),
+        (False, CheckResult(Result.FAIL, "the function says no")),
         ({"passed": True, "explanation": "fine"}, PASSED),
         ({"result": "not_applicable"}, NOT_APPLICABLE),
-        ({"passed": False, "explanation": "rude", "start": 2, "end": 6}, Finding(Result.FAIL, "rude", 2, 6)),
-        ({"result": "fail", "explanation": "two\nlines"}, Finding(Result.FAIL, "two lines")),
+        ({"passed": False, "explanation": "rude", "start": 2, "end": 6}, CheckResult(Result.FAIL, "rude", 2, 6)),
+        ({"result": "fail", "explanation": "two\nlines"}, CheckResult(Result.FAIL, "two lines")),
     ],
 )
-def test_what_a_function_may_answer(returned: object, finding: Finding) -> None:
+def test_what_a_function_may_answer(returned: object, finding: CheckResult) -> None:
     assert read_result(returned, 10) == finding
 
 

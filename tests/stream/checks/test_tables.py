@@ -1,7 +1,7 @@
 import pytest
 
 from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.protocol import Finding, Result
+from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import max_steps, parse_markdown
@@ -9,7 +9,7 @@ from turnsignal.stream.text.markdown import max_steps, parse_markdown
 HEAD = "| Step | Where |\n|------|-------|\n"
 
 
-def find(text: str) -> Finding:
+def find(text: str) -> CheckResult:
     response = Response(text, [], lambda _text, _documents: Citations())
     return parse_check("table.cells").check(response)
 

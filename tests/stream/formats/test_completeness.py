@@ -2,18 +2,22 @@
 
 from typing import Any
 
+import orjson
+import pytest
+
 from turnsignal.stream.formats.completeness import Completeness, Share
+from turnsignal.stream.records.turns import Turn, decode_turn
 
 
-def turn(conversation: str, role: str, **more: Any) -> dict[str, Any]:
-    fields = {"conversation_id": conversation, "role": role, "text": "a [1]", "timestamp": "2025-06-15T12:00:00+00:00"}
-    return fields | more
+def turn(conversation: str, role: str, **more: Any) -> Turn:
+    fields = {"conversation_id": conversation, "turn_id": "t", "role": role, "text": "a [1]"}
+    return decode_turn(orjson.dumps(fields | {"timestamp": "2025-06-15T12:00:00+00:00"} | more))
 
 
-def shares(*turns: dict[str, Any]) -> dict[str, Share]:
+def shares(*turns: Turn) -> dict[str, Share]:
     counted = Completeness()
     for each in turns:
-        counted.add(each)
+        counted.add(each, names_environment=each.turn_id == "named")
     return {share.what: share for share in counted.shares()}
 
 
@@ -26,7 +30,7 @@ def test_conversations_that_stand_among_each_other_are_told_apart() -> None:
 
 
 def test_what_few_have_is_low() -> None:
-    answers = [turn("a", "assistant", retrieved=[{"doc_id": "d"}], version="v1", environment="production")]
+    answers = [turn("a", "assistant", retrieved=[{"doc_id": "d"}], version="v1", turn_id="named")]
     answers += [turn("b", "assistant", text="no source", timestamp="1970-01-01T00:00:00+00:00")]
     low = {what for what, share in shares(*answers).items() if share.is_low}
     assert low == {
@@ -37,3 +41,37 @@ def test_what_few_have_is_low() -> None:
         "turns with a plausible time",
         "turns that name their environment",
     }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See the guide [1].",
+        "See the guide [ID: d-reset].",
+        "See the guide<sup>1</sup>.",
+        "See [the guide](https://help.example/reset).",
+        "See the guide 【1†source】.",
+    ],
+)
+def test_an_answer_cites_where_the_reader_that_scores_it_says_so(text: str) -> None:
+    document = {"doc_id": "d-reset", "title": "Reset guide", "url": "https://help.example/reset"}
+    counted = shares(turn("a", "assistant", text=text, retrieved=[document]))
+    assert counted["answers with citations"][1:3] == (1, 1)
+    assert counted["of these with documents whose citations name one"][1:3] == (1, 1)
+
+
+def test_citations_delivered_beside_the_text_count_and_other_brackets_do_not() -> None:
+    beside = {"citations": [{"doc_id": "d1", "start_index": 0, "end_index": 3}]}
+    counted = shares(
+        turn("a", "assistant", text="See the guide.", retrieved=[{"doc_id": "d1"}], metadata=beside),
+        turn("b", "assistant", text="Type argv[1] and [Enter]."),
+    )
+    assert counted["answers with citations"][1:3] == (1, 2)
+
+
+def test_citations_that_name_nothing_that_was_retrieved_are_told_with_their_mend() -> None:
+    share = shares(turn("a", "assistant", text="So [7].", retrieved=[{"doc_id": "d1"}]))[
+        "of these with documents whose citations name one"
+    ]
+    assert share.is_low
+    assert "zero_based" in share.mend

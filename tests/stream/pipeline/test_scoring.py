@@ -8,7 +8,7 @@ import pytest
 
 from turnsignal.stream.checks.citations import Format
 from turnsignal.stream.checks.platform import Slack
-from turnsignal.stream.checks.protocol import Finding, Result
+from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Exchange, Response
 from turnsignal.stream.conversations.pairing import PendingResponse
 from turnsignal.stream.measures.order import in_order, in_retrieval_order
@@ -157,7 +157,7 @@ def test_a_failed_check_says_where_and_why() -> None:
 
 
 def test_a_check_that_raises_is_an_error_and_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(self: Format, response: Response) -> Finding:
+    def broken(self: Format, response: Response) -> CheckResult:
         raise RuntimeError("broken")
 
     monkeypatch.setattr(Format, "evaluate", broken)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from turnsignal.stream.reports.findings import TOPICS, find, unscored
+from turnsignal.stream.reports.findings import THEMES, find, unscored
 from turnsignal.stream.statistics.claims import DIRECTIONS, OUTCOMES, UNANSWERED_OF_ALL
 
 
@@ -60,7 +60,7 @@ def test_each_kind_of_change_has_words_of_its_own(figure: str, change: dict[str,
 
 
 def test_every_figure_with_a_direction_has_a_topic_of_its_own() -> None:
-    named = {figure for topic in TOPICS for figure in topic.figures}
+    named = {figure for theme in THEMES for figure in theme.figures}
     assert {*OUTCOMES, *DIRECTIONS, UNANSWERED_OF_ALL} - named == {"uncited", "checks_applied", "coverage"}
 
 

@@ -21,7 +21,7 @@ _UNRETRIEVED = (0, 0.0, 0, 0.0)  # nor any votes
 
 def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: float = 4.0) -> "array[float]":
     """Three answers, of which one is ranked; two follow-ups."""
-    latency = 3 * SECONDS.place(seconds)
+    latency = 3 * SECONDS.fraction(seconds)
     cited, dangling, failed, applied = (3, 3.0), (3, 0.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
     answers = [*cited, *dangling, *_UNRETRIEVED, *failed, *applied, 3, latency, 3]
@@ -315,7 +315,7 @@ def test_six_documents_everywhere_against_four_everywhere_is_no_chance() -> None
         for i in range(60):
             part = found.empty()
             part[0], part[1], part[-1] = 1, ndcg - 0.05 * (i % 2), 1
-            part[place], part[place + 1] = 1, DOCUMENTS_GIVEN.place(documents)
+            part[place], part[place + 1] = 1, DOCUMENTS_GIVEN.fraction(documents)
             at = first + i
             went = ConversationScores(
                 ("support", version), "resolved", at, at, at, False, 1, {("support", version): part}, at

@@ -4,7 +4,7 @@ from markdown_it import MarkdownIt
 from tests.conformance.growth import steps
 from tests.conformance.hostile import SHAPES, repeated
 from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.protocol import Finding, Result
+from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import MAX_CHARACTERS, parse_markdown
@@ -24,7 +24,7 @@ ANSWERS = {
 }
 
 
-def find(check: str, text: str, platform: str | None = None) -> Finding:
+def find(check: str, text: str, platform: str | None = None) -> CheckResult:
     response = Response(text, [], lambda _text, _documents: Citations(markers=[(0, 1)]), platform)
     return parse_check(check).check(response)
 

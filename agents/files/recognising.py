@@ -1,0 +1,161 @@
+"""Recognising: by its first records, what format a file is in; or the way out where nobody can tell."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from turnsignal.agents.files.containers import Kind, kind_of, sample_of
+from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
+from turnsignal.stream.formats import FORMATS, OWN, recognise
+from turnsignal.stream.formats.mapping import parse_format_mapping
+from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.protocol import LogFormat
+from turnsignal.stream.formats.values import conversation_of
+
+_SHOWN_KEYS = 8  #: names of fields that are told of a file that nobody knows
+_LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns")
+
+
+class HowToRead(NamedTuple):
+    """What the user says of the files. format: a name of `FORMATS`, None to find out; mapping: a format of his own.
+
+    strict: files of turns, one a line, exactly as a topic takes them; mapping_file: where the mapping stands.
+    """
+
+    format: str | None = None
+    mapping: LogFormat | None = None
+    strict: bool = False
+    mapping_file: Path | None = None
+
+    def as_json(self) -> dict[str, str]:
+        """Return what `read_how` takes to read the same files in the same way again; nothing where nothing was said."""
+        told = {"format": self.format, "mapping": None if self.mapping_file is None else str(self.mapping_file)}
+        return {key: value for key, value in told.items() if value is not None}
+
+
+def read_how(format_name: str | None, mapping: Path | None, *, strict: bool = False) -> HowToRead:
+    """Put together what the user said of files; raises ConfigError when it does not go together."""
+    if sum((format_name is not None, mapping is not None, strict)) > 1:
+        raise ConfigError("a format, a mapping and strict reading exclude each other: give one of them")
+    if format_name is not None and format_name not in FORMATS:
+        msg = f"format: expected one of {', '.join(FORMATS)}; got {format_name!r}"
+        raise ConfigError(msg)
+    if mapping is None:
+        return HowToRead(format_name, None, strict)
+    try:
+        text = mapping.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{mapping}: expected a mapping in TOML, got {describe_unreadable(error)}"
+        raise ConfigError(msg) from None
+    return HowToRead(None, parse_format_mapping(text, str(mapping)), strict, mapping)
+
+
+def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str]:
+    """Say how a file holds its records, the name of its format, the format, and by what it was recognised.
+
+    Raises ConfigError when several formats fit, TurnsignalError when none does and no line could be one of ours.
+    """
+    kind = kind_of(path)
+    if how.mapping is not None:
+        return kind, "the mapping", how.mapping, f"--mapping; {kind.value}"
+    if how.format is not None:
+        return kind, how.format, FORMATS[how.format], f"--format; {kind.value}"
+    if how.strict:
+        if kind is not Kind.LINES:
+            msg = f"{path}: expected JSON lines, got {kind.value}; leave --strict out, or convert the file first"
+            raise ConfigError(msg)
+        return kind, OWN, FORMATS[OWN], "--strict"
+    sample = sample_of(path, kind, as_records)
+    fitting = recognise(sample)
+    if not fitting and sample and all(map(is_bare_message, sample)):
+        fitting = recognise([{"messages": sample}])
+    if len(fitting) > 1:
+        names = ", ".join(f"{name} ({why})" for name, why in fitting.items())
+        msg = f"{path}: expected records of one format, got what fits {names}; choose one with --format"
+        raise ConfigError(msg)
+    for name, why in fitting.items():
+        return kind, name, FORMATS[name], f"{why}; {kind.value}"
+    if kind is Kind.LINES and not _is_foreign(sample):
+        return kind, OWN, FORMATS[OWN], "nothing else"  # what is wrong with its lines, each line says
+    keys = (
+        ", ".join(list(dict.fromkeys(key for record in sample for key in record))[:_SHOWN_KEYS]) or "nothing readable"
+    )
+    msg = (
+        f"{path}: expected one of the formats {', '.join(FORMATS)}; got {kind.value} with {keys}; "
+        f"write a mapping with `turnsignal convert {shlex.quote(str(path))} --propose mapping.toml`, and give it with "
+        "--mapping"
+    )
+    raise TurnsignalError(msg)
+
+
+def as_records(value: Any) -> list[dict[str, Any]]:
+    """Return the records that a value is: itself, those of the list that it wraps, or a list of messages as one.
+
+    Raises Refused for what is no object.
+    """
+    if isinstance(value, list) and value and all(map(is_bare_message, value)):
+        return [{"messages": value}]
+    if isinstance(value, list) and all(isinstance(part, dict) for part in value):
+        return value
+    if not isinstance(value, dict):
+        raise Refused(Reason.WRONG_TYPE, f"expected a JSON object, got {type(value).__name__}")
+    is_record = bool(value.keys() & _RECORD_KEYS) and value.get("object") != "list"
+    for inner in (value.get(key) for key in _LISTS) if not is_record and len(value) <= _WRAPPER_KEYS else ():
+        if isinstance(inner, list) and inner and all(isinstance(part, dict) for part in inner):
+            return inner
+    return [value]
+
+
+def repeated_key(messages: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return a field by which messages may belong together; without any they are one conversation."""
+    for key in sorted({key for message in messages for key in message} - _SAME_FOR_MANY):
+        values = [message.get(key) for message in messages]
+        if all(isinstance(value, str | int) for value in values) and 1 < len(set(values)) <= len(values) / 2:
+            return key
+    return None
+
+
+#: fields of messages that repeat and tell no conversations apart
+_SAME_FOR_MANY = frozenset(
+    [
+        "role",
+        "type",
+        "name",
+        "model",
+        "model_name",
+        "version",
+        "release",
+        "platform",
+        "channel",
+        "assistant",
+        "agent",
+        "environment",
+        "env",
+        "lang",
+        "language",
+        "status",
+        "vote",
+        "rating",
+        "tokens",
+        "finish_reason",
+        "content",
+        "text",
+    ]
+)
+_WRAPPER_KEYS = 6  #: of an object that only holds a list
+_RECORD_KEYS = {"id", "trace_id", "traceId", "run_type", "conversation_id", "role", "object", "messages"}
+
+
+def is_bare_message(value: Any) -> bool:
+    """Say whether a record is a message alone, without a word of whose it is."""
+    if not isinstance(value, dict) or conversation_of(value) is not None:
+        return False
+    speaks = role_of(value.get("role", value.get("type")))
+    return speaks is not None and ("content" in value or "data" in value or "text" in value)
+
+
+def _is_foreign(sample: Sequence[dict[str, Any]]) -> bool:
+    """Say whether records are whole, and none has a word of our own."""
+    own = {"conversation_id", "turn_id", "role", "text"}
+    return len(sample) > 0 and not any(own & record.keys() for record in sample)

@@ -1,0 +1,80 @@
+"""A mapping says how a log writes lists, dates and roles; what it does not know it names with the way out."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from turnsignal.stream.errors import ConfigError, Reason, Refused
+from turnsignal.stream.formats.mapping import FormatMapping, parse_format_mapping, read_date
+
+ROW = {"who": "user", "said": "How?", "c": "7", "at": "31.12.2024 13:45", "docs": "d1|d 2 | d3"}
+
+
+def mapping(*more: str) -> FormatMapping:
+    lines = ("[turns]", 'conversation_id = "c"', 'role = "who"', 'text = "said"', 'timestamp = "at"', *more)
+    return parse_format_mapping("\n".join(lines), "m.toml")
+
+
+def read(row: dict[str, Any], *more: str) -> Any:
+    (turn,) = mapping(*more).read(row, Counter())
+    return turn
+
+
+def test_a_date_of_days_months_and_years_is_read_in_the_format_that_the_mapping_names() -> None:
+    turn = read(ROW, 'date_format = "%d.%m.%Y %H:%M"')
+    assert turn["timestamp"] == "2024-12-31T13:45:00+00:00"
+    assert read_date("12/31/24 11:05 PM", "%m/%d/%y %I:%M %p") == 1_735_686_300.0
+    assert read_date("31.12.2024 13:45 +0200", "%d.%m.%Y %H:%M %z") == 1_735_645_500.0
+
+
+def test_documents_stand_apart_where_the_mapping_names_what_is_between_them() -> None:
+    more = ('date_format = "%d.%m.%Y %H:%M"', 'documents = "docs"', 'separator = "|"')
+    assert read(ROW, *more)["retrieved"] == [{"doc_id": "d1"}, {"doc_id": "d 2"}, {"doc_id": "d3"}]
+    assert read(ROW | {"docs": '["a", "b"]'}, *more)["retrieved"] == [{"doc_id": "a"}, {"doc_id": "b"}]
+    assert "retrieved" not in read(ROW | {"docs": " | "}, *more)
+
+
+def test_a_time_that_is_written_otherwise_is_refused_with_how_to_say_so() -> None:
+    with pytest.raises(Refused) as refused:
+        read(ROW)
+    assert refused.value.reason is Reason.BAD_TIMESTAMP
+    assert "got another: '31.12.2024 13:45'; try date_format = \"%d.%m.%Y %H:%M:%S\"" in refused.value.shown
+    with pytest.raises(Refused, match=r"expected a time at at written as %d %m %Y, got another"):
+        read(ROW, 'date_format = "%d %m %Y"')
+
+
+def test_an_exchange_with_a_time_that_cannot_be_read_is_refused_and_not_put_into_1970() -> None:
+    exchange = '[exchanges]\nquestion = "said"\nanswer = "said"\ntimestamp = "at"\n'
+    with pytest.raises(Refused, match="expected a time at at in ISO 8601"):
+        list(parse_format_mapping(exchange, "m.toml").read(ROW, Counter()))
+    (call,) = parse_format_mapping(exchange + 'date_format = "%d.%m.%Y %H:%M"', "m.toml").read(ROW, Counter())
+    assert not isinstance(call, dict)
+    assert call.start == 1_735_652_700.0
+
+
+def test_a_role_that_nobody_knows_is_named_with_the_line_that_gives_it_a_meaning() -> None:
+    with pytest.raises(Refused) as refused:
+        read(ROW | {"who": "Gast", "at": 0})
+    assert refused.value.reason is Reason.UNKNOWN_ROLE
+    assert '\'Gast\'; if it is the user: role = { path = "who", Gast = "user" }' in refused.value.shown
+    assert "Gast" not in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('separator = ""', r'\[turns\] separator: expected what stands between ids, such as "\|", got \'\''),
+        ('separator = "  "', "separator: expected"),
+        ("separator = 3", "got `int` - at"),
+        ('date_format = "%d.%m"', "does not name day, month and year once each"),
+        ('date_format = "%d.%m.%Y %Q"', "in which %Q means nothing"),
+        ('date_format = "%d.%d.%Y"', "does not name day, month and year"),
+        ('date_format = "%d.%m.%Y %"', "in which % means nothing"),
+        ('date_format = "DD.MM.YYYY"', "does not name day, month and year"),
+        (f'date_format = "%d.%m.%Y{" " * 60}"', "got 68 characters"),
+    ],
+)
+def test_a_separator_and_a_date_format_that_are_none_are_named_before_anything_is_read(line: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=told):
+        mapping(line)
