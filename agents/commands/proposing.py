@@ -36,8 +36,8 @@ def choose(reading: PromptReading) -> PromptReading:
         one.sentences for one in reading.proposals if one.doubt is not None
     }
     moved = len({sentence for sentences in doubted for sentence in sentences} - kept)
-    counts = {"covered": reading.covered - moved, "doubtful": reading.doubtful + moved}
-    return reading._replace(proposals=tuple(settled.values()), **counts)
+    proposals = tuple(settled.values())
+    return reading._replace(proposals=proposals, covered=reading.covered - moved, doubtful=reading.doubtful + moved)
 
 
 def write_suite(reading: PromptReading, name: str, origin: str) -> str:
