@@ -1,7 +1,8 @@
 """turnsignal: the console command.
 
 Every command imports what it needs when it runs, so that `--help` answers at once and `replay` needs no Kafka. Exit
-codes are the same everywhere: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again.
+codes are the same everywhere: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again,
+130 ended by Ctrl-C.
 """
 
 import os
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnsignal.agents.commands.convert import convert
+from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.kafka import kafka
 from turnsignal.agents.commands.measure import measure
 from turnsignal.agents.commands.options import (
@@ -29,7 +31,6 @@ from turnsignal.agents.commands.options import (
     how_to_read,
     open_console,
     print_json,
-    print_lines,
     reach_settings,
     read_settings,
     shown_progress,
@@ -40,7 +41,8 @@ from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
-from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_REFUSED, EXIT_RESTART
+from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_RESTART
+from turnsignal.agents.process.streams import make_printable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.environments import ENVIRONMENTS, PRODUCTION, read_environment
 
@@ -57,11 +59,23 @@ def _version() -> str:
         return "not installed (running from a checkout)"
 
 
+class _Commands(SuggestingGroup):
+    """All commands; each ends by Ctrl-C with the code that shells know it by."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("turnsignal: interrupted", err=True)
+            ctx.exit(EXIT_INTERRUPTED)
+
+
 @click.group(
-    cls=SuggestingGroup,
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again."
-    " Completion of commands and options in bash, also zsh and fish:"
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, setting or suite, 70 a worker to be started again,"
+    " 130 ended by Ctrl-C. Completion of commands and options in bash, also zsh and fish:"
     ' eval "$(_TURNSIGNAL_COMPLETE=bash_source turnsignal)". Start with: turnsignal replay --sample',
 )
 @click.version_option(_version(), prog_name="turnsignal")
@@ -166,8 +180,9 @@ def demo(
     from turnsignal.agents.demo.run import Options, run_demo
     from turnsignal.agents.files.importing import Imported
 
-    with Imported(files, how_to_read(format_name, mapping, strict=strict), say=click.echo) as imported:
-        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory)
+    how = how_to_read(format_name, mapping, strict=strict)
+    with Imported(files, how, say=click.echo) as imported:
+        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory, how.as_json())
         console = open_console()
         sys.exit(run_demo(wish, os.environ, console))
 
@@ -237,6 +252,7 @@ def replay(
     from turnsignal.agents.files.result import read_result
     from turnsignal.agents.files.sample import write_sample
     from turnsignal.agents.report.ending import format_ending
+    from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files
 
     if sample == bool(files):
@@ -349,12 +365,13 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (convert, produce, topics, forget, measure, suite, schema, kafka, review, regressions):
+for command in (convert, export, produce, topics, forget, measure, suite, schema, kafka, review, regressions):
     turnsignal.add_command(command)
 
 
 def main() -> None:
     """Run the command; say what went wrong in one line on standard error."""
+    make_printable()
     try:
         turnsignal.main(standalone_mode=True)
     except ConfigError as error:

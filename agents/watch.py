@@ -9,6 +9,7 @@ from typing import Any
 
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.pages.series import SeriesPages
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.apps import build_app
@@ -63,4 +64,6 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         topics=[topic_names(settings.prefix)[name] for name in ("series", "decisions")],
         max_series=MAX_GAUGES,
     )
-    return build_app(settings, TaskManager(settings, make_spec(settings, suite), metrics))
+    owner = TaskManager(settings, make_spec(settings, suite), metrics)
+    shown = SeriesPages(lambda: [task.processor for task in owner.tasks.values()])
+    return build_app(settings, owner, shown.pages())

@@ -7,6 +7,10 @@ TurnsignalError
 """
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class TurnsignalError(Exception):
@@ -74,3 +78,25 @@ class Refused(TurnsignalError):  # noqa: N818 - what it says is that, not that s
         self.shown = f"{detail}: {came}" if came else detail
         self.conversation_id = conversation_id
         self.role = role
+
+
+def describe_unreadable(error: Exception) -> str:
+    """Say in words why a text file could not be read.
+
+    >>> describe_unreadable(FileNotFoundError(2, "No such file or directory"))
+    'no such file'
+    """
+    if isinstance(error, FileNotFoundError):
+        return "no such file"
+    if isinstance(error, UnicodeDecodeError):
+        return "bytes that are no UTF-8; was it saved as UTF-16, or in an older encoding?"
+    return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+
+
+def describe_first_error(error: "ValidationError", whole: str) -> str:
+    """Describe what pydantic refused first: the key, what was expected, what came; whole: names what has no key."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"]) or whole
+    problem = first["msg"].removeprefix("Value error, ")
+    actual = "" if "got " in problem else f", got {str(first['input'])[:80]!r}"
+    return f"{key}: {problem}{actual}"

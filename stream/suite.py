@@ -24,7 +24,7 @@ from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.detection.alerting import AlertPart
 from turnsignal.stream.durations import Duration
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.follow_ups import failures, outcomes
 from turnsignal.stream.follow_ups import rules as follow_ups
 from turnsignal.stream.follow_ups.failures import Failures
@@ -375,15 +375,6 @@ def parse_suite(text: str, origin: str = "suite") -> Suite:
         raise ConfigError(" ".join(msg.splitlines())) from None
 
 
-def describe_first_error(error: ValidationError, whole: str) -> str:
-    """Say the first thing that pydantic found wrong: the key, what was expected, what came; whole: what has no key."""
-    first = error.errors(include_url=False)[0]
-    key = ".".join(str(part) for part in first["loc"]) or whole
-    said = first["msg"].removeprefix("Value error, ")
-    came = "" if "got " in said else f", got {str(first['input'])[:80]!r}"
-    return f"{key}: {said}{came}"
-
-
 def load_suite(path: str | Path | None) -> Suite:
     """Read a suite file; None gives the default suite.
 
@@ -394,6 +385,6 @@ def load_suite(path: str | Path | None) -> Suite:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{path}: expected a suite in TOML, got {error}"
+        msg = f"{path}: expected a suite in TOML, got {describe_unreadable(error)}; `turnsignal suite init` writes one"
         raise ConfigError(msg) from None
     return parse_suite(text, str(path))

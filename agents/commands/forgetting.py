@@ -15,7 +15,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from turnsignal.agents.files.produce import Sender
-from turnsignal.agents.kafka.reading import read_to_end
+from turnsignal.agents.kafka.logs import find_log, read_log
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, topic_metadata, topic_names, topic_settings
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
@@ -121,15 +121,18 @@ def find_conversations(
     progress: told how many of how many records are read. Raises TurnsignalError when the broker does not answer.
     """
     topic = topic_names(settings.prefix)["turns"]
+    ranges = find_log(settings, topic)
     ids: dict[str, None] = {}
     oldest, read = float("inf"), 0
-    for message in read_to_end(settings, topic, progress, committed=False):
-        read += 1
-        kind, stamp = message.timestamp()
-        oldest = min(oldest, stamp) if kind else oldest
-        name = _named(message.key())
-        if name is not None and name not in ids and _is_of(message.value(), user_id):
-            ids[name] = None
+    # Turns of unfinished transactions are read, too: they hide nobody.
+    for messages in read_log(settings, topic, ranges, committed=False, progress=progress):
+        read += len(messages)
+        for message in messages:
+            kind, stamp = message.timestamp()
+            oldest = min(oldest, stamp) if kind else oldest
+            name = _named(message.key())
+            if name is not None and name not in ids and _is_of(message.value(), user_id):
+                ids[name] = None
     return UserConversations(
         list(ids), read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
     )

@@ -7,7 +7,15 @@ from pathlib import Path
 import click
 import orjson
 
-from turnsignal.agents.commands.options import FORMAT, STRICT, SUITE, how_to_read, open_console, shown_progress
+from turnsignal.agents.commands.options import (
+    FORMAT,
+    STRICT,
+    SUITE,
+    how_to_read,
+    open_console,
+    print_json,
+    shown_progress,
+)
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
@@ -23,7 +31,14 @@ _EXTRA = ("sklearn", "scipy", "jinja2", "matplotlib")
 @click.option(
     "--resamples", type=click.IntRange(0, 100_000), default=500, show_default=True, help="Draws for intervals."
 )
-@click.option("--json", "json_file", type=_FILE, help="Write {set: {figure: {value, low, high, n}}} to this file.")
+@click.option(
+    "--json",
+    "json_file",
+    type=_FILE,
+    is_flag=False,
+    flag_value="-",
+    help="Print {set: {figure: {value, low, high, n}}} as JSON; with FILE, write it there, beside the table.",
+)
 @click.option("--html", "html_file", type=_FILE, help="Write a page with pictures to this file.")
 @FORMAT
 @STRICT
@@ -88,16 +103,21 @@ def measure(
     size = Recording(path for folder in sets for path in turn_files(folder)).size
     with shown_progress("measuring", size) as (_, reading, _records):
         measured = measure_sets(sets, mappings, suite, time.time(), resamples=resamples, how=how, progress=reading)
-    console = open_console()
-    for part in format_table(measured):
-        console.print(part, highlight=False, soft_wrap=False)
+    is_printed = json_file == Path("-")
+    if is_printed:
+        json_file = None
+        print_json(as_json(measured))
+    else:
+        console = open_console()
+        for part in format_table(measured):
+            console.print(part, highlight=False, soft_wrap=False)
     if json_file is not None:
         _write(json_file, orjson.dumps(as_json(measured), option=orjson.OPT_INDENT_2).decode() + "\n")
     if html_file is not None:
         _write(html_file, page(measured))
     written = [str(path) for path in (json_file, html_file) if path is not None]
     if written:
-        click.echo(f"Wrote {' and '.join(written)}.")
+        click.echo(f"Wrote {' and '.join(written)}.", err=is_printed)
     if not any(one.measurements or one.note.startswith("no evaluator") for one in measured):
         click.echo("Nothing to measure: see `turnsignal measure --help` for how labels are given.", err=True)
         sys.exit(EXIT_FAILED)

@@ -11,9 +11,7 @@ import click
 from turnsignal.stream.errors import ConfigError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rich.console import Console, RenderableType
+    from rich.console import Console
 
     from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.settings import Settings
@@ -109,24 +107,28 @@ def reach_settings() -> "Settings":
 
 
 def open_console() -> "Console":
-    """Open the terminal; where there is none, and COLUMNS is not set, lines are as long as the tables need."""
+    """Open the terminal; where there is none, and COLUMNS is not set, lines are as long as the tables need.
+
+    There no line ends with blanks.
+    """
+    import sys
+
     from rich.console import Console
 
+    from turnsignal.agents.process.streams import Trimmed
+
     console = Console()
-    return console if console.is_terminal or "COLUMNS" in os.environ else Console(width=140)
-
-
-def print_lines(console: "Console", lines: "Iterable[RenderableType]") -> None:
-    """Print what a report gives; lines that must not be broken, so that they can be copied, stay whole."""
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=bool(getattr(line, "no_wrap", False)))
+    if console.is_terminal:
+        return console
+    file: Any = Trimmed(sys.stdout)
+    return Console(file=file) if "COLUMNS" in os.environ else Console(file=file, width=140)
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON, as all commands with `--json` do."""
+    """Print a value as JSON in UTF-8, whatever the terminal's encoding, as all commands with `--json` do."""
     import orjson
 
-    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turnsignal.agents.commands.options import JSON, open_console, print_json, print_lines, reach_settings
+from turnsignal.agents.commands.options import JSON, open_console, print_json, reach_settings
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.stream.errors import ConfigError
 
@@ -96,17 +96,18 @@ def rebase(assistant: str) -> None:
 
 def _read(settings: "Settings") -> "Mapping[str, Incident]":
     """Read the newest record of every incident; what cannot be read as one is passed over, and counted."""
-    from turnsignal.agents.kafka.reading import read_to_end
+    from turnsignal.agents.kafka.logs import find_log, read_log
     from turnsignal.agents.kafka.topics import topic_names
     from turnsignal.stream.detection.incidents import newest
     from turnsignal.stream.records.regressions import read_incident
 
-    incidents, unread = [], 0
-    for message in read_to_end(settings, topic_names(settings.prefix)["regressions"]):
-        try:
-            incidents.append(read_incident(message.value() or b""))
-        except ValueError:
-            unread += 1
+    incidents, unread, topic = [], 0, topic_names(settings.prefix)["regressions"]
+    for messages in read_log(settings, topic, find_log(settings, topic), committed=True):
+        for message in messages:
+            try:
+                incidents.append(read_incident(message.value() or b""))
+            except ValueError:
+                unread += 1
     if unread:
         click.echo(f"{unread:,} records of the topic are no incidents that this turnsignal reads.", err=True)
     return newest(incidents)
@@ -139,5 +140,7 @@ def _send(settings: "Settings", decisions: "Iterable[Decision]") -> None:
 
 def _print(lines: "Iterable[str]") -> None:
     from rich.text import Text
+
+    from turnsignal.agents.report.tables import print_lines
 
     print_lines(open_console(), map(Text, lines))

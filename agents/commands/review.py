@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from turnsignal.agents.commands.options import JSON, open_console, print_json, print_lines
+from turnsignal.agents.commands.options import JSON, open_console, print_json
 
 
 @click.command(epilog="Example: turnsignal replay turns.jsonl.gz --out out/replay && turnsignal review out/replay")
@@ -18,6 +18,7 @@ def review(directory: Path, *, as_json: bool) -> None:
     """
     from turnsignal.agents.files.result import read_result
     from turnsignal.agents.report.review import format_review
+    from turnsignal.agents.report.tables import print_lines
 
     result = read_result(directory)
     if as_json:

@@ -5,6 +5,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
+from turnsignal.agents.demo.ending import SentTurns
 from turnsignal.agents.files.produce import Pace, Rejects, Sender, readable_key
 from turnsignal.agents.files.reading import Recording, Sorted, TurnFile
 from turnsignal.agents.files.redacting import load_redaction
@@ -77,8 +78,11 @@ class LoadGenerator(threading.Thread):
 
     sent: turns sent so far; total: how many there are, None while unknown or endless; done: nothing more will be sent;
     failure: why it ended early, None when it did not; rejected: lines that no worker could take in; texts: what was
-    sent lately. After the first turn it waits for `begin`: what comes of that turn shows that the workers have joined.
+    sent lately; kept: a file of what was sent, if anybody wants one. After the first turn it waits for `begin`: what
+    comes of that turn shows that the workers have joined.
     """
+
+    kept: SentTurns | None = None
 
     def __init__(self, settings: Settings, topic: str) -> None:
         super().__init__(name="feeder", daemon=True)
@@ -105,6 +109,8 @@ class LoadGenerator(threading.Thread):
     def send(self, sender: Sender, record: Recorded, key: bytes | None) -> None:
         """Send a turn; after the first one wait until the others are wanted."""
         sender.send(record, key, record.value)
+        if self.kept is not None:
+            self.kept.keep(record.value)
         if key is not None:
             self.texts.keep(key, record.value)
         if not self._begun.is_set():

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import orjson
@@ -25,6 +26,7 @@ from confluent_kafka.admin import AdminClient
 from rich.console import Console
 from rich.live import Live
 
+from turnsignal.agents.demo.ending import SENT, SentTurns, conclude
 from turnsignal.agents.demo.live_statistics import BadExchange, LiveStatistics
 from turnsignal.agents.demo.load_generator import LoadGenerator, RecordedLoad, SimulatedLoad
 from turnsignal.agents.demo.terminal_view import (
@@ -38,12 +40,13 @@ from turnsignal.agents.demo.terminal_view import (
 from turnsignal.agents.demo.topic_reader import RowReader, SystemWatch
 from turnsignal.agents.environment import PREFIX
 from turnsignal.agents.files.reading import TurnFile
-from turnsignal.agents.files.replaying import FILES
 from turnsignal.agents.kafka.brokers import Broker, GivenBroker, MockBroker, Say, find_broker
 from turnsignal.agents.kafka.process import free_ports
 from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.process.interrupts import Interrupts
+from turnsignal.agents.report.ending import format_ending
 from turnsignal.agents.report.escaping import plain
+from turnsignal.agents.report.tables import print_lines
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.supervisor import Supervisor, worker_command
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -63,7 +66,8 @@ _LOG_SHOWN = 5  #: last lines of the worker's log when nothing came out
 class Options(NamedTuple):
     """What was asked for.
 
-    seconds: None for ever; speed: None for what suits; directory: None for a new one in ./out.
+    seconds: None for ever; speed: None for what suits; directory: None for a new one in ./out; read_as: how the files
+    were read, as `HowToRead.as_json` has it.
     """
 
     seconds: float | None = 60.0
@@ -71,6 +75,7 @@ class Options(NamedTuple):
     speed: float | None = None
     mock: bool = False
     directory: Path | None = None
+    read_as: Mapping[str, str] = MappingProxyType({})
 
 
 def run_demo(wish: Options, env: Mapping[str, str], console: Console) -> int:
@@ -113,7 +118,8 @@ def _run_on_broker(
         with interrupts.let():
             create_topics(settings)
             say(f"Topics: {settings.prefix}.…, {settings.partitions} partitions each")
-            show = _Show(wish, settings, given, broker, out, console)
+            sent = SentTurns((scratch if wish.files else out) / SENT)
+            show = _Show(wish, settings, given, broker, out, console, sent)
         return show.run(interrupts)
 
 
@@ -150,7 +156,14 @@ class _Show:
     """One run: workers, feeder, reader and view."""
 
     def __init__(
-        self, wish: Options, settings: Settings, env: Mapping[str, str], broker: Broker, out: Path, console: Console
+        self,
+        wish: Options,
+        settings: Settings,
+        env: Mapping[str, str],
+        broker: Broker,
+        out: Path,
+        console: Console,
+        sent: SentTurns,
     ) -> None:
         self._wish = wish
         self._settings = settings
@@ -163,6 +176,7 @@ class _Show:
         self._look = SystemWatch(settings, len(APPS))
         self._fed: float | None = None  # when everything was sent
         self._feeder = self._make_feeder()
+        self._sent = self._feeder.kept = sent
         self._made = time.monotonic()
         self._began: float | None = None  # when the workers had joined: the time runs from then on
         self._news: list[str] = []
@@ -189,6 +203,7 @@ class _Show:
                 supervisor.stop()
                 workers.join()
                 self._feeder.join(5.0)
+                self._sent.close()
             self._take_in(0.5)
             self._look.refresh(math.inf, self._board.exchanges)
         if interrupts.sign and not self._board.rows:
@@ -288,9 +303,6 @@ class _Show:
     def _conclude(self, log_path: Path) -> int:
         statistics, feeder, console = self._board, self._feeder, self._console
         say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
-        if statistics.rows:
-            statistics.refresh()
-            console.print(Summary(statistics, self._texts))
         say(
             f"Sent {feeder.sent:,} turns{f' of {feeder.total:,}' if feeder.total else ''}; "
             f"{statistics.rows:,} score rows,"
@@ -301,15 +313,23 @@ class _Show:
             say(f"{feeder.rejected:,} lines could not be sent; see {self._out / 'rejects.jsonl'}")
         if self._look.lag:
             say(f"{self._look.lag:,} turns were still waiting to be scored when the demo ended.")
-        say("Files:")
-        for name in [*FILES.values(), "worker.log"]:
-            path = self._out / name
-            say(f"  {path}  ({path.stat().st_size:,} bytes)")
         if feeder.failure:
             raise TurnsignalError(feeder.failure)
         if not statistics.rows:
             return self._explain_nothing(log_path)
+        self._show_result()
         return 0
+
+    def _show_result(self) -> None:
+        """Show what a replay of the same turns shows; of too many, the live figures and where the rows are."""
+        names = [file.name if isinstance(file, TurnFile) else str(file) for file in self._wish.files]
+        result = conclude(self._sent, self._out, self._settings, names, self._wish.read_as)
+        if result is not None:
+            print_lines(self._console, format_ending(result, self._console.width, is_sample=not names))
+            return
+        self._board.refresh()
+        self._console.print(Summary(self._board, self._texts))
+        self._console.print(f"Rows: {self._out}", markup=False, highlight=False, soft_wrap=True)
 
     def _explain_nothing(self, log_path: Path) -> int:
         lines = log_path.read_text("utf-8", "replace").splitlines()[-_LOG_SHOWN:]

@@ -7,6 +7,7 @@ same, as bytes, so that whoever takes it can say where it stood.
 import codecs
 import csv
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
@@ -70,6 +71,13 @@ def kind_of(path: Path) -> Kind:
     if head.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"BZh", b"\xfd7zXZ")) or head[:4] == b"PAR1":
         packed = "gzip within gzip" if head[:2] == b"\x1f\x8b" else "zstd, zip, bzip2, xz or Parquet"
         msg = f"{path}: expected text, plain or in gzip, got {packed}; unpack or export it as JSON lines first"
+        raise TurnsignalError(msg)
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in head[:4]:
+        name = shlex.quote(str(path))
+        msg = (
+            f"{path}: expected text in UTF-8, got UTF-16, as Excel and PowerShell write it; "
+            f"try: iconv -f UTF-16 -t UTF-8 {name} > utf8-{shlex.quote(path.name)}"
+        )
         raise TurnsignalError(msg)
     head = head.removeprefix(_BOM).lstrip()
     line = head.partition(b"\n")[0].strip()

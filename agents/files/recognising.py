@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.agents.files.containers import Kind, kind_of, sample_of
-from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError
+from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, recognise
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of
@@ -46,7 +46,7 @@ def read_how(format_name: str | None, mapping: Path | None, *, strict: bool = Fa
     try:
         text = mapping.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        msg = f"{mapping}: expected a mapping in TOML, got {error}"
+        msg = f"{mapping}: expected a mapping in TOML, got {describe_unreadable(error)}"
         raise ConfigError(msg) from None
     return HowToRead(None, parse_format_mapping(text, str(mapping)), strict, mapping)
 

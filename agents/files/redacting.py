@@ -6,9 +6,9 @@ from pathlib import Path
 import orjson
 from pydantic import ValidationError
 
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.redaction import Redaction
-from turnsignal.stream.suite import Suite, describe_first_error, load_suite
+from turnsignal.stream.suite import Suite, load_suite
 
 
 def load_redaction(path: str | Path | None) -> Redaction | None:
@@ -21,7 +21,7 @@ def load_redaction(path: str | Path | None) -> Redaction | None:
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        msg = f"{path}: expected a redaction file in TOML, got {error}"
+        msg = f"{path}: expected a redaction file in TOML, got {describe_unreadable(error)}"
         raise ConfigError(msg) from None
     try:
         return Redaction.model_validate_json(orjson.dumps(data))

@@ -14,7 +14,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
@@ -88,13 +88,7 @@ def replay_files(
     size = recording.size
     if recording.is_whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        parts = TemporaryDirectory(dir=out, prefix=".parts-")
-    except OSError as error:
-        msg = f"{out}: expected a directory that can be written to, got: {error.strerror}"
-        raise TurnsignalError(msg) from None
-    with parts as directory:
+    with _made_directory(out), _parts_in(out) as directory:
         of = min(workers or (1 if size < SMALL else _cores()), SHARDS)
         whole = (of, tuple(paths), tuple(feedback), suite, now, as_is, Path(directory), environment, alerts)
         jobs = [Job(number, *whole) for number in range(of)]
@@ -120,6 +114,37 @@ def replay_files(
         (Path(directory) / SUMMARY).write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
         (Path(directory) / SUMMARY).replace(out / SUMMARY)
     return summary
+
+
+@contextmanager
+def _made_directory(out: Path) -> Iterator[None]:
+    """Make a directory; where that fails or nothing was put into it, it is gone again, and those around it, too."""
+    made = [path for path in (out, *out.parents) if not path.exists()]
+    try:
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(out, error) from None
+        yield
+    except BaseException:
+        with suppress(OSError):  # from the inside out; the first that holds something ends it
+            for path in made:
+                path.rmdir()
+        raise
+
+
+@contextmanager
+def _parts_in(out: Path) -> Iterator[str]:
+    try:
+        parts = TemporaryDirectory(dir=out, prefix=".parts-")
+    except OSError as error:
+        raise _unwritable(out, error) from None
+    with parts as directory:
+        yield directory
+
+
+def _unwritable(out: Path, error: OSError) -> TurnsignalError:
+    return TurnsignalError(f"{out}: expected a directory that can be written to, got: {error.strerror}")
 
 
 def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
@@ -192,6 +217,16 @@ def encode_dead_letter(source: dict[str, Any], headers: dict[str, bytes], value:
     return orjson.dumps(row)
 
 
+def encode_kept_letter(headers: dict[str, bytes], value: bytes | None) -> bytes:
+    """Write a dead letter of the topic as one JSON line; its headers say where it stood."""
+    source = {
+        "topic": headers.get("topic", b"").decode("utf-8", "replace"),
+        "partition": int(headers.get("partition", b"-1")),
+        "offset": int(headers.get("offset", b"-1")),
+    }
+    return encode_dead_letter(source, headers, value)
+
+
 def back_test_parts(directory: Path, suite: Suite) -> dict[str, Any]:
     """Say what would have been called of the series that the shards have written."""
     with ExitStack() as opened:
@@ -230,7 +265,7 @@ def _run_apart(jobs: Sequence[Job], progress: Callable[[int], None]) -> dict[int
     processes = [context.Process(target=_child, args=(job, answers), daemon=True) for job in jobs]
     runs: dict[int, Run] = {}
     try:
-        with _main_left_out():
+        with _main_left_out(), _interrupts_held():
             for process in processes:
                 process.start()
         left = set(range(len(jobs)))
@@ -249,6 +284,7 @@ def _run_apart(jobs: Sequence[Job], progress: Callable[[int], None]) -> dict[int
         for process in processes:
             if process.is_alive():
                 process.terminate()
+                process.join()  # it writes where our files are, which go next
     return runs
 
 
@@ -261,6 +297,19 @@ def _main_left_out() -> Iterator[None]:
         yield
     finally:
         sys.modules["__main__"] = main
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Keep Ctrl-C from processes that are started here: they inherit what is held back, and the parent ends them."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _next_answer(answers: Any, processes: Sequence[Any], left: set[int]) -> tuple[int, Any]:

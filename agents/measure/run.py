@@ -23,7 +23,7 @@ from turnsignal.stream.agreement.comparisons import Comparison, LabelledRecord, 
 from turnsignal.stream.agreement.figures import RESAMPLES
 from turnsignal.stream.agreement.mappings import OF_TURNS, Labels, Mapping, parse_mapping, without
 from turnsignal.stream.agreement.measurements import Measurement, measurement, with_false_alarms
-from turnsignal.stream.errors import ConfigError, Refused
+from turnsignal.stream.errors import ConfigError, Refused, describe_unreadable
 from turnsignal.stream.records.feedback import decode_feedback
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.records.wire import SCORES
@@ -101,7 +101,7 @@ def choose_mapping(folder: Path, mappings: Path | None) -> Mapping:
             try:
                 text = path.read_text(encoding="utf-8")
             except (OSError, UnicodeDecodeError) as error:
-                msg = f"{path}: expected a mapping in TOML, got {error}"
+                msg = f"{path}: expected a mapping in TOML, got {describe_unreadable(error)}"
                 raise ConfigError(msg) from None
             return parse_mapping(text, str(path))
     return OF_TURNS

@@ -45,6 +45,7 @@ from turnsignal.stream.records.scores import Unscored
 
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
 _PIPELINE = tuple(pipeline_families())
+DIGEST_LENGTH = 16  #: hex digits of a conversation's digest
 _PER_SCORER = 2  #: series that a scorer has once, whatever is released
 _NAMES = frozenset(("topic", "table"))  #: labels whose values are names from the configuration
 
@@ -242,14 +243,13 @@ class WorkerMetrics(Collector):
             self._latched[name, key] = labels
 
     def _keep_exemplar(self, release: Labels, scorer: str, worst: LowestScore, now: float) -> None:
-        """Name the conversation beside its bucket: a keyed digest of fixed length, never the id."""
+        """Name the conversation beside its bucket."""
         histogram = self._histograms["score_ratio"].get((*release, self._declared("scorer", scorer)))
         value = np.clip(_finite([worst.value]), 0.0, 1.0)
         place = int(np.searchsorted(SCORE_BOUNDS, value.sum(), side="left"))
         if histogram is None or not value.size or not histogram.counts[place]:
             return
-        raw = worst.conversation_id.encode("utf-8", "surrogatepass")
-        digest = hmac.new(self._secret, raw, "sha256").hexdigest()[:16]
+        digest = conversation_digest(self._secret, worst.conversation_id)
         histogram.exemplars[place] = Exemplar({"conversation": digest}, float(value[0]), now)
 
     def _add(self, name: str, labels: Labels, by: float) -> None:
@@ -347,6 +347,11 @@ class WorkerMetrics(Collector):
                 self._observe(name, (*fixed, *labels), _finite([]))
             else:
                 self._add(name, (*fixed, *labels), 0)
+
+
+def conversation_digest(secret: bytes, conversation_id: str) -> str:
+    """Return what an exemplar names a conversation by: a keyed digest of fixed length, never the id."""
+    return hmac.digest(secret, conversation_id.encode("utf-8", "surrogatepass"), "sha256").hex()[:DIGEST_LENGTH]
 
 
 def _finite(values: Sequence[float]) -> Floats:

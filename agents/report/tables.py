@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from rich import box
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
@@ -46,3 +46,9 @@ def write_number(value: float, digits: int = 3) -> str:
 def write_percent(value: float) -> str:
     """Write a relative difference: `+25%`."""
     return f"{value:+.0%}".replace("-", "−")
+
+
+def print_lines(console: Console, lines: Iterable[RenderableType]) -> None:
+    """Print what a report gives; lines that must not be broken, so that they can be copied, stay whole."""
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=bool(getattr(line, "no_wrap", False)))

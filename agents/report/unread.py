@@ -72,7 +72,9 @@ def describe_letter(letter: Mapping[str, Any]) -> str:
     """Say where a record stood and why it was not taken in, in one line."""
     detail = "".join(char if char.isprintable() else " " for char in str(letter.get("detail", "")))
     detail = detail if len(detail) <= _DETAIL else detail[: _DETAIL - 1] + "…"
-    return f"{letter.get('file')}, line {letter.get('line')}: {detail}"
+    if "file" not in letter:  # of a topic, as a demo has it
+        return f"{letter.get('topic')}, partition {letter.get('partition')}, offset {letter.get('offset')}: {detail}"
+    return f"{letter['file']}, line {letter.get('line')}: {detail}"
 
 
 def _first_letters(letters: Path) -> dict[str, dict[str, Any]]:

@@ -61,3 +61,26 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(
     assert ("score rows" in rest) == scored
     assert processes_with(mark) == []
     assert [path.name for path in scratch.iterdir() if path.name.startswith("turnsignal-demo-")] == []
+
+
+@pytest.mark.parametrize("given", ["simulated", "a file"])
+def test_a_demo_ends_as_a_replay_does_and_what_it_prints_to_be_typed_next_shows_texts(
+    given: str, tmp_path: Path
+) -> None:
+    """Of simulated turns, and of a log that is none of ours."""
+    out = tmp_path / "out"
+    log = Path(__file__).parents[1] / "data" / "formats" / "openai.jsonl"
+    chosen = ["--seconds", "8"] if given == "simulated" else ["--seconds", "4", "--file", str(log)]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
+    command = [sys.executable, "-m", "turnsignal.agents.cli"]
+    done = subprocess.run(
+        [*command, "demo", "--mock", "--directory", str(out), *chosen], env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "turns, " in done.stdout
+    assert f"Rows, summary and worst exchanges: {out}" in done.stdout
+    shown = [line for line in done.stdout.splitlines() if line.startswith("Next: turnsignal conversation")]
+    typed = shown[0].partition("  #")[0].split()[2:] if shown else ["conversation", "c1", "--from", str(out)]
+    assert len(shown) == (given == "simulated")  # of the other nothing is bad
+    assert "assistant" in (told := subprocess.run([*command, *typed], env=env, capture_output=True, text=True)).stdout
+    assert "not shown" not in told.stdout

@@ -45,6 +45,15 @@ def test_it_prints_the_table_and_writes_figures_and_a_page(tmp_path: Path) -> No
     assert (tmp_path / "out" / "m.html").read_text().startswith("<!doctype html>")
 
 
+def test_figures_can_be_had_on_standard_output_alone(tmp_path: Path) -> None:
+    folder = write(tmp_path / "lamps")
+    (folder / "mapping.toml").write_text('[[follow_ups]]\nlabel = "labels.[bold]kind"\nclarification = ["repair"]\n')
+    done = measure(folder, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["lamps"]["recall"]["value"] == 1.0
+    assert not (tmp_path / "-").exists()
+
+
 def test_without_labels_it_says_so_and_ends_with_1(tmp_path: Path) -> None:
     done = measure(write(tmp_path / "lamps"))
     assert done.returncode == 1

@@ -1,0 +1,64 @@
+"""The demo's ending: what was sent, replayed, so that a demo ends with what a replay ends with.
+
+Recorded traffic gives the scores of live traffic, so the figures are those of the rows that the workers wrote.
+"""
+
+import gzip
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import orjson
+
+from turnsignal.agents.files.redacting import suite_in_force
+from turnsignal.agents.files.replaying import SUMMARY, WORST, replay_files
+from turnsignal.agents.files.result import ReplayResult, read_result
+from turnsignal.agents.settings import Settings
+
+SENT = "turns.jsonl.gz"
+MOST = 50_000  #: turns that are replayed at the end; of more, there is the live summary alone
+
+
+class SentTurns:
+    """A file of the turns that a demo has sent, in the order in which it sent them."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.count = 0
+        self._file: gzip.GzipFile | None = None
+
+    def keep(self, value: bytes) -> None:
+        """Write a turn down, as long as there are not too many."""
+        self.count += 1
+        if self.count > MOST:
+            return
+        if self._file is None:
+            self._file = gzip.GzipFile(self.path, "wb", 1)
+        self._file.write(value.replace(b"\n", b" ") + b"\n")
+
+    def close(self) -> None:
+        """Finish the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+def conclude(
+    sent: SentTurns, out: Path, settings: Settings, names: Sequence[str], read_as: Mapping[str, str]
+) -> ReplayResult | None:
+    """Replay what was sent and put the summary and the worst exchanges beside the rows; None where it was too much.
+
+    names: the files that were sent, none for simulated turns, whose own file stands beside the rows; read_as: how they
+    were read. Raises TurnsignalError when the directory cannot be written to.
+    """
+    if not 0 < sent.count <= MOST:
+        return None
+    suite = suite_in_force(settings.suite, settings.redaction)
+    with TemporaryDirectory(prefix="turnsignal-") as directory:
+        summary = replay_files([sent.path], Path(directory), suite, time.time(), as_is=True)
+        if names:
+            summary |= {"files": list(names)} | ({"read_as": {**read_as, "files": list(names)}} if read_as else {})
+        shutil.copy(Path(directory) / WORST, out / WORST)
+        (out / SUMMARY).write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
+    return read_result(out)

@@ -1,0 +1,55 @@
+"""A demo's result is what a replay of the turns that it sent gives."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from turnsignal.agents.demo import ending
+from turnsignal.agents.demo.ending import SENT, SentTurns, conclude
+from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.report.unread import describe_letter
+from turnsignal.agents.settings import Settings
+from turnsignal.stream.suite import Suite
+
+GOLDEN = Path(__file__).parents[2] / "data" / "golden.jsonl"
+SETTINGS = Settings.from_env({"TURNSIGNAL_BROKERS": "nowhere:1"})
+
+
+def sent(path: Path) -> SentTurns:
+    turns = SentTurns(path)
+    for line in GOLDEN.read_bytes().splitlines():
+        turns.keep(line)
+    turns.close()
+    return turns
+
+
+def test_the_figures_are_those_of_a_replay_and_the_rows_of_the_workers_stay(tmp_path: Path) -> None:
+    (tmp_path / "scores.jsonl").write_bytes(b"live\n")
+    result = conclude(sent(tmp_path / SENT), tmp_path, SETTINGS, (), {})
+    assert result is not None
+    replayed = replay_files([GOLDEN], tmp_path / "replay", Suite(), 1_900_000_000.0, as_is=True)
+    assert {**result.summary, "files": 0} == {**orjson.loads(orjson.dumps(replayed)), "files": 0}
+    assert result.summary["files"] == [str(tmp_path / SENT)]
+    assert (tmp_path / "scores.jsonl").read_bytes() == b"live\n"
+
+
+def test_files_of_ones_own_are_named_and_not_copied(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    turns = sent(tmp_path / SENT)
+    result = conclude(turns, tmp_path / "out", SETTINGS, ["log.csv"], {"mapping": "m.toml"})
+    assert result is not None
+    assert result.summary["read_as"] == {"mapping": "m.toml", "files": ["log.csv"]}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"summary.json", "worst.jsonl"}
+
+
+def test_too_much_to_be_replayed_while_somebody_waits_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "MOST", 10)
+    turns = sent(tmp_path / SENT)
+    assert conclude(turns, tmp_path, SETTINGS, (), {}) is None
+    assert conclude(SentTurns(tmp_path / "none"), tmp_path, SETTINGS, (), {}) is None
+
+
+def test_a_dead_letter_of_a_topic_is_named_by_its_offset() -> None:
+    letter = {"topic": "turns", "partition": 2, "offset": 7, "detail": "expected JSON"}
+    assert describe_letter(letter) == "turns, partition 2, offset 7: expected JSON"

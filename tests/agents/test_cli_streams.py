@@ -1,0 +1,99 @@
+"""What a shell sees of a command: its exit code after Ctrl-C, what it leaves behind, and lines as they are piped."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.agents.test_cli import ROOT, call
+
+GOLDEN = ROOT / "tests" / "data" / "golden.jsonl"
+
+
+def golden_times(n: int) -> bytes:
+    """The golden conversations so many times, each time with ids of their own."""
+    lines = GOLDEN.read_bytes()
+    return b"".join(lines.replace(b'"conversation_id":"', b'"conversation_id":"%d-' % k) for k in range(n))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_replay_that_is_interrupted_ends_with_130_and_leaves_nothing(workers: str, tmp_path: Path) -> None:
+    turns, out = tmp_path / "turns.jsonl", tmp_path / "results" / "out"
+    turns.write_bytes(golden_times(2_000))
+    command = [sys.executable, "-m", "turnsignal.agents.cli", "replay", turns, "--out", out, "--workers", workers]
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test run in the background ignores it
+    ) as replay:
+        while not list(out.glob(".parts-*/*.jsonl")) and replay.poll() is None:
+            time.sleep(0.01)
+        os.killpg(replay.pid, signal.SIGINT)  # as a terminal does: the children, too
+        stdout, stderr = replay.communicate(timeout=60)
+    assert (replay.returncode, stdout, stderr) == (130, "", "turnsignal: interrupted\n")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["turns.jsonl"]
+
+
+def test_a_directory_that_was_there_before_stays(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (tmp_path / "turns.jsonl.gz").write_bytes(b"\x1f\x8b\x08 damaged")
+    assert call("replay", str(tmp_path / "turns.jsonl.gz"), "--out", str(out)).returncode == 1
+    assert list(out.iterdir()) == []
+    assert call("replay", str(tmp_path / "turns.jsonl.gz"), "--out", str(tmp_path / "a" / "b")).returncode == 1
+    assert not (tmp_path / "a").exists()
+
+
+def test_a_terminal_that_knows_ascii_alone_is_told_everything_in_it(tmp_path: Path) -> None:
+    done = call("replay", "--sample", "--out", str(tmp_path), PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "v v3 retrieves worse in all three assistants: nDCG@5 -0." in done.stdout
+
+
+def test_json_is_utf_8_whatever_the_terminal_knows(tmp_path: Path) -> None:
+    turns = tmp_path / "turns.jsonl"
+    turn = {"conversation_id": "café", "turn_id": "t", "role": "user", "text": "é", "timestamp": "2025-06-15T12:00:00Z"}
+    turns.write_bytes(orjson.dumps(turn))
+    done = subprocess.run(
+        [sys.executable, "-m", "turnsignal.agents.cli", "conversation", "café", "--from", turns, "--json"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    assert orjson.loads(done.stdout)["conversation_id"] == "café"
+
+
+def test_lines_that_are_piped_end_without_blanks(tmp_path: Path) -> None:
+    shown = call("replay", "--sample", "--out", str(tmp_path)).stdout
+    assert len(shown.splitlines()) > 40
+    assert [line for line in shown.splitlines() if line != line.rstrip()] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--suite", "nope.toml"), "nope.toml: expected a suite in TOML, got no such file; `turnsignal suite init`"),
+        (("--suite", "u16.toml"), "u16.toml: expected a suite in TOML, got bytes that are no UTF-8; was it saved as"),
+        (("--redaction", "nope.toml"), "nope.toml: expected a redaction file in TOML, got no such file"),
+        (("u16.jsonl",), "u16.jsonl: expected text in UTF-8, got UTF-16, as Excel and PowerShell write it; try: iconv"),
+    ],
+)
+def test_files_that_are_not_there_or_in_another_encoding_are_named_in_words(
+    arguments: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    for name in ("u16.toml", "u16.jsonl"):
+        (tmp_path / name).write_text('{"a": 1}\n{"a": 2}\n', encoding="utf-16")
+    done = call("replay", str(GOLDEN), *arguments, "--out", str(tmp_path / "out"), cwd=tmp_path)
+    assert done.returncode != 0
+    assert told in done.stderr
+    assert "Errno" not in done.stderr
+    assert not (tmp_path / "out").exists()
