@@ -37,6 +37,7 @@ from turnsignal.agents.commands.options import (
     shown_progress,
 )
 from turnsignal.agents.commands.produce import produce
+from turnsignal.agents.commands.regressions import regressions
 from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
@@ -365,7 +366,7 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (compare, convert, export, produce, topics, forget, measure, suite, schema, kafka, review):
+for command in (compare, convert, export, produce, topics, forget, measure, suite, schema, kafka, review, regressions):
     turnsignal.add_command(command)
 
 
