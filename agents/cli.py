@@ -17,6 +17,7 @@ import click
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
 from turnsignal.agents.commands.export import export
+from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
 from turnsignal.agents.commands.measure import measure
 from turnsignal.agents.commands.options import (
@@ -366,7 +367,10 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (compare, convert, export, produce, topics, forget, measure, suite, schema, kafka, review, regressions):
+for command in (
+    *(compare, convert, export, judge, produce, topics, forget),
+    *(measure, suite, schema, kafka, review, regressions),
+):
     turnsignal.add_command(command)
 
 
