@@ -36,7 +36,8 @@ from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.statistics.claims import PRIMARIES
 
-_NO_SCORES = {"name", "python", "exchanges", "aggregates", "alerts", "judging", "judges"}  # what moves no score
+#: parts that move no score; a verdict carries its judge's own digest
+_NO_SCORES = {*("name", "python", "exchanges", "aggregates", "alerts"), *("judging", "judges")}
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 
 
@@ -207,7 +208,6 @@ class AggregatePart(_SuitePart):
     whole: bool = False
 
 
-#: parts that decide no score of ours: a verdict carries its judge's own digest
 DEFAULT_CHECKS = (
     "citation.format",
     "citation.resolves",

@@ -20,7 +20,6 @@ from turnsignal.agents.commands.options import (
     how_to_read,
     open_console,
     print_json,
-    print_lines,
 )
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -261,6 +260,8 @@ def _show(
         dumped = [VERDICTS.dump_python(verdict, mode="json", exclude_none=True) for verdict in verdicts]
         print_json({"judges": rows, "redacted": counts, "verdicts": dumped})
         return
+    from turnsignal.agents.report.tables import print_lines
+
     print_lines(open_console(), format_judged(rows, verdicts))
     click.echo(_describe_redaction(counts))
     if out is not None:
