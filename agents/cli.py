@@ -263,7 +263,12 @@ def replay(
         shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        how |= {"feedback": feedback, "refused": imported.refused, "progress": reading, "alerts": alerts}
+        how |= {
+            "feedback": (*feedback, *imported.feedback),
+            "refused": imported.refused,
+            "progress": reading,
+            "alerts": alerts,
+        }
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):

@@ -24,6 +24,7 @@ _OUT = click.Path(path_type=Path, dir_okay=False)
 @click.command(epilog="Example: turnsignal convert traces.json --out turns.jsonl.gz")
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option("--out", type=_OUT, help="File of turns (.jsonl or .jsonl.gz).")
+@click.option("--feedback", type=_OUT, help="File for votes, scores and labels by people, as feedback on the turns.")
 @click.option("--check", is_flag=True, help="Say what the telemetry lacks, and what mends it; needs no --out.")
 @click.option("--propose", type=_OUT, help="Write a first mapping for these records to this file, and do no more.")
 @JSON
@@ -34,6 +35,7 @@ def convert(
     files: tuple[Path, ...],
     *,
     out: Path | None,
+    feedback: Path | None,
     check: bool,
     propose: Path | None,
     as_json: bool,
@@ -72,14 +74,19 @@ def convert(
         return
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
-    with nullcontext() if out is None else _open(out) as file:
-        done = convert_files(files, how, file, partial(click.echo, err=as_json))
+    with (
+        nullcontext() if out is None else _open(out) as file,
+        nullcontext() if feedback is None else _open(feedback) as heard,
+    ):
+        done = convert_files(files, how, file, partial(click.echo, err=as_json), heard)
     if as_json:
         print_json(done.as_json(check=check))
     else:
         _describe(done, check=check)
     if out is not None:
         click.echo(f"Wrote {done.turns:,} turns to {out}.", err=as_json)
+    if feedback is not None:
+        click.echo(f"Wrote {done.feedback:,} records of feedback to {feedback}.", err=as_json)
     refused = sum(n for n, _ in done.refused.values())
     if not done.turns or (max_rejected is not None and max_rejected(refused, refused + done.turns)):
         click.echo(f"turnsignal: {refused:,} records could not be read, {done.turns:,} turns could", err=True)

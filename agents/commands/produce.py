@@ -57,7 +57,7 @@ def produce(
     from turnsignal.agents.commands.rejected import end_by_rejected
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.produce import produce_files
-    from turnsignal.agents.files.reading import Recording
+    from turnsignal.agents.files.reading import Recording, TurnFile
     from turnsignal.agents.kafka.topics import topic_names
     from turnsignal.agents.report.unread import describe_files
 
@@ -69,6 +69,7 @@ def produce(
         Imported(files, how, say=click.echo) as imported,
         shown_progress("reading", Recording(imported.sources, feedback=feedback).size) as (console, reading, sending),
     ):
+        heard: tuple[Path | TurnFile, ...] = (*feedback, *imported.feedback)
         done = produce_files(
             settings,
             imported.sources,
@@ -76,7 +77,7 @@ def produce(
             refused=imported.refused,
             now=time.time(),
             rejects=rejects,
-            feedback=(feedback, names["feedback"]) if feedback else None,
+            feedback=(heard, names["feedback"]) if heard else None,
             speed=speed or None,
             as_is=as_is,
             reading=reading,
@@ -84,7 +85,7 @@ def produce(
             say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),
         )
     click.echo(f"Sent {done.sent:,} turns to {name}.")
-    if feedback:
+    if heard:
         click.echo(f"Sent {done.feedback:,} records of feedback to {names['feedback']}.")
     for line in describe_files(imported.reports, done.assumed):
         click.echo(line)

@@ -72,10 +72,13 @@ class Recording:
     """
 
     def __init__(
-        self, paths: Iterable[Path | TurnFile], progress: Progress = lambda _: None, feedback: Iterable[Path] = ()
+        self,
+        paths: Iterable[Path | TurnFile],
+        progress: Progress = lambda _: None,
+        feedback: Iterable[Path | TurnFile] = (),
     ) -> None:
         turns = [path if isinstance(path, TurnFile) else TurnFile(path) for path in paths]
-        self.sources = [*turns, *map(TurnFile, feedback)]
+        self.sources = [*turns, *(path if isinstance(path, TurnFile) else TurnFile(path) for path in feedback)]
         self.paths = [source.path for source in self.sources]
         self.assumed: dict[str, Counter[str]] = {}
         self.is_whole = bool(turns) and all(source.whole for source in turns)
