@@ -16,7 +16,7 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo fmt check lint test measure bench faults lock sbom audit clean
+.PHONY: help install demo fmt check lint test measure dashboards bench faults lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ measure: $(VENV)/.report $(LINKED) ## say how far each evaluator agrees with lab
 
 claims: $(VENV)/.tests $(LINKED) ## simulate recordings: how often comparisons claim what is not, miss what is, and intervals cover (ARGS="--recordings 100")
 	$(PY) -m tests.measuring.claims $(ARGS)
+
+dashboards: $(VENV)/.tests $(LINKED) ## write grafana/dashboards/*.json anew from grafana/boards
+	$(PY) -m grafana.build
 
 bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARGS="--quick")
 	$(BENCH)/bin/python tests/bench/run.py $(ARGS)

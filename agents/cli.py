@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
+from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.kafka import kafka
 from turnsignal.agents.commands.measure import measure
 from turnsignal.agents.commands.options import (
@@ -35,6 +37,7 @@ from turnsignal.agents.commands.options import (
     shown_progress,
 )
 from turnsignal.agents.commands.produce import produce
+from turnsignal.agents.commands.regressions import regressions
 from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
@@ -136,15 +139,17 @@ def worker(app: str, *, supervisor: bool) -> None:
 
 
 def _make_app(app: str, settings: Any) -> Any:
+    from turnsignal.agents.files.redacting import suite_in_force
+
+    suite = suite_in_force(settings.suite, settings.redaction)
     if app == "score":
-        from turnsignal.agents.files.redacting import suite_in_force
         from turnsignal.agents.score import make_score_app
 
-        return make_score_app(settings, suite_in_force(settings.suite, settings.redaction))
+        return make_score_app(settings, suite)
     from turnsignal.agents.watch import make_watch_app
 
     port = settings.metrics_port
-    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}))
+    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}), suite)
 
 
 @turnsignal.command(epilog="Example: turnsignal demo --file turns.jsonl.gz --seconds 30")
@@ -366,7 +371,7 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (convert, produce, topics, forget, measure, suite, schema, kafka, review):
+for command in (compare, convert, export, produce, topics, forget, measure, suite, schema, kafka, review, regressions):
     turnsignal.add_command(command)
 
 

@@ -10,11 +10,13 @@ import time
 from collections.abc import Mapping, MutableMapping
 from contextlib import ExitStack
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 
 from turnsignal.agents.files.redacting import suite_in_force
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.pages.conversations import ConversationPages
+from turnsignal.agents.pages.recent_rows import RecentRows
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.apps import build_app
@@ -83,7 +85,15 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         metrics.set("scorer_info", 1, scorer.name, scorer.quality, scorer.better)
         if scorer.good_from is not None:
             metrics.set("scorer_good_from_ratio", scorer.good_from, scorer.name)
-    return build_app(settings, TaskManager(settings, make_spec(settings, suite), metrics))
+    owner, rows = TaskManager(settings, make_spec(settings, suite), metrics), RecentRows()
+    owner.work.on_committed = rows.take
+    secret = settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else None
+
+    def processors() -> list[PartitionProcessor]:
+        return [cast("PartitionProcessor", task.processor) for task in owner.tasks.values()]
+
+    shown = ConversationPages(suite, processors, rows, secret)
+    return build_app(settings, owner, shown.pages())
 
 
 def __getattr__(name: str) -> PartitionApp:

@@ -1,4 +1,7 @@
-"""The watch app: packed observations in; counts and rolling means per series kept, exactly once like the score app."""
+"""The watch app: packed observations and operators' decisions in, incidents out; a detector is kept for each series.
+
+Exactly once, like the score app.
+"""
 
 from collections.abc import Mapping, MutableMapping
 from importlib.metadata import version
@@ -6,6 +9,7 @@ from typing import Any
 
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.pages.series import SeriesPages
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.apps import build_app
@@ -13,33 +17,53 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor
+from turnsignal.stream.suite import Suite
 
 NAME = "watch"
+MAX_GAUGES = 15_000  #: series on its page, of which only those of open changes and of watched scorers are there
 
 
-def make_spec(settings: Settings) -> AppSpec:
+def make_spec(settings: Settings, suite: Suite) -> AppSpec:
     """Say what the watch app reads, keeps and writes."""
     names = topic_names(settings.prefix)
-    source = names["series"]
-    skip_applied = settings.delivery != "exactly_once"
+    source, decisions = names["series"], names["decisions"]
+    skip_applied, policy = settings.delivery != "exactly_once", policy_of(suite)
 
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> SeriesProcessor:
-        return SeriesProcessor(store, source, partition, skip_applied=skip_applied)
+        return SeriesProcessor(
+            store, source, partition, decisions_topic=decisions, skip_applied=skip_applied, policy=policy
+        )
 
     def work(processor: SeriesProcessor, records: Mapping[str, list[Any]], _now: float) -> BatchResult:
-        return processor.process(records.get(source, ()))
+        return processor.process(records.get(source, ()), records.get(decisions, ()))
 
-    return AppSpec(NAME, (source,), names["series_changelog"], names, make, work, SeriesProcessor.set_aside, "series")
+    return AppSpec(
+        NAME,
+        (source, decisions),
+        names["series_changelog"],
+        names,
+        make,
+        work,
+        SeriesProcessor.set_aside,
+        "series",
+        show=SeriesProcessor.show,
+        hide=SeriesProcessor.hide,
+    )
 
 
-def make_watch_app(settings: Settings) -> PartitionApp:
+def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
     """Build the watch app: not started, connected to nothing yet."""
     keep_private()  # users' checks run beside the score worker, and this one has the same environment
     metrics = WorkerMetrics(
         app=NAME,
         version=version("turnsignal"),
         revision=settings.revision,
-        topics=[topic_names(settings.prefix)["series"]],
+        scorers=[scorer.name for scorer in describe_scorers(suite)],
+        topics=[topic_names(settings.prefix)[name] for name in ("series", "decisions")],
+        max_series=MAX_GAUGES,
     )
-    return build_app(settings, TaskManager(settings, make_spec(settings), metrics))
+    owner = TaskManager(settings, make_spec(settings, suite), metrics)
+    shown = SeriesPages(lambda: [task.processor for task in owner.tasks.values()])
+    return build_app(settings, owner, shown.pages())

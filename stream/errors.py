@@ -7,6 +7,10 @@ TurnsignalError
 """
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class TurnsignalError(Exception):
@@ -87,3 +91,12 @@ def describe_unreadable(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "bytes that are no UTF-8; was it saved as UTF-16, or in an older encoding?"
     return (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+
+
+def describe_first_error(error: "ValidationError", whole: str) -> str:
+    """Describe what pydantic refused first: the key, what was expected, what came; whole: names what has no key."""
+    first = error.errors(include_url=False)[0]
+    key = ".".join(str(part) for part in first["loc"]) or whole
+    problem = first["msg"].removeprefix("Value error, ")
+    actual = "" if "got " in problem else f", got {str(first['input'])[:80]!r}"
+    return f"{key}: {problem}{actual}"

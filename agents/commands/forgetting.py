@@ -6,23 +6,21 @@ Whose a conversation is stands in its turns alone, so a user's conversations are
 still there; a state names nobody.
 """
 
-import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from turnsignal.agents.files.produce import Sender
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, log_bounds, topic_metadata, topic_names, topic_settings
+from turnsignal.agents.kafka.logs import find_log, read_log
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, topic_metadata, topic_names, topic_settings
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.turns import MAX_ID
 from turnsignal.stream.replay import Recorded
-
-SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more to say
 
 #: Topic → what a forgotten conversation may have left there, and whether somebody's words may be among it.
 _LEFT = {
@@ -34,6 +32,8 @@ _LEFT = {
     "dead_letters": "where its unreadable records stood; the records too where TURNSIGNAL_DEAD_LETTERS was full",
     "scores": "its score rows: no turns, but words of answers in explanations, and reasons of feedback",
     "series": "its id beside numbers",
+    "regressions": "its id, where it was among the five worst of a change",
+    "series_changelog": "its id, where it is among the five worst since something last changed",
     "forget": "this request, with its id",
 }
 
@@ -121,25 +121,18 @@ def find_conversations(
     progress: told how many of how many records are read. Raises TurnsignalError when the broker does not answer.
     """
     topic = topic_names(settings.prefix)["turns"]
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
-    present = topic_metadata(admin).topics
-    if topic not in present:
-        msg = f"expected a topic {topic} on {settings.brokers}, got none; try `turnsignal topics create`"
-        raise TurnsignalError(msg)
-    try:
-        bounds = log_bounds(admin, {topic: list(present[topic].partitions)})[topic]
-    except KafkaException as error:
-        msg = f"expected the broker to say what {topic} holds, got: {error.args[0].str()}"
-        raise TurnsignalError(msg) from None
+    ranges = find_log(settings, topic)
     ids: dict[str, None] = {}
     oldest, read = float("inf"), 0
-    for message in _read(settings, topic, bounds, progress):
-        read += 1
-        kind, stamp = message.timestamp()
-        oldest = min(oldest, stamp) if kind else oldest
-        name = _named(message.key())
-        if name is not None and name not in ids and _is_of(message.value(), user_id):
-            ids[name] = None
+    # Turns of unfinished transactions are read, too: they hide nobody.
+    for messages in read_log(settings, topic, ranges, committed=False, progress=progress):
+        read += len(messages)
+        for message in messages:
+            kind, stamp = message.timestamp()
+            oldest = min(oldest, stamp) if kind else oldest
+            name = _named(message.key())
+            if name is not None and name not in ids and _is_of(message.value(), user_id):
+                ids[name] = None
     return UserConversations(
         list(ids), read, datetime.fromtimestamp(oldest / 1000, UTC) if read and oldest < 1e14 else None
     )
@@ -161,37 +154,3 @@ def _named(key: bytes | None) -> str | None:
     except UnicodeDecodeError:
         return None
     return name if 0 < len(name) <= MAX_ID and name.isprintable() else None
-
-
-def _read(
-    settings: Settings, topic: str, bounds: dict[int, tuple[int, int]], progress: Callable[[int, int], None]
-) -> Iterable[Any]:
-    """Give every record up to the ends as they are now; those of unfinished transactions too, which hide nobody."""
-    left = {number: high for number, (low, high) in bounds.items() if high > low}
-    total = sum(high - low for low, high in bounds.values())
-    options = {"group.id": f"{settings.prefix}-forget", "enable.auto.commit": False, "log_level": 0}
-    options |= {"enable.partition.eof": True, "isolation.level": "read_uncommitted", "auto.offset.reset": "earliest"}
-    consumer = Consumer({**settings.confluent(), **options})
-    try:
-        consumer.assign([TopicPartition(topic, number, bounds[number][0]) for number in left])
-        heard, read = time.monotonic(), 0
-        while left:
-            messages = consumer.consume(5_000, 0.2)
-            if messages:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > SILENCE_SECONDS:
-                msg = f"expected all of {topic}, got no answer for {SILENCE_SECONDS:.0f} s after {read:,} records"
-                raise TurnsignalError(msg)
-            for message in messages:
-                error = message.error()
-                if error is not None and error.code() != KafkaError._PARTITION_EOF:
-                    msg = f"expected all of {topic}, got: {error.str()}"
-                    raise TurnsignalError(msg)
-                if error is None:
-                    read += 1
-                    yield message
-                if error is not None or message.offset() + 1 >= left.get(message.partition(), 0):
-                    left.pop(message.partition(), None)
-            progress(min(read, total), total)
-    finally:
-        consumer.close()

@@ -10,7 +10,7 @@ from turnsignal.agents.commands.options import JSON, SUITE, open_console, print_
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.stream.errors import ConfigError
 
-RECORDS = ("turn", "feedback", "score", "exchange", "conversation", "suite")
+RECORDS = ("turn", "feedback", "score", "exchange", "verdict", "conversation", "rubric", "suite")
 
 
 @click.group(cls=SuggestingGroup, epilog="Example: turnsignal suite init suite.toml")
@@ -151,7 +151,7 @@ def _write_value(value: Any) -> str:
 @click.command(epilog="Example: turnsignal schema turn > turn.schema.json")
 @click.argument("record", type=click.Choice(RECORDS))
 def schema(record: str) -> None:
-    """Print the JSON Schema of a record, or of the suite."""
+    """Print the JSON Schema of a record, of a rubric, or of the suite."""
     from turnsignal.agents.commands.schemas import schema_of
 
     click.echo(orjson.dumps(schema_of(record), option=orjson.OPT_INDENT_2).decode())

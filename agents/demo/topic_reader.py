@@ -9,7 +9,7 @@ from typing import IO
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from turnsignal.agents.demo.live_statistics import Rate, sum_metric
-from turnsignal.agents.files.replaying import FILES, encode_dead_letter
+from turnsignal.agents.files.replaying import FILES, encode_kept_letter
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
@@ -75,12 +75,7 @@ class RowReader(contextlib.AbstractContextManager["RowReader"]):
 
     def _write(self, topic: str, value: bytes | None, headers: dict[str, bytes]) -> None:
         if topic == DEAD_LETTERS:
-            source = {
-                "topic": headers.get("topic", b"").decode("utf-8", "replace"),
-                "partition": int(headers.get("partition", b"-1")),
-                "offset": int(headers.get("offset", b"-1")),
-            }
-            value = encode_dead_letter(source, headers, value)
+            value = encode_kept_letter(headers, value)
         if value is not None:
             self._files[topic].write(value + b"\n")
 

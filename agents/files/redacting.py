@@ -6,9 +6,9 @@ from pathlib import Path
 import orjson
 from pydantic import ValidationError
 
-from turnsignal.stream.errors import ConfigError, describe_unreadable
+from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.redaction import Redaction
-from turnsignal.stream.suite import Suite, describe_first_error, load_suite
+from turnsignal.stream.suite import Suite, load_suite
 
 
 def load_redaction(path: str | Path | None) -> Redaction | None:

@@ -217,6 +217,16 @@ def encode_dead_letter(source: dict[str, Any], headers: dict[str, bytes], value:
     return orjson.dumps(row)
 
 
+def encode_kept_letter(headers: dict[str, bytes], value: bytes | None) -> bytes:
+    """Write a dead letter of the topic as one JSON line; its headers say where it stood."""
+    source = {
+        "topic": headers.get("topic", b"").decode("utf-8", "replace"),
+        "partition": int(headers.get("partition", b"-1")),
+        "offset": int(headers.get("offset", b"-1")),
+    }
+    return encode_dead_letter(source, headers, value)
+
+
 def back_test_parts(directory: Path, suite: Suite) -> dict[str, Any]:
     """Say what would have been called of the series that the shards have written."""
     with ExitStack() as opened:

@@ -52,7 +52,7 @@ class Topic(NamedTuple):
 
     name: str
     pattern: str
-    key: Literal["conversation", "series", "source"]
+    key: Literal["conversation", "series", "assistant", "source"]
     readers: tuple[str, ...] = ()
     writers: tuple[str, ...] = ()
     compact: bool = False
@@ -68,6 +68,8 @@ TOPICS = (
     Topic("exchanges", "{}.exchanges", "conversation", ("judge",), ("score",), aligned=True),
     Topic("conversations", "{}.conversations", "conversation", (), ("score",), compact=True),
     Topic("series", "{}.series", "series", ("watch",), ("score",)),
+    Topic("decisions", "{}.decisions", "series", ("watch",), outside=True),
+    Topic("regressions", "{}.regressions", "assistant", (), ("watch",)),
     Topic("dead_letters", "{}.dead-letters", "source", (), APPS),
     Topic(
         "conversations_changelog",

@@ -26,10 +26,11 @@ from turnsignal.agents.metrics.families import (
     FAMILIES,
     PREFIX,
     series_of_environments,
+    series_per_assistant,
     series_per_release,
 )
 from turnsignal.agents.metrics.negotiation import wants_openmetrics
-from turnsignal.stream.pipeline.bounded_labels import OTHER, BoundedLabels, LabelGuard, name_label
+from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, BoundedLabels, LabelGuard, name_label
 from turnsignal.stream.pipeline.metric_deltas import (
     RELEASE,
     SCORE,
@@ -44,6 +45,7 @@ from turnsignal.stream.records.scores import Unscored
 
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
 _PIPELINE = tuple(pipeline_families())
+DIGEST_LENGTH = 16  #: hex digits of a conversation's digest
 _PER_SCORER = 2  #: series that a scorer has once, whatever is released
 _NAMES = frozenset(("topic", "table"))  #: labels whose values are names from the configuration
 
@@ -117,11 +119,15 @@ class WorkerMetrics(Collector):
         self._topics = tuple(name_label(topic) for topic in topics)
         self._assistants = LabelGuard()
         self._versions = LabelGuard()
-        shared = _WITHOUT_RELEASE + _PER_SCORER * len(self._scorers) + series_of_environments(len(self._scorers))
-        room = (max_series - shared) // series_per_release(len(self._scorers), len(self._checks))
+        known = max(len(self._scorers), 1)
+        shared = _WITHOUT_RELEASE + _PER_SCORER * known + series_of_environments(known)
+        shared += MAX_VALUES * series_per_assistant(known, app)
+        room = (max_series - shared) // series_per_release(known, len(self._checks), app)
         self._releases: BoundedLabels[Labels] = BoundedLabels(max(1, room - 1), declared=[(OTHER, OTHER)])
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
+        self._latched: dict[tuple[str, Any], Labels] = {}  # gauge and key → labels under which it is shown
+        self._now = 0.0
         self._add("build_info", (name_label(version), name_label(revision), app), 1)
         for name, family in FAMILIES.items():
             if not {*RELEASE, "environment"} & set(family.labels):
@@ -131,6 +137,7 @@ class WorkerMetrics(Collector):
     def apply(self, deltas: MetricDeltas, now: float) -> None:
         """Count what a committed batch did; now: seconds since 1970, for the label guard and the exemplars."""
         with self._lock:
+            self._now = now
             answered = {(assistant, version) for assistant, version, role in deltas.turns if role == "assistant"}
             releases: dict[Release, Labels] = {}
 
@@ -213,29 +220,36 @@ class WorkerMetrics(Collector):
                 labels = release(key[:2]) + labels
             if counts is not None:
                 counts[labels] = counts.get(labels, 0) + by
+            elif family.kind == "gauge":
+                self._latch(name, key, labels, by)
             else:
-                self._apply_one(name, family, labels, by)
+                self._apply_one(name, labels, by)
 
-    def _apply_one(self, name: str, family: Family, labels: Labels, by: Any) -> None:
-        if family.kind == "histogram":
-            finite = _finite(by)
-            self._observe(name, labels, np.clip(finite, 0.0, 1.0))
-            if len(finite) < len(by) and name == "score_ratio":
-                # One NaN would make the sum NaN until the worker restarts.
-                self._add("unscored_total", (*labels, Unscored.ERROR), len(by) - len(finite))
-        else:
+    def _apply_one(self, name: str, labels: Labels, by: Any) -> None:
+        finite = _finite(by)
+        self._observe(name, labels, np.clip(finite, 0.0, 1.0))
+        if len(finite) < len(by) and name == "score_ratio":
+            # One NaN would make the sum NaN until the worker restarts.
+            self._add("unscored_total", (*labels, Unscored.ERROR), len(by) - len(finite))
+
+    def _latch(self, name: str, key: Any, labels: Labels, value: float | None) -> None:
+        """Show a gauge, or take it away where there is no value, whatever labels the key had when it was shown."""
+        before = self._latched.pop((name, key), labels)
+        if value is None or before != labels:
+            self._numbers[name].pop(before, None)
+        if value is not None:
             # Set, not raised: one turn from a clock a day ahead must not hide a stopped topic for a day.
-            self._numbers[name][labels] = by
+            self._numbers[name][labels] = value
+            self._latched[name, key] = labels
 
     def _keep_exemplar(self, release: Labels, scorer: str, worst: LowestScore, now: float) -> None:
-        """Name the conversation beside its bucket: a keyed digest of fixed length, never the id."""
+        """Name the conversation beside its bucket."""
         histogram = self._histograms["score_ratio"].get((*release, self._declared("scorer", scorer)))
         value = np.clip(_finite([worst.value]), 0.0, 1.0)
         place = int(np.searchsorted(SCORE_BOUNDS, value.sum(), side="left"))
         if histogram is None or not value.size or not histogram.counts[place]:
             return
-        raw = worst.conversation_id.encode("utf-8", "surrogatepass")
-        digest = hmac.new(self._secret, raw, "sha256").hexdigest()[:16]
+        digest = conversation_digest(self._secret, worst.conversation_id)
         histogram.exemplars[place] = Exemplar({"conversation": digest}, float(value[0]), now)
 
     def _add(self, name: str, labels: Labels, by: float) -> None:
@@ -255,7 +269,7 @@ class WorkerMetrics(Collector):
     def _spell(self, name: str, labels: Sequence[str], words: str | Labels) -> Labels:
         """Give the words of a key as labels, and remember them; not what is other, which is counted each time."""
         guarded = self._guarded(labels, words if isinstance(words, tuple) else (words,))
-        if OTHER not in guarded:
+        if OTHER not in guarded and "assistant" not in labels:
             self._spelled[name][words] = guarded
         return guarded
 
@@ -270,6 +284,8 @@ class WorkerMetrics(Collector):
     def _guard(self, name: str, word: str) -> str:
         if name == "scorer" or name == "check":
             return self._declared(name, word)
+        if name == "assistant":
+            return self._assistants.admit(word, self._now)
         if name == "environment" and word not in self._environments:
             self._environments.add(word)
             for begun, family in FAMILIES.items():
@@ -311,10 +327,11 @@ class WorkerMetrics(Collector):
         for release in gone:
             self._releases.drop(release)
             self._begun.pop(release, None)
-        for name, family in FAMILIES.items() if gone else ():
-            if family.labels[:2] == RELEASE:
+        for name, family in FAMILIES.items() if gone or assistants else ():
+            if "assistant" in family.labels:
+                evicted, size = (gone, 2) if family.labels[:2] == RELEASE else ({(name,) for name in assistants}, 1)
                 children: dict[Labels, Any] = self._numbers.get(name) or self._histograms.get(name) or {}
-                for labels in [labels for labels in children if labels[:2] in gone]:
+                for labels in [labels for labels in children if labels[:size] in evicted]:
                     del children[labels]
 
     # -- series that exist from the start ----------------------------------------------------------------------
@@ -330,6 +347,11 @@ class WorkerMetrics(Collector):
                 self._observe(name, (*fixed, *labels), _finite([]))
             else:
                 self._add(name, (*fixed, *labels), 0)
+
+
+def conversation_digest(secret: bytes, conversation_id: str) -> str:
+    """Return what an exemplar names a conversation by: a keyed digest of fixed length, never the id."""
+    return hmac.digest(secret, conversation_id.encode("utf-8", "surrogatepass"), "sha256").hex()[:DIGEST_LENGTH]
 
 
 def _finite(values: Sequence[float]) -> Floats:

@@ -63,10 +63,23 @@ WORKER_FAMILIES: Mapping[str, Family] = {
 FAMILIES: Mapping[str, Family] = {**{name: family for _, name, family in pipeline_families()}, **WORKER_FAMILIES}
 
 
-def series_per_release(scorers: int, checks: int) -> int:
-    """Return how many series one release can have at most."""
+def series_per_release(scorers: int, checks: int, app: str = SCORE) -> int:
+    """Return how many series one release can have at most, on the page of an app."""
     sizes = {"scorer": scorers, "check": checks}
-    return sum(family.count_series(sizes) for family in FAMILIES.values() if family.labels[:2] == RELEASE)
+    return sum(
+        family.count_series(sizes)
+        for family in FAMILIES.values()
+        if family.labels[:2] == RELEASE and app in (family.apps or (app,))
+    )
+
+
+def series_per_assistant(scorers: int, app: str) -> int:
+    """Return how many series without a version one assistant can have at most, on the page of an app."""
+    return sum(
+        family.count_series({"scorer": scorers})
+        for family in FAMILIES.values()
+        if "assistant" in family.labels and "version" not in family.labels and app in (family.apps or (app,))
+    )
 
 
 def series_of_environments(scorers: int) -> int:

@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,8 +18,10 @@ from aiohttp.typedefs import Handler
 
 from turnsignal.agents.environment import is_loopback
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.pages.content import Asked, ElsewhereError, MissingError, Page
 from turnsignal.agents.pages.listening import Activity
-from turnsignal.stream.records.turns import MAX_ID
+from turnsignal.agents.pages.peers import ASKING
+from turnsignal.agents.pages.rendering import render, style_policy, wants_page
 
 logger = logging.getLogger("turnsignal.views")
 
@@ -33,19 +35,14 @@ _NOT_THIS_HOST = "expected a Host that is this worker's address, a loopback name
 
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]{1,255}))(?::[0-9]{1,5})?")
 
-Lookup = Callable[[str], Mapping[str, Any] | None]
+Facts = Callable[[], Mapping[str, Any]]
 
-_PAGE = b"""<!doctype html>
-<meta charset="utf-8">
-<title>turnsignal worker</title>
-<h1>turnsignal worker</h1>
-<ul>
-<li><a href="/metrics">/metrics</a>: for Prometheus, OpenMetrics with exemplars when asked for
-<li><a href="/healthz">/healthz</a>: does the work go on? 503 means: restart me
-<li><a href="/readyz">/readyz</a>: partitions, tables, broker; 503 means: wait for me
-<li>/conversations/ID: what this worker keeps of a conversation in its partitions, where that is shown
-</ul>
-"""
+#: what every worker has, for the front page
+_ALWAYS = (
+    ("/metrics", "for Prometheus, OpenMetrics with exemplars when asked for"),
+    ("/healthz", "does the work go on? 503 means: restart me"),
+    ("/readyz", "partitions, tables, broker; 503 means: wait for me"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +95,9 @@ class Health:
 def make_views(
     metrics: WorkerMetrics,
     health: Callable[[], Health],
-    conversation: Lookup | None = None,
+    pages: Sequence[Page] = (),
     *,
+    facts: Facts = dict,
     shown: bool = True,
     hosts: Collection[str] = (),
     activity: Activity | None = None,
@@ -107,9 +105,9 @@ def make_views(
     """Build the worker's web application.
 
     health: asked on every request, must not block; if it raises, the worker counts as neither alive nor ready.
-    conversation: gives what is kept of a conversation id, or None; without it the view answers 404.
-    shown: whether conversations are shown to whoever asks by an address of this machine, or by one of the hosts.
-    activity: takes note of which connections ask.
+    pages: what the app has to show beside its health. facts: what the front page says of the worker, see `_show_front`.
+    shown: whether pages with what people said are shown to whoever asks by an address of this machine, or by one of the
+    hosts. activity: takes note of which connections ask.
     """
     scrape = asyncio.Lock()  # one page at a time: scrapes by strangers must not take the worker's processor
 
@@ -126,35 +124,84 @@ def make_views(
         return _answer(found.conditions()["progress"], 200 if found.alive else 503)
 
     async def show_ready(_: web.Request) -> web.Response:
-        found = _ask(health)
-        if isinstance(found, str):
-            return _answer({"ok": False, "detail": found}, 503)
-        conditions = found.conditions()
+        conditions = _conditions(health)
+        if isinstance(conditions, str):
+            return _answer({"ok": False, "detail": conditions}, 503)
         ready = all(condition["ok"] for condition in conditions.values())
         return _answer({"ok": ready, "conditions": conditions}, 200 if ready else 503)
 
-    async def show_conversation(request: web.Request) -> web.Response:
+    async def show_front(request: web.Request) -> web.Response:
         _refuse_host(request, hosts)
-        if not shown:
-            return _answer({"error": _NOT_SHOWN}, 403)
-        return _show_conversation(request.match_info["id"], conversation)
+        answer = _describe_worker(_conditions(health), facts(), pages, shown=shown)
+        accept = request.headers.get("Accept", "")[:ACCEPT_SHOWN]
+        if "application/json" in accept and not wants_page(accept):
+            return _answer(answer, 200)
+        return _draw("front.html.j2", answer, 200)
 
-    async def show_page(request: web.Request) -> web.Response:
-        _refuse_host(request, hosts)
-        return web.Response(body=_PAGE, content_type="text/html", charset="utf-8")
+    def shower(page: Page) -> Handler:
+        async def show(request: web.Request) -> web.StreamResponse:
+            _refuse_host(request, hosts)
+            if page.texts and not shown:
+                return _refuse(request, {"error": _NOT_SHOWN}, 403)
+            asked = Asked(request.match_info, request.query, ASKING in request.headers)
+            try:
+                return _show(request, page.template, await page.answer(asked), 200)
+            except MissingError as missing:
+                about = {"id": missing.about} if missing.about else {}
+                return _refuse(request, {"error": str(missing), **about}, 404)
+            except ElsewhereError as elsewhere:
+                raise web.HTTPFound(elsewhere.path) from None
 
-    app = web.Application(middlewares=[*([activity.middleware] if activity else []), _refuse_in_json])
+        return show
+
+    app = web.Application(middlewares=[*([activity.middleware] if activity else []), _refuse_in_words])
     app.on_response_prepare.append(_protect)
     app.add_routes(
         [
-            web.get("/", show_page),
+            web.get("/", show_front),
             web.get("/metrics", show_metrics),
             web.get("/healthz", show_alive),
             web.get("/readyz", show_ready),
-            web.get("/conversations/{id:.+}", show_conversation),
+            *(web.get(page.path, shower(page)) for page in pages),
         ]
     )
     return app
+
+
+def _describe_worker(
+    conditions: dict[str, dict[str, object]] | str, facts: Mapping[str, Any], pages: Sequence[Page], *, shown: bool
+) -> dict[str, Any]:
+    """Put the front page together.
+
+    facts: app, version, suite; partitions, each with partition, entries and inputs (topic, position, lag), and how many
+    more are left out; peers, the addresses of the others.
+    """
+    if isinstance(conditions, str):
+        conditions = {"health": {"ok": False, "detail": conditions}}
+    here = [{"path": path, "summary": summary, "link": path, "shown": True} for path, summary in _ALWAYS]
+    more = [
+        {"path": page.path.replace(":.+", ""), "summary": page.summary, "link": page.link}
+        | {"shown": shown or not page.texts}
+        for page in pages
+    ]
+    return {
+        "app": "worker",
+        "version": "",
+        "suite": "",
+        "partitions": [],
+        "left_out": 0,
+        "peers": [],
+        **facts,
+        "ready": all(condition["ok"] for condition in conditions.values()),
+        "conditions": conditions,
+        "pages": [*here, *more],
+        "not_shown": _NOT_SHOWN,
+    }
+
+
+def _conditions(health: Callable[[], Health]) -> dict[str, dict[str, object]] | str:
+    found = _ask(health)
+    return found if isinstance(found, str) else found.conditions()
 
 
 def _refuse_host(request: web.Request, hosts: Collection[str]) -> None:
@@ -179,21 +226,6 @@ def _ask(health: Callable[[], Health]) -> Health | str:
         return f"the health check itself failed: {type(error).__name__}"
 
 
-def _show_conversation(conversation_id: str, conversation: Lookup | None) -> web.Response:
-    shown = conversation_id[:MAX_ID]
-    if conversation is None:
-        return _answer({"error": "this worker keeps no conversations; ask a score worker", "id": shown}, 404)
-    if len(conversation_id) > MAX_ID:
-        return _answer(
-            {"error": f"an id has at most {MAX_ID} characters, got {len(conversation_id)}", "id": shown}, 404
-        )
-    found = conversation(conversation_id)
-    if found is None:
-        reason = "not kept here: unknown, past its retention, or in a partition of another worker"
-        return _answer({"error": reason, "id": shown}, 404)
-    return _answer(dict(found), 200)
-
-
 def _answer(content: Mapping[str, object], status: int) -> web.Response:
     try:
         body = orjson.dumps(content, default=str, option=orjson.OPT_NON_STR_KEYS)
@@ -204,23 +236,43 @@ def _answer(content: Mapping[str, object], status: int) -> web.Response:
     return web.Response(body=body, status=status, content_type="application/json")
 
 
+def _draw(template: str, answer: Mapping[str, Any], status: int) -> web.Response:
+    headers = {"Content-Security-Policy": style_policy()}
+    body = render(template, answer)
+    return web.Response(body=body, status=status, content_type="text/html", charset="utf-8", headers=headers)
+
+
+def _show(request: web.Request, template: str, answer: Mapping[str, Any], status: int) -> web.Response:
+    """Answer as a page where one is asked for, else as JSON."""
+    if wants_page(request.headers.get("Accept", "")[:ACCEPT_SHOWN]):
+        return _draw(template, answer, status)
+    return _answer(answer, status)
+
+
+def _refuse(request: web.Request, answer: Mapping[str, Any], status: int) -> web.Response:
+    return _show(request, "message.html.j2", answer, status)
+
+
 @web.middleware
-async def _refuse_in_json(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _refuse_in_words(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Answer refusals and failures in the same form as everything else, and never with a traceback."""
     try:
         return await handler(request)
+    except web.HTTPRedirection:
+        raise
     except web.HTTPException as refusal:
-        answer = _answer({"error": refusal.reason}, refusal.status)
+        answer = _refuse(request, {"error": refusal.reason}, refusal.status)
         if "Allow" in refusal.headers:
             answer.headers["Allow"] = refusal.headers["Allow"]
         return answer
     except Exception:
         logger.exception("expected an answer for %s, the view failed", request.path)
-        return _answer({"error": "the view failed; the worker's log says why"}, 500)
+        return _refuse(request, {"error": "the view failed; the worker's log says why"}, 500)
 
 
 async def _protect(_: web.Request, response: web.StreamResponse) -> None:
     response.headers["Cache-Control"] = "no-store"
     response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Content-Security-Policy"] = "default-src 'none'"
+    response.headers["Referrer-Policy"] = "no-referrer"  # a path may be a person's conversation
+    response.headers.setdefault("Content-Security-Policy", "default-src 'none'")
     response.headers["Server"] = "turnsignal"

@@ -6,8 +6,8 @@ from typing import Any
 from rich.text import Text
 
 from turnsignal.agents.report.escaping import plain
+from turnsignal.stream.detection.backtest import MAX_SERIES
 from turnsignal.stream.detection.detector import PAGE, TICKET
-from turnsignal.stream.detection.incidents import MAX_SERIES
 
 SHOWN = 20  #: incidents; summary.json has them all
 
@@ -24,7 +24,7 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
     if alerts["unwatched"]:
         yield Text(f"{alerts['unwatched']:,} values were of series beyond {MAX_SERIES:,}, which nobody watches.")
     for incident in alerts["incidents"][:SHOWN]:
-        yield from (Text(plain(line, 500)) for line in incident["told"])
+        yield from (Text(plain(line, 500)) for line in incident["text"])
     if len(alerts["incidents"]) > SHOWN:
         yield Text(f"… and {len(alerts['incidents']) - SHOWN:,} more in summary.json")
     yield Text()

@@ -11,19 +11,23 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any, cast
 
 import faust
 from aiohttp import web
 from mode import Service
 
+from turnsignal.agents.pages.content import Page
 from turnsignal.agents.pages.listening import Activity, BoundedSite, listen, make_runner
+from turnsignal.agents.pages.peers import Peers
 from turnsignal.agents.pages.views import make_views
 from turnsignal.agents.process.logs import log_to_stderr
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batches import BatchStream
-from turnsignal.agents.worker.consumer import PartitionApp
+from turnsignal.agents.worker.consumer import AddressedAssignor, PartitionApp
+from turnsignal.agents.worker.neighbours import Neighbours, own_address
 from turnsignal.agents.worker.open_files import raise_limit
 from turnsignal.agents.worker.preflight import check_access
 from turnsignal.agents.worker.supervisor import INSTANCE, SUPERVISOR_PIPE
@@ -37,8 +41,11 @@ TAKE_OVER_SECONDS = 86_400.0  #: longer than any
 TICK = 1.0  #: seconds between looks at silent partitions, and between signs of life
 
 
-def build_app(settings: Settings, owner: TaskManager) -> PartitionApp:
-    """Put an app together: one agent over the owner's inputs, the views, and the ticks."""
+def build_app(settings: Settings, owner: TaskManager, pages: Sequence[Page] = ()) -> PartitionApp:
+    """Put an app together: one agent over the owner's inputs, the views, and the ticks.
+
+    pages: what it has to show beside its health.
+    """
     spec = owner.spec
     app = PartitionApp(
         settings.app_id(spec.name),
@@ -46,6 +53,7 @@ def build_app(settings: Settings, owner: TaskManager) -> PartitionApp:
         **settings.faust() | {"broker_request_timeout": TAKE_OVER_SECONDS},
         Stream=BatchStream,
         TableManager=StateTables,
+        PartitionAssignor=AddressedAssignor,
         datadir=os.environ.get("TMPDIR", "/tmp")
         + f"/{settings.app_id(spec.name)}",  # Faust insists; nothing is kept there
     )
@@ -60,7 +68,7 @@ def build_app(settings: Settings, owner: TaskManager) -> PartitionApp:
     async def work(stream: BatchStream) -> None:
         await owner.run(stream)
 
-    app.service(_make_views_service(settings, owner, app))
+    app.service(_make_views_service(settings, owner, app, pages))
     app.service(_make_ticks_service(owner))
     return app
 
@@ -87,18 +95,23 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
     }
 
 
-def _make_views_service(settings: Settings, owner: TaskManager, app: PartitionApp) -> type[Service]:
+def _make_views_service(
+    settings: Settings, owner: TaskManager, app: PartitionApp, pages: Sequence[Page]
+) -> type[Service]:
     class Views(Service):
-        """Serve /metrics, /healthz, /readyz and conversations on the sockets that were taken at the start."""
+        """Serve /metrics, /healthz, /readyz and the app's pages on the sockets that were taken at the start."""
 
         runner: web.AppRunner | None = None
+        peers: Peers | None = None
 
         async def on_start(self) -> None:
-            activity, kept = Activity(), app.tables[owner.spec.table]
+            activity, neighbours = Activity(), Neighbours(app, owner)
+            self.peers = Peers(neighbours.owner_of, neighbours.others)
             views = make_views(
                 owner.metrics,
                 owner.health,
-                lambda key: kept.get(key) or None,
+                [self.peers.ask_too(page) for page in pages],
+                facts=neighbours.describe_worker,
                 shown=settings.shows_conversations,
                 hosts=settings.hosts,
                 activity=activity,
@@ -108,9 +121,11 @@ def _make_views_service(settings: Settings, owner: TaskManager, app: PartitionAp
             for sock in app.sockets:
                 await BoundedSite(self.runner, sock, activity).start()
             host, port = self.runner.addresses[0][:2]
-            logger.info("metrics on http://%s:%s/metrics", host, port)
+            logger.info("pages on http://%s:%s, metrics on /metrics", host, port)
 
         async def on_stop(self) -> None:
+            if self.peers is not None:
+                await self.peers.close()
             if self.runner is not None:
                 await self.runner.cleanup()
 
@@ -171,6 +186,7 @@ def run_app(app: PartitionApp) -> int:
     log_to_stderr(owner.settings.secrets())
     raise_limit()
     app.sockets = listen(owner.settings.metrics_host, owner.settings.metrics_port)
+    app.conf.canonical_url = own_address(app.sockets[0], owner.settings.brokers)
     check_access(owner.settings, owner.spec)
     with contextlib.suppress(ImportError):
         import uvloop

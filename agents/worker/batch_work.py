@@ -71,6 +71,7 @@ class BatchWork:
         self.buffer = buffer
         self.progress = progress
         self.committer: Committer | None = None
+        self.on_committed: Callable[[BatchResult], None] = lambda _: None  #: told of every batch that is safe
         self.inflight = 0
         self.limits: dict[str, int] = {}  #: topic → bytes that a record may have
         self._group = group
@@ -230,6 +231,7 @@ class BatchWork:
         if not self.exactly_once and offsets and self.committer is not None:
             await self.committer.commit_positions(offsets)
         partition_task.processor.accept(batch)
+        self.on_committed(batch)
         partition_task.aside, partition_task.refused = partition_task.aside + 1 if batch.set_aside else 0, 0
         partition_task.advance(positions, partition_batch.consumed(batch.consumed))
         self.limit_batches(partition_task)

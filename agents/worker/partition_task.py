@@ -13,6 +13,7 @@ from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.transactions import TransactionWriter
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.windows import WindowSpec
+from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
 
 
@@ -46,7 +47,8 @@ class AppSpec:
     first; changelog: topic of the state; outputs: short name → topic; make: a processor for a partition, over a store;
     work: (processor, records by input topic, steady clock) → the batch; set_aside: (processor, input topic, record,
     reason in words) → its dead letter, and what has to be remembered of its absence; table: name of the Faust table
-    that shows the state; windows: sizes of the windowed ones beside it.
+    that shows the state; windows: sizes of the windowed ones beside it; show, hide: the gauges of a partition's state
+    as it is taken over, and what takes them away when it is another worker's.
     """
 
     name: str
@@ -58,6 +60,8 @@ class AppSpec:
     set_aside: Callable[[Any, str, Any, str], BatchResult]
     table: str = "state"
     windows: Sequence[WindowSpec] = ()
+    show: Callable[[Any], MetricDeltas] | None = None
+    hide: Callable[[Any], MetricDeltas] | None = None
 
 
 @dataclass(slots=True)

@@ -160,7 +160,12 @@ class TaskManager:
         self.tasks = taken
         for task in taken.values():
             self.work.limit_batches(task)
-        return [task for number, task in taken.items() if before.get(number) is not task]
+        fresh = [task for number, task in taken.items() if before.get(number) is not task]
+        for task in fresh:
+            self._hide(before.get(task.number))
+            if self.spec.show is not None:
+                self.metrics.apply(self.spec.show(task.processor), time.time())
+        return fresh
 
     def _ends(self, places: list[TP]) -> dict[TP, int]:
         """Return the ends of some partitions: an input that is not read here is committed there."""
@@ -189,11 +194,16 @@ class TaskManager:
         self.metrics.set("table_recovery_remaining_messages", remaining, table)
 
     def _drop(self, number: int) -> None:
-        self.tasks.pop(number, None)
+        self._hide(self.tasks.pop(number, None))
         self.metrics.forget("table", f"{self.spec.name}-{number}")
         self.metrics.forget("partition", str(number))
         for topic in self.spec.inputs:
             self.progress.forget(TP(topic, number))
+
+    def _hide(self, task: PartitionTask | None) -> None:
+        """Stop showing the gauges of a partition's state, or two workers would show them."""
+        if task is not None and self.spec.hide is not None:
+            self.metrics.apply(self.spec.hide(task.processor), time.time())
 
     async def revoke(self) -> None:
         """End a take-over that is under way, and wait until no batch is in flight."""

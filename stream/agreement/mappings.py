@@ -41,10 +41,10 @@ from typing import Annotated, Any, Literal
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, describe_first_error
 from turnsignal.stream.measures import parse_measure
 from turnsignal.stream.names import Value, parse_name, write_name
-from turnsignal.stream.suite import MeasureName, Suite, describe_first_error
+from turnsignal.stream.suite import MeasureName, Suite
 
 Scalar = str | int | float | bool
 

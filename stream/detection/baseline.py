@@ -42,7 +42,7 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
         weight = self.weight
         if not weight:
             return 0.5
-        hour = int(time % _DAY / _HOUR)
+        hour = int(time % _DAY / _HOUR) % _HOURS
         return (self.sums[hour] + SHRINKING * self.total / weight) / (self.hours[hour] + SHRINKING)
 
     def is_known(self, now: float) -> bool:
@@ -65,7 +65,7 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
             self.since, self.day = now, day
         elif day > self.day:
             self._forget(day)
-        hour = int(time % _DAY / _HOUR)
+        hour = int(time % _DAY / _HOUR) % _HOURS
         self.hours[hour] += 1.0
         self.sums[hour] += value
         self.weight += 1.0

@@ -1,40 +1,47 @@
 """Detector: one scorer of one assistant, watched observation by observation.
 
-It calls when values have become lower or higher than is usual, and when a new version's are lower or higher than those
-of the version that it replaces. A call is latched: nothing is learned, and nothing is called again, until values are
-back for a day, or somebody says that the new level is the usual one.
+It raises an alarm when values have become lower or higher than is usual, and when a new version's are lower or higher
+than those of the version that it replaces. An alarm is latched: nothing is learned, and nothing is called again, until
+values are back for a day, or somebody says that the new level is the usual one. What it does follows from the series'
+own observations alone, in their order: no other series and no clock takes part.
 """
 
 import math
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
 
 from turnsignal.stream.detection.baseline import Baseline
 from turnsignal.stream.detection.evidence import LEAST_THRESHOLD, Evidence, threshold
-from turnsignal.stream.detection.rollout import ALPHA, ClusterSums, compare
+from turnsignal.stream.detection.rollout import ClusterSums, compare
 from turnsignal.stream.records.observations import Observation
 
 PAGE, TICKET = "page", "ticket"
 PAGE_DAYS, TICKET_DAYS = 30.0, 7.0  #: of traffic, in which one false alarm of that tier is promised at most
 LOWER, HIGHER = "lower", "higher"
-USUAL, VERSION = "usual", "version"  #: what a call compares with: what is usual, or the version before
+USUAL, VERSION = "usual", "version"  #: what an alarm compares with: what is usual, or the version before
 MAX_VERSIONS = 20  #: told apart; the one unseen for longest leaves
 DAY = 86_400.0  #: seconds for which values have to be back
+
+MAX_ALARMS = 12  #: open at a time; versions come from strangers
+#: Days by which an observation may be older than the newest one: what is sent again says nothing of today.
+LATEST = 2.0
 
 _EVERY = 8  # observations of a version between two comparisons: more would cost more than they tell sooner
 _LEAST_BACK = 50.0  # observations in a day, below which nobody can say that values are back
 
 
-class Limits(NamedTuple):
-    """What may be called. pages: directions in which this series pages; paging: how many series may page in all."""
+class Paging(NamedTuple):
+    """What of a series wakes somebody.
 
-    pages: frozenset[str] = frozenset()
-    paging: int = 1
+    directions: in which it pages; series: how many paging series there are, over which the promise of a page is made.
+    """
+
+    directions: frozenset[str] = frozenset()
+    series: int = 1
 
 
-class Call(msgspec.Struct, array_like=True):
+class Alarm(msgspec.Struct, array_like=True):
     """A change that was called, while it is open.
 
     direction; scope: `usual` or `version`; tier; called, since: when, and when the change most likely began; version:
@@ -64,16 +71,8 @@ class Call(msgspec.Struct, array_like=True):
 
     @property
     def name(self) -> str:
-        """What tells it from the other calls of its series."""
+        """What tells it from the other alarms of its series."""
         return f"{self.direction} {self.version}" if self.scope == VERSION else self.direction
-
-    @property
-    def promise(self) -> str:
-        """What is promised about calls of its kind, in words."""
-        if self.scope == VERSION:
-            return f"of the versions that are not {self.direction}, {ALPHA:.0%} are called so at most"
-        days, of = (PAGE_DAYS, "all series that page") if self.tier == PAGE else (TICKET_DAYS, "this series")
-        return f"without a change, one call in {days:.0f} days of {of} at most"
 
 
 class Released(msgspec.Struct, array_like=True, gc=False):
@@ -88,84 +87,102 @@ class Released(msgspec.Struct, array_like=True, gc=False):
 class Detector(msgspec.Struct, array_like=True):
     """What is remembered of one scorer of one assistant.
 
-    lower, higher: evidence in each direction; versions: the one used last standing last; calls: by `Call.name`.
+    lower, higher: evidence in each direction; versions: the one used last standing last; alarms: by `Alarm.name`;
+    clock: stream time of this series.
     """
 
     baseline: Baseline = msgspec.field(default_factory=Baseline)
     lower: Evidence = msgspec.field(default_factory=Evidence)
     higher: Evidence = msgspec.field(default_factory=Evidence)
     versions: dict[str, Released] = {}
-    calls: dict[str, Call] = {}
+    alarms: dict[str, Alarm] = {}
+    clock: float = -math.inf
 
-    def take(self, version: str, observations: Iterable[Observation], now: float, limits: Limits) -> list[Call]:
-        """Take in what a version was given, in order; return what is called anew, or called a page that was a ticket.
+    def take(self, version: str, observation: Observation, paging: Paging, latest: float = math.inf) -> list[Alarm]:
+        """Take in what a version was given; return the alarms that are new, or a page now that were a ticket.
 
-        now: stream time.
+        latest: the most that an event time counts: no observation is of a time when nobody had it yet.
         """
-        called: list[Call] = []
-        baseline, released = self.baseline, None
-        for conversation_id, time, value, n, total in observations:
-            usual = baseline.mean(time)
-            residual = usual - value
-            before = n * usual - total
-            if baseline.is_known(now):
-                if released is None:
-                    released = self._meet(version, now)
-                surprise = residual
-                if n:
-                    surprise -= baseline.alike * before / (1.0 + (n - 1.0) * baseline.alike)
-                for direction, evidence, sign in ((LOWER, self.lower, 1.0), (HIGHER, self.higher, -1.0)):
-                    if self.calls and self._is_said(direction, limits):
-                        continue
-                    payoff = sign * surprise - baseline.margin
-                    payoff = -1.0 if payoff < -1.0 else payoff
-                    strength = evidence.add(payoff, now, sign * residual, n, conversation_id)
-                    if strength >= LEAST_THRESHOLD:
-                        called += self._weigh(direction, evidence, strength, version, now, limits)
-                released.sums.add(residual, n, before)
-                if released.replaces is not None and not released.sums.n % _EVERY:
-                    called += self._compare(version, released, now)
-                if self.calls:
-                    self._look_back(version, residual, now)
-                    released = self.versions.get(version)
-            if not self.calls:
-                baseline.learn(value, time, now, residual, n, before)
+        conversation_id, time, value, n, total = observation
+        now = self.clock
+        if time > now and latest > now:
+            now = self.clock = min(time, latest)
+        elif time < now - LATEST * DAY:
+            return []
+        baseline = self.baseline
+        usual = baseline.mean(time)
+        residual = usual - value
+        before = n * usual - total
+        called: list[Alarm] = []
+        if baseline.is_known(now):
+            released = self._meet(version, now)
+            surprise = residual
+            if n:
+                surprise -= baseline.alike * before / (1.0 + (n - 1.0) * baseline.alike)
+            for direction, evidence, sign in ((LOWER, self.lower, 1.0), (HIGHER, self.higher, -1.0)):
+                if self.alarms and self._is_called(direction, paging):
+                    continue
+                payoff = sign * surprise - baseline.margin
+                payoff = -1.0 if payoff < -1.0 else payoff
+                strength = evidence.add(payoff, now, sign * residual, n, conversation_id)
+                if strength >= LEAST_THRESHOLD:
+                    called += self._weigh(direction, evidence, strength, version, now, paging)
+            released.sums.add(residual, n, before)
+            if released.replaces is not None and not released.sums.n % _EVERY:
+                called += self._compare(version, released, now)
+            if self.alarms:
+                self._look_back(version, residual, now)
+        if not self.alarms:
+            baseline.learn(value, time, now, residual, n, before)
         return called
 
     def accept(self) -> None:
-        """Take the present level for the usual one: what was learned is forgotten, and every call is closed."""
+        """Take the present level for the usual one: what was learned is forgotten, and every alarm is closed."""
         self.baseline, self.lower, self.higher = Baseline(), Evidence(), Evidence()
-        self.versions, self.calls = {}, {}
+        self.versions, self.alarms = {}, {}
 
-    def _is_said(self, direction: str, limits: Limits) -> bool:
-        """Say whether a call says already all that there is to say of a direction."""
-        call = self.calls.get(direction)
-        return call is not None and (call.tier == PAGE or direction not in limits.pages)
+    def levels(self, paging: Paging) -> dict[str, float]:
+        """Return the evidence by direction and the thresholds of the tiers, as logarithms to base 10.
+
+        Nothing while it is not armed.
+        """
+        if not self.baseline.is_known(self.clock):
+            return {}
+        per_day = self.baseline.per_day(self.clock)
+        levels = {LOWER: self.lower.value(), HIGHER: self.higher.value(), TICKET: threshold(per_day, TICKET_DAYS)}
+        if paging.directions:
+            levels[PAGE] = threshold(per_day, PAGE_DAYS, paging.series)
+        return {name: math.log10(max(level, 1e-9)) for name, level in levels.items()}
+
+    def _is_called(self, direction: str, paging: Paging) -> bool:
+        """Say whether an alarm says already all that there is to say of a direction."""
+        alarm = self.alarms.get(direction)
+        return alarm is not None and (alarm.tier == PAGE or direction not in paging.directions)
 
     def _weigh(
-        self, direction: str, evidence: Evidence, strength: float, version: str, now: float, limits: Limits
-    ) -> list[Call]:
+        self, direction: str, evidence: Evidence, strength: float, version: str, now: float, paging: Paging
+    ) -> list[Alarm]:
         """Call a change if its evidence is enough for a tier that is not called yet."""
-        tier, bar = self._tier(direction, limits, strength, now)
-        known = self.calls.get(direction)
+        tier, bar = self._tier(direction, paging, strength, now)
+        known = self.alarms.get(direction)
         if strength < bar or (known is not None and known.tier == tier):
             return []
-        self.calls[direction] = call = self._call(direction, tier, evidence, strength, bar, version, now)
-        return [call]
+        self.alarms[direction] = alarm = self._call(direction, tier, evidence, strength, bar, version, now)
+        return [alarm]
 
-    def _tier(self, direction: str, limits: Limits, strength: float, now: float) -> tuple[str, float]:
+    def _tier(self, direction: str, paging: Paging, strength: float, now: float) -> tuple[str, float]:
         """Return the tier that evidence is for, and the threshold of that."""
         per_day = self.baseline.per_day(now)
-        page = threshold(per_day, PAGE_DAYS, limits.paging)
-        if direction in limits.pages and strength >= page:
+        page = threshold(per_day, PAGE_DAYS, paging.series)
+        if direction in paging.directions and strength >= page:
             return PAGE, page
         return TICKET, threshold(per_day, TICKET_DAYS)
 
     def _call(
         self, direction: str, tier: str, evidence: Evidence, strength: float, bar: float, version: str, now: float
-    ) -> Call:
+    ) -> Alarm:
         change, low, high = evidence.change(self.baseline.alike)
-        return Call(
+        return Alarm(
             direction=direction,
             scope=USUAL,
             tier=tier,
@@ -196,17 +213,17 @@ class Detector(msgspec.Struct, array_like=True):
         self.versions[version] = known
         return known
 
-    def _compare(self, version: str, known: Released, now: float) -> list[Call]:
+    def _compare(self, version: str, known: Released, now: float) -> list[Alarm]:
         """Compare a version with the one that it replaces."""
         old = self.versions.get(known.replaces or "")
-        if old is None:
+        if old is None or len(self.alarms) >= MAX_ALARMS:
             return []
-        found = compare(known.sums, old.sums.since(known.start))
-        if found is None or found.lower <= 0.0 <= found.upper:
+        difference = compare(known.sums, old.sums.since(known.start))
+        if difference is None or difference.lower <= 0.0 <= difference.upper:
             return []
-        direction, sign = (LOWER, 1.0) if found.lower > 0.0 else (HIGHER, -1.0)
-        low, high = sorted((sign * found.lower, sign * found.upper))
-        call = Call(
+        direction, sign = (LOWER, 1.0) if difference.lower > 0.0 else (HIGHER, -1.0)
+        low, high = sorted((sign * difference.lower, sign * difference.upper))
+        alarm = Alarm(
             direction=direction,
             scope=VERSION,
             tier=TICKET,
@@ -214,38 +231,38 @@ class Detector(msgspec.Struct, array_like=True):
             since=known.since,
             version=version,
             before=self.baseline.total / self.baseline.weight - old.sums.since(known.start).mean(),
-            change=sign * found.mean,
+            change=sign * difference.mean,
             low=low,
             high=high,
-            n=found.n,
+            n=difference.n,
             evidence=0.0,
             threshold=0.0,
             day=now,
             replaces=known.replaces,
         )
-        if call.name in self.calls:
+        if alarm.name in self.alarms:
             return []
-        self.calls[call.name] = call
-        return [call]
+        self.alarms[alarm.name] = alarm
+        return [alarm]
 
     def _look_back(self, version: str, residual: float, now: float) -> None:
         """Close what is back for a day."""
-        for call in list(self.calls.values()):
-            if call.scope == USUAL or call.version == version:
-                call.day_n += 1.0
-                call.day_total += residual if call.direction == LOWER else -residual
-            if now - call.day < DAY:
+        for alarm in list(self.alarms.values()):
+            if alarm.scope == USUAL or alarm.version == version:
+                alarm.day_n += 1.0
+                alarm.day_total += residual if alarm.direction == LOWER else -residual
+            if now - alarm.day < DAY:
                 continue
-            gone = call.scope == VERSION and not call.day_n
-            if gone or (call.day_n >= _LEAST_BACK and call.day_total / call.day_n < call.change / 2):
-                self._close(call)
-            call.day, call.day_n, call.day_total = now, 0.0, 0.0
+            gone = alarm.scope == VERSION and not alarm.day_n
+            if gone or (alarm.day_n >= _LEAST_BACK and alarm.day_total / alarm.day_n < alarm.change / 2):
+                self._close(alarm)
+            alarm.day, alarm.day_n, alarm.day_total = now, 0.0, 0.0
 
-    def _close(self, call: Call) -> None:
-        del self.calls[call.name]
-        if call.scope == VERSION:
-            self.versions.pop(call.version, None)
-        elif call.direction == LOWER:
+    def _close(self, alarm: Alarm) -> None:
+        del self.alarms[alarm.name]
+        if alarm.scope == VERSION:
+            self.versions.pop(alarm.version, None)
+        elif alarm.direction == LOWER:
             self.lower = Evidence()
         else:
             self.higher = Evidence()

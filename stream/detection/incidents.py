@@ -1,158 +1,196 @@
-"""Incidents: one for an assistant and a change, whatever number of its scorers say so."""
+"""Incidents: one for an assistant and a change, whatever number of its scorers say so.
 
-from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+An incident is a record of `turnsignal.regressions` from its first moment on: what is remembered of it is what is
+written. So a worker that restores it, and a replay of the same observations, go on exactly as it was.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 
 import msgspec
 
-from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, TICKET, VERSION, Call, Detector, Limits
+from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, Alarm, Detector
+from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
+from turnsignal.stream.detection.wording import describe_incident
+from turnsignal.stream.diagnosis import Level, diagnose
+from turnsignal.stream.records.decisions import ACCEPT, REBASE, Decision
 from turnsignal.stream.records.observations import Observation
-from turnsignal.stream.statistics.claims import DIRECTIONS, HIGH, WORSE
+from turnsignal.stream.records.regressions import (
+    ACCEPTED,
+    ADDED,
+    BACK,
+    CLOSED,
+    OPENED,
+    RAISED,
+    REBASED,
+    REDUCED,
+    SHOWN,
+    DiagnosisRow,
+    Incident,
+    ScorerChange,
+)
+from turnsignal.stream.statistics.claims import WORSE
 
-MAX_SERIES = 10_000  #: watched; names come from strangers, and what is new beyond them is not watched
+CLOSES = {ACCEPT: ACCEPTED, REBASE: REBASED}  #: decision → as what it closes incidents
+MAX_CHANGES = 100  #: that an incident keeps; scorers' names come from a topic
 
-_SHOWN = 60  # characters of a name
+QUALITIES = ("relevancy", "follow_up", "instructions")  #: of the diagnosis, in its order
+_HEALTHY = diagnose(Level.HIGH, Level.HIGH, Level.HIGH)
 
 Series = tuple[str, int, str]  #: assistant, lane, scorer
 
 
-class Finding(msgspec.Struct):
-    """What one scorer says of a change. meaning: better, worse or changed; call: in numbers."""
-
-    scorer: str
-    meaning: str
-    call: Call
-
-
-class Incident(msgspec.Struct):
-    """One change of one assistant.
-
-    id: digest of what was called first; opened: stream time of that, seconds since 1970; tier: the highest of its
-    findings; closed: stream time when values were back, None while it is open.
-    """
-
-    id: str
-    assistant: str
-    lane: int
-    opened: float
-    tier: str
-    findings: list[Finding]
-    closed: float | None = None
-
-    def add(self, finding: Finding) -> None:
-        """Take in what another scorer says, or the same one with more evidence."""
-        name = finding.scorer, finding.call.name
-        self.findings = [one for one in self.findings if (one.scorer, one.call.name) != name]
-        self.findings.append(finding)
-        if finding.call.tier == PAGE:
-            self.tier = PAGE
-
-    def tell(self) -> Iterator[str]:
-        """Say in lines what happened, and why it was called."""
-        end = "" if self.closed is None else f", back by {_clock(self.closed)}"
-        part = f" (lane {self.lane})" if self.lane else ""
-        yield f"{_clock(self.opened)}  {self.tier}  {_short(self.assistant)}{part}{end}  [{self.id}]"
-        for finding in self.findings:
-            yield f"    {finding.scorer}: {tell_call(finding.call)}; {finding.meaning}"
-            yield f"      {finding.call.promise}"
-        shown = list(dict.fromkeys(one for finding in self.findings for one in finding.call.conversations))[:5]
-        if shown:
-            yield f"    conversations: {', '.join(shown)}"
-
-
-class Policy(msgspec.Struct, frozen=True):
-    """Which scorers may page, and only for worse; everything else makes tickets."""
-
-    paging: frozenset[str] = frozenset()
-
-    def pages(self, scorer: str) -> frozenset[str]:
-        """Return the directions in which a scorer pages."""
-        if scorer not in self.paging:
-            return frozenset()
-        return frozenset(direction for direction in (LOWER, HIGHER) if meaning_of(scorer, direction) == WORSE)
-
-
 class Incidents:
-    """Every series of a stream of observations, and the incidents that are made of what they call."""
+    """The open incidents of some assistants, and what becomes of them."""
 
-    def __init__(self, policy: Policy) -> None:
-        self.all: list[Incident] = []
-        self.unwatched = 0  # observations of series for which there was no room
+    def __init__(self, policy: AlertPolicy) -> None:
+        self.open: dict[tuple[str, int], Incident] = {}  #: by assistant and lane
         self._policy = policy
-        self._detectors: dict[Series, Detector] = {}
-        self._open: dict[tuple[str, int], Incident] = {}
-        self._paging = 0
 
-    def take(self, series: Series, version: str, observations: Sequence[Observation], now: float) -> Incident | None:
-        """Take in observations of a series; return the incident that they open or add to. now: stream time."""
-        detector = self._detectors.get(series)
-        pages = self._policy.pages(series[2])
-        if detector is None:
-            if len(self._detectors) >= MAX_SERIES:
-                self.unwatched += len(observations)
-                return None
-            detector = self._detectors[series] = Detector()
-            self._paging += bool(pages)
-        had = bool(detector.calls)
-        called = detector.take(version, observations, now, Limits(pages, max(self._paging, 1)))
-        incident = None
-        for call in called:
-            incident = self._open_or_add(series, call)
-        if had and not detector.calls:
-            self._close(series[:2], now)
-        return incident
+    def restore(self, incident: Incident) -> None:
+        """Take up an incident that is open."""
+        self.open[incident.assistant, incident.lane] = incident
 
-    def _open_or_add(self, series: Series, call: Call) -> Incident:
+    def observe(
+        self, series: Series, detector: Detector, version: str, observation: Observation, latest: float = float("inf")
+    ) -> list[Incident]:
+        """Have a series' detector take in an observation; return the incidents' new records, in their order.
+
+        latest: as `Detector.take` has it.
+        """
+        before = tuple(detector.alarms.values()) if detector.alarms else ()
+        alarms = detector.take(version, observation, self._policy.paging_of(series[2]), latest)
+        if not before and not alarms:
+            return []
+        over = [alarm for alarm in before if alarm.name not in detector.alarms]
+        closed = self.close(series, over, detector.clock, BACK)
+        return closed + [self._open_or_add(series, alarm) for alarm in alarms]
+
+    def close(self, series: Series, alarms: Iterable[Alarm], now: float, why: str) -> list[Incident]:
+        """Close alarms of a series in the incident of its assistant, and that with the last of them."""
+        incident = self.open.get(series[:2])
+        over = {(alarm.direction, alarm.scope, alarm.version if alarm.scope == VERSION else "") for alarm in alarms}
+        if incident is None or not over:
+            return []
+        changes = [
+            msgspec.structs.replace(change, closed=now)
+            if change.scorer == series[2] and change.closed is None and _name(change) in over
+            else change
+            for change in incident.changes
+        ]
+        event = CLOSED if all(change.closed is not None for change in changes) else REDUCED
+        return [self._write(incident, changes, event, now, why)]
+
+    def scorers_of(self, decision: Decision) -> Collection[str] | None:
+        """Return the scorers that a decision is about, None for all of its assistant."""
+        if decision.kind == REBASE:
+            return None
+        incident = self.open.get((decision.assistant, decision.lane))
+        if incident is None or incident.id != decision.incident:
+            return ()
+        return {change.scorer for change in incident.changes}
+
+    def accept(self, series: Series, detector: Detector, why: str) -> list[Incident]:
+        """Have a detector take the present level for the usual one; return the records that its alarms leave."""
+        alarms, now = list(detector.alarms.values()), detector.clock
+        detector.accept()
+        return self.close(series, alarms, now, why)
+
+    def _open_or_add(self, series: Series, alarm: Alarm) -> Incident:
         assistant, lane, scorer = series
-        finding = Finding(scorer, meaning_of(scorer, call.direction), msgspec.structs.replace(call))
-        incident = self._open.get((assistant, lane))
+        change = self._change(scorer, alarm)
+        incident = self.open.get((assistant, lane))
         if incident is None:
-            first = f"{assistant}\x1f{lane}\x1f{scorer}\x1f{call.name}\x1f{call.called!r}"
+            first = f"{assistant}\x1f{lane}\x1f{scorer}\x1f{alarm.name}\x1f{alarm.called!r}"
             name = blake2b(first.encode(), digest_size=8).hexdigest()
-            incident = self._open[assistant, lane] = Incident(name, assistant, lane, call.called, TICKET, [])
-            self.all.append(incident)
-        incident.add(finding)
-        return incident
+            version = alarm.version
+            incident = Incident(
+                name, OPENED, alarm.called, assistant, lane, TICKET, alarm.called, alarm.since, version, []
+            )
+            return self._write(incident, [change], OPENED, alarm.called)
+        same = [other.scorer == scorer and _name(other) == _name(change) for other in incident.changes]
+        changes = [other for other, replaced in zip(incident.changes, same, strict=True) if not replaced]
+        event = RAISED if change.tier == PAGE != incident.tier else ADDED
+        return self._write(incident, [*changes, change][-MAX_CHANGES:], event, alarm.called)
 
-    def _close(self, who: tuple[str, int], now: float) -> None:
-        """Close an assistant's incident when none of its scorers has an open call."""
-        if not any(detector.calls for series, detector in self._detectors.items() if series[:2] == who):
-            incident = self._open.pop(who, None)
-            if incident is not None:
-                incident.closed = now
+    def _change(self, scorer: str, alarm: Alarm) -> ScorerChange:
+        sign = -1.0 if alarm.direction == LOWER else 1.0
+        low, high = sorted((sign * alarm.low, sign * alarm.high))
+        compared = alarm.scope == VERSION
+        return ScorerChange(
+            scorer,
+            self._policy.qualities.get(scorer, "other"),
+            meaning_of(scorer, alarm.direction),
+            alarm.direction,
+            alarm.scope,
+            alarm.tier,
+            alarm.called,
+            alarm.since,
+            alarm.version,
+            alarm.replaces,
+            alarm.before,
+            min(max(alarm.before + sign * alarm.change, 0.0), 1.0),
+            sign * alarm.change,
+            low,
+            high,
+            alarm.n,
+            None if compared else alarm.evidence,
+            None if compared else alarm.threshold,
+            self._policy.promise(alarm),
+            list(alarm.conversations),
+        )
+
+    def _write(
+        self, incident: Incident, changes: list[ScorerChange], event: str, now: float, why: str | None = None
+    ) -> Incident:
+        """Return the incident's new record, and go on with it."""
+        over = event == CLOSED
+        shown = dict.fromkeys(name for change in _by_size(changes) for name in change.conversations)
+        after = diagnosis_of(changes)
+        worst = [c for c in _by_size(changes) if c.quality == "instructions" and c.scorer != "compliance"]
+        record = msgspec.structs.replace(
+            incident,
+            event=event,
+            time=now,
+            tier=PAGE if any(change.tier == PAGE for change in changes) else incident.tier,
+            since=min(change.since for change in changes),
+            changes=changes,
+            before=DiagnosisRow(_HEALTHY.row, _HEALTHY.sentence) if after else None,
+            after=after,
+            instruction=worst[0].scorer if worst else None,
+            conversations=list(shown)[:SHOWN],
+            closed=now if over else None,
+            closed_by=why if over else None,
+        )
+        record.text = list(describe_incident(record))
+        who = incident.assistant, incident.lane
+        if over:
+            self.open.pop(who, None)
+        else:
+            self.open[who] = record
+        return record
 
 
-def meaning_of(scorer: str, direction: str) -> str:
-    """Say whether a change of a scorer in a direction is better, worse, or neither."""
-    rise, fall = DIRECTIONS.get(scorer, HIGH)
-    return fall if direction == LOWER else rise
+def diagnosis_of(changes: Iterable[ScorerChange]) -> DiagnosisRow | None:
+    """Return the row of the diagnosis where each quality that became worse is low; None where none of them did."""
+    worse = {change.quality for change in changes if change.meaning == WORSE}
+    if worse.isdisjoint(QUALITIES):
+        return None
+    relevancy, follow_ups, instructions = (Level.LOW if name in worse else Level.HIGH for name in QUALITIES)
+    diagnosis = diagnose(relevancy, follow_ups, instructions)
+    return DiagnosisRow(diagnosis.row, diagnosis.sentence)
 
 
-def tell_call(call: Call) -> str:
-    """Say a change in numbers.
-
-    >>> tell_call(Call("lower", "usual", "page", 0.0, 0.0, "v2", 0.8, 0.1, 0.07, 0.13, 400, 5.5, 5.4, 0.0))
-    'lower, from 0.80 to 0.70 (−0.10, 95 % −0.13 to −0.07), 400 values since 1970-01-01 00:00 UTC, now of v2'
-    """
-    sign = -1.0 if call.direction == LOWER else 1.0
-    low, high = sorted((sign * call.low, sign * call.high))
-    moved = f"from {call.before:.2f} to {call.before + sign * call.change:.2f}"
-    bounds = f"{_signed(sign * call.change)}, 95 % {_signed(low)} to {_signed(high)}"
-    since = f"{call.n:,} values since {_clock(call.since)}"
-    if call.scope == VERSION:
-        between = f"in {_short(call.version) or 'none'} than in {_short(call.replaces or '') or 'none'}"
-        return f"{call.direction} {between}, {moved} ({bounds}), {since}"
-    return f"{call.direction}, {moved} ({bounds}), {since}, now of {_short(call.version) or 'no version'}"
+def newest(records: Iterable[Incident]) -> Mapping[str, Incident]:
+    """Return the newest record of each incident, by id, in the order in which they opened."""
+    return {incident.id: incident for incident in records}
 
 
-def _short(name: str) -> str:
-    return name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
+def _name(change: ScorerChange) -> tuple[str, str, str]:
+    """What tells a change from the other ones of its scorer."""
+    return change.direction, change.scope, change.version if change.scope == VERSION else ""
 
 
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
-def _clock(time: float) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
+def _by_size(changes: Iterable[ScorerChange]) -> list[ScorerChange]:
+    """Sort changes: what became worse first, and the largest."""
+    return sorted(changes, key=lambda change: (change.meaning != WORSE, -abs(change.change)))

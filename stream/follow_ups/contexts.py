@@ -24,11 +24,11 @@ _ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _UNKNOWN = range(6)
 
 _TABLE = tomllib.loads(files(__package__).joinpath("rules.toml").read_text(encoding="utf-8"))
 _WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"].items()}
-_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES = (
-    _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes")
+_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES, _POINTING = (
+    _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes", "pointing")
 )
-#: Conditions that want the follow-up near its exchange, with the one each stands on, and the words that a message has to
-#: have of its own before it counts as one about something else.
+#: Conditions that want the follow-up near its exchange: the one that each stands on, and how many words of its own a
+#: message has that is about something else.
 _NEAR = {"anew": ("answered", 3), "narrowed": ("unasked", 3), "reported": ("stated", 4)}
 _STEM = 5  #: letters that two forms of a word share
 _BRIEF = 8  #: words of an objection that need not say to what
@@ -70,6 +70,16 @@ class Context:
             return self.holds(like) and not self._strays(own)
         if when == "told":
             return self._states()
+        if when == "telling":
+            return self._tells()
+        if when == "remote":
+            return self._states() and (_POINTING | _WISHES).isdisjoint(words_of(self._follow_up))
+        if when == "negated":
+            return self.holds("objected") and _NEGATED in self._remarked()
+        if when == "asserted":
+            return self.holds("objected") and self._echoes(
+                self._exchange.prompt[:HEAD] + self._exchange.response[: 2 * HEAD]
+            )
         if when == "settled":
             return not self._remarked()
         if when == "closing":

@@ -15,6 +15,7 @@ from turnsignal.stream.errors import ConfigError
 OTHER = "other"  #: stands for every value that was not let in
 NONE = "none"  #: stands for a value that was not given
 MAX_LABEL = 120  #: bytes of a declared name as a label; our scrape configuration refuses values over 128
+MAX_VALUES = 20  #: of a label that the traffic may fill
 REST = 3600.0  #: seconds that a value keeps its place after its last use, and that it stays away once it lost it
 
 _CLEAN = re.compile(r"[A-Za-z0-9._:@+-]{1,64}")
@@ -92,7 +93,7 @@ class LabelGuard:
     ('v1', 'other', 1)
     """
 
-    def __init__(self, limit: int = 20, *, rest: float = REST, declared: Iterable[str] = ()) -> None:
+    def __init__(self, limit: int = MAX_VALUES, *, rest: float = REST, declared: Iterable[str] = ()) -> None:
         declared = list(declared)
         for value in declared:
             if not _CLEAN.fullmatch(value):

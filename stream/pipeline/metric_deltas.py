@@ -25,6 +25,7 @@ from turnsignal.stream.records.scores import ConversationOutcome, Unscored
 Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
 SeriesName = tuple[str, str | None, str]  #: assistant, version, and a third word: scorer, role, kind, …
 Detail = tuple[str, str | None, str, str]  #: assistant, version, scorer or check, and its result
+Gauges = dict[tuple[str | None, ...], float | None]  #: labels → value, None takes it away
 Words = tuple[str, ...] | Mapping[str, tuple[str, ...]]  #: what a label can say, by app where apps say different things
 
 K = TypeVar("K")
@@ -35,6 +36,9 @@ SCORE_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 ENVIRONMENT_BOUNDS = (0.5, 0.99)
 RANK_BANDS = ("1", "2", "3", "4-5", "6-10", "11-20", "21+")
 _BAND_OF_RANK = ("1", "1", "2", "3", "4-5", "4-5", *["6-10"] * 5, *["11-20"] * 10, "21+")
+_TIERS = ("page", "ticket")
+_SCOPES = ("usual", "version")  #: what a change is compared with
+_DIRECTIONS = ("lower", "higher")
 _ROLES = ("user", "assistant", "system", "tool")
 _OUTCOMES = tuple(outcome.value for outcome in ConversationOutcome)
 _LEVELS = ("high", "low", "unknown")
@@ -44,7 +48,7 @@ _PAIRINGS = (
     *("followed_up", "superseded", "ended", "replaced", "gap", "orphan", "expired", "late", "reopened"),
     *("forgotten", "window_expired", "naive_timestamp", "mixed_environment"),
 )
-_RESULTS = {SCORE: ("scored", "duplicate", "dead_letter", "applied_before"), WATCH: ("watched",)}
+_RESULTS = {SCORE: ("scored", "duplicate", "dead_letter", "applied_before"), WATCH: ("watched", "applied", "unknown")}
 _REASONS = {SCORE: tuple(Reason), WATCH: (Reason.WRONG_TYPE, Reason.UNDECODABLE, Reason.POISON)}
 
 
@@ -105,6 +109,12 @@ def _ratios(name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> An
 def _newest(name: str, text: str, *labels: str) -> Any:
     """Declare a field as a gauge that shows the value of the last batch."""
     return field(default_factory=dict, metadata={name: Family("gauge", labels, text, begun=False, apps=(SCORE,))})
+
+
+def _latched(name: str, text: str, *labels: str, most: int | None = None, **words: Words) -> Any:
+    """Declare a field as a gauge of the watch app, that stays until a value of None takes it away."""
+    family = Family("gauge", (*labels, *words), text, words, False, most, (WATCH,))
+    return field(default_factory=dict, metadata={name: family})
 
 
 class LowestScore(NamedTuple):
@@ -217,6 +227,55 @@ class MetricDeltas:
         "last_event_timestamp_seconds", "Newest event time of the last batch.", "topic"
     )
 
+    incidents: defaultdict[tuple[str, str], int] = _counter(
+        "regression_incidents_total",
+        "Incidents, by the tier that they opened with or were raised to.",
+        "assistant",
+        begun=False,
+        apps=(WATCH,),
+        tier=_TIERS,
+    )
+    regression_open: Gauges = _latched(
+        "regression_open",
+        "1 while a change is open; version: the one seen when it was called.",
+        *(*RELEASE, "scorer"),
+        most=2,
+        scope=_SCOPES,
+        tier=_TIERS,
+        direction=_DIRECTIONS,
+    )
+    regression_change: Gauges = _latched(
+        "regression_change_ratio",
+        "How much a value has changed, and the bounds of that, while the change is open.",
+        *(*RELEASE, "scorer"),
+        scope=_SCOPES,
+        bound=("lower", "mean", "upper"),
+    )
+    regression_since: Gauges = _latched(
+        "regression_since_timestamp_seconds",
+        "When an open change most likely began.",
+        *(*RELEASE, "scorer"),
+        scope=_SCOPES,
+    )
+    regression_evidence: Gauges = _latched(
+        "regression_evidence_log10",
+        "Evidence that a scorer became worse than usual, as a logarithm; of no single version.",
+        *(*RELEASE, "scorer"),
+        most=1,
+        scope=_SCOPES,
+    )
+    regression_threshold: Gauges = _latched(
+        "regression_threshold_log10",
+        "Evidence at which a change is called, as a logarithm.",
+        *(*RELEASE, "scorer"),
+        most=2,
+        scope=_SCOPES,
+        tier=_TIERS,
+    )
+    baseline: Gauges = _latched(
+        "baseline_mean_ratio", "What a scorer usually says, learned over 14 days.", "assistant", "scorer"
+    )
+
     exemplars: dict[SeriesName, LowestScore] = field(default_factory=dict)
     """For a scorer with bad scores, the worst one, to be named beside the metric."""
 
@@ -240,8 +299,10 @@ class MetricDeltas:
                     mine[key] += by
                 elif kind == "histogram":
                     mine[key].extend(by)
+                elif by is None or mine.get(key) is None:
+                    mine[key] = by
                 else:
-                    mine[key] = max(by, mine.get(key, by))
+                    mine[key] = max(by, mine[key])
         for series, worst in other.exemplars.items():
             self.on_bad(series, *worst)
 

@@ -16,7 +16,7 @@ import msgspec
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.clock import alarm
 from turnsignal.stream.conversations.exchanges import Response
-from turnsignal.stream.detection.incidents import Policy
+from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.pipeline.cited import score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
 from turnsignal.stream.pipeline.rank_scoring import RankScorer
@@ -141,9 +141,10 @@ def thresholds(suite: Suite) -> dict[str, float]:
     return lowest
 
 
-def policy_of(suite: Suite) -> Policy:
-    """Return who may page: the three qualities of the diagnosis."""
-    return Policy(frozenset(name for name in (relevancy_name(suite), FOLLOW_UP, COMPLIANCE) if name))
+def policy_of(suite: Suite) -> AlertPolicy:
+    """Return who pages: the three qualities of the diagnosis, unless the suite says otherwise."""
+    usual = [name for name in (relevancy_name(suite), FOLLOW_UP, COMPLIANCE) if name]
+    return suite.alerts.policy(usual, {scorer.name: scorer.quality for scorer in describe_scorers(suite)})
 
 
 class ScorerFacts(NamedTuple):

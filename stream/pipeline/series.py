@@ -1,28 +1,36 @@
 """Series: what the watch app remembers of one assistant's scorer, observation by observation, in event order.
 
-Here: how many there were, and a rolling mean per version. Detection of regressions works on the same records and is
-kept in the same place. Names come from the traffic, so anyone can make them up: a partition keeps a bounded number of
-series, and forgets those that nobody has fed for long.
+How many there were, a rolling mean per version, and the detector that says when they changed; beside the series the
+incidents that are made of what the detectors call. Names come from the traffic, so anyone can make them up: a partition
+keeps a bounded number of series, and forgets those that nobody has fed for long.
 """
 
+import math
 from collections import OrderedDict
-from collections.abc import Iterable, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import msgspec
 import orjson
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
+from turnsignal.stream.detection.detector import Detector
+from turnsignal.stream.detection.incidents import CLOSES
+from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import Reason, SchemaError
 from turnsignal.stream.pipeline.bounded_labels import MAX_LABEL, OTHER
+from turnsignal.stream.pipeline.incident_log import IncidentLog
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.series_gauges import SeriesGauges
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
-from turnsignal.stream.records.observations import Observation, Observations, read_observations
+from turnsignal.stream.records.decisions import Decision, read_decision
+from turnsignal.stream.records.observations import Observation, Observations, Row, read_observations
+from turnsignal.stream.records.regressions import FORGOTTEN
 from turnsignal.stream.records.wire import Record
 
 #: Of the state's layout. New fields are added at the end, with a default, and then it is raised. Version 1 was JSON.
-VERSION = 3
+VERSION = 4
 HALF_LIFE = 500  #: observations after which a value weighs half as much in the rolling mean
 MAX_VERSIONS = 20  #: told apart per series; the one unseen for longest leaves
 MAX_SERIES = 10_000  #: kept per partition; what is new beyond them counts as the assistant "other"
@@ -65,7 +73,8 @@ class Series(msgspec.Struct, array_like=True):
     """One assistant's scorer: a rolling mean per version, the one used last standing last.
 
     version: of the layout; offset: input position it has taken in; clock: stream time of the partition then; lane:
-    which part of the assistant's conversations it is of.
+    which part of the assistant's conversations it is of; detector: None where nobody watches, and in what version 3
+    wrote.
     """
 
     version: int = VERSION
@@ -75,6 +84,7 @@ class Series(msgspec.Struct, array_like=True):
     scorer: str = ""
     versions: dict[str, Rolling] = {}
     lane: int = 0
+    detector: Detector | None = None
 
     def update(self, name: str, observations: Iterable[Observation]) -> None:
         """Take in observations under the name of their version."""
@@ -137,9 +147,9 @@ def _restore_json(value: bytes) -> Series:
 class SeriesProcessor:
     """The series of one partition; the counterpart of `stream.pipeline.processor.PartitionProcessor`.
 
-    store: series key → snapshot; topic, partition: where records come from; skip_applied: skip records that a series
-    has taken in already; limit: series that are kept. Which series are kept follows from the records alone, however
-    they are cut into batches: there is no clock but theirs.
+    store: series key → snapshot; topic, decisions_topic, partition: where records come from; skip_applied: skip records
+    that a series has taken in already; limit: series that are kept; policy: who pages. Which series are kept follows
+    from the records alone, however they are cut into batches: there is no clock but theirs.
     """
 
     def __init__(
@@ -148,17 +158,23 @@ class SeriesProcessor:
         topic: str,
         partition: int,
         *,
+        decisions_topic: str = "turnsignal.decisions",
         skip_applied: bool = False,
         limit: int = MAX_SERIES,
+        policy: AlertPolicy = AlertPolicy(),  # noqa: B008 - it is frozen
     ) -> None:
         self.store = store
         self.topic = topic
+        self.decisions_topic = decisions_topic
         self.partition = partition
         self.clock = StreamClock()
         self._skip_applied = skip_applied
         self._limit = limit
         self._fed: OrderedDict[bytes, float] = OrderedDict()  # series → stream time when fed last, longest ago first
         self._live: dict[bytes, Series] = {}  # touched by this batch
+        self._policy = policy
+        self._log = IncidentLog(policy)
+        self._gauges = SeriesGauges(policy)
 
     def restored(self) -> int:
         """Take up what the store holds; call once, after filling it.
@@ -167,21 +183,36 @@ class SeriesProcessor:
         """
         order = []
         for key, value in self.store.items():
+            if self._log.holds(key):
+                self._log.restore(key, value)
+                continue
             series = restore_series(value)
             self.clock.advance(series.clock)
+            if series.detector is not None:
+                self._gauges.restore(key, series.assistant, series.scorer, series.detector)
             order.append((series.offset, key, series.clock))
         order.sort()
         self._fed = OrderedDict((key, clock) for _, key, clock in order)
         return order[-1][0] if order else -1
 
+    def show(self) -> MetricDeltas:
+        """Return the gauges of everything that is kept, for a worker that takes it over."""
+        return self._gauges.show_all()
+
+    def hide(self) -> MetricDeltas:
+        """Return what takes these gauges away again: another worker shows them now."""
+        return self._gauges.hide_all()
+
     def resume(self, last: Moment, now: Moment) -> None:
         """Do nothing: no series waits for silence."""
 
     def describe(self, key: bytes) -> dict[str, Any] | None:
-        """Spell out what is kept of a series, for people."""
+        """Give what is kept of a series or of an incident, for people."""
         value = self.store.get(key)
         if value is None:
             return None
+        if self._log.holds(key):
+            return self._log.describe(value)
         series = restore_series(value)
         versions = {
             name: {"n": rolling.count, "rolling_mean": rolling.get(), "last": rolling.last}
@@ -209,36 +240,94 @@ class SeriesProcessor:
             set_aside=True,
         )
 
-    def process(self, records: Sequence[Record]) -> BatchResult:
-        """Work through packed observations in their order."""
+    def process(self, records: Sequence[Record], decisions: Sequence[Record] = ()) -> BatchResult:
+        """Work through packed observations in their order, then through what operators decided meanwhile."""
         self._live = {}
-        batch = BatchResult(consumed={self.topic: len(records)})
+        batch = BatchResult(consumed={self.topic: len(records), self.decisions_topic: len(decisions)})
         for record in records:
             try:
                 observed = read_observations(record.value or b"")
             except ValueError as error:
-                detail = f"expected observations as the score app writes them, got {str(error).splitlines()[0]}"
-                reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
-                batch.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail))
-                batch.deltas.dead_letters[self.topic, reason] += 1
+                self._refuse(record, self.topic, "observations as the score app writes them", error, batch)
                 continue
             self._take(record, observed, batch)
-        batch.changes.update((key, series.snapshot()) for key, series in self._live.items())
+        for record in decisions:
+            try:
+                decision = read_decision(record.value or b"")
+            except ValueError as error:
+                self._refuse(
+                    record, self.decisions_topic, "a decision as `turnsignal regressions` writes it", error, batch
+                )
+                continue
+            known = self._decide(decision, batch)
+            batch.deltas.records[self.decisions_topic, "applied" if known else "unknown"] += 1
+        for key, series in self._live.items():
+            batch.changes[key] = series.snapshot()
+            if series.detector is not None:
+                self._gauges.show(key, series.assistant, series.scorer, series.detector, batch.deltas)
         self._live = {}
         return batch
+
+    def _refuse(self, record: Record, topic: str, expected: str, error: ValueError, batch: BatchResult) -> None:
+        """Set a record aside that cannot be read."""
+        detail = f"expected {expected}, got {str(error).splitlines()[0]}"
+        reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
+        batch.outputs.append(dead_letter(record, topic, self.partition, reason, detail))
+        batch.deltas.dead_letters[topic, reason] += 1
+
+    def _decide(self, decision: Decision, batch: BatchResult) -> bool:
+        """Have detectors take the present level for the usual one; False where the decision is about nothing here."""
+        incidents, changed = self._log.incidents, False
+        scorers, who = incidents.scorers_of(decision), (decision.assistant, decision.lane)
+        for key in sorted(key for key in self._fed if key.startswith(f"{decision.assistant}|".encode())):
+            series = self._live.get(key) or restore_series(self.store[key])
+            if (series.assistant, series.lane) != who or not (scorers is None or series.scorer in scorers):
+                continue
+            if series.detector is not None:
+                changed, self._live[key] = True, series
+                accepted = incidents.accept((*who, series.scorer), series.detector, CLOSES[decision.kind])
+                self._log.report(accepted, batch)
+        return changed
 
     def _take(self, record: Record, observed: Observations, batch: BatchResult) -> None:
         """Feed the series of every scorer in a record, that of "other" where there is no room for a new one."""
         broker_time = record.timestamp / 1000 if record.timestamp > 0 else None
-        newest, fed = max(observed.times, default=_BEFORE_ALL), set[bytes]()
-        for scorer, observations in observed.by_scorer().items():
+        newest, fed, watched = max(observed.times, default=_BEFORE_ALL), set[bytes](), dict[str, Series]()
+        rows = [*observed.by_row()]
+        for scorer, observations in observed.by_scorer(rows).items():
             name = self._place(observed, scorer)
             if self._skip_applied and _key(*name) not in fed and record.offset <= self._load(*name).offset:
                 continue
             now = self.clock.advance(newest, broker_time)
-            self._forget_unfed(now, batch.changes)
-            fed.add(self._feed(observed, scorer, observations, record.offset, now, batch))
+            self._forget_unfed(now, batch)
+            key = self._feed(observed, scorer, observations, record.offset, now, batch)
+            fed.add(key)
+            if name == (observed.assistant, scorer, observed.lane) and scorer not in self._policy.ignored:
+                watched[scorer] = self._live[key]
+        self._watch(observed, rows, watched, math.inf if broker_time is None else broker_time, batch)
         batch.deltas.records[self.topic, "watched"] += 1
+
+    def _watch(
+        self,
+        observed: Observations,
+        rows: Sequence[Row],
+        watched: Mapping[str, Series],
+        latest: float,
+        batch: BatchResult,
+    ) -> None:
+        """Have the detectors take in a record row by row, as a replay does, and report what they call."""
+        version = _short_version(observed)
+        parts = {}
+        for scorer, series in watched.items():
+            series.detector = series.detector or Detector()
+            parts[scorer] = (observed.assistant, observed.lane, scorer), series.detector
+        for row in rows:
+            for scorer, observation in row:
+                part = parts.get(scorer)
+                if part is not None:
+                    incidents = self._log.incidents.observe(*part, version, observation, latest)
+                    if incidents:
+                        self._log.report(incidents, batch)
 
     def _feed(
         self,
@@ -251,10 +340,7 @@ class SeriesProcessor:
     ) -> bytes:
         """Feed what one scorer said to its series, and return the key of that."""
         assistant, scorer, lane = self._place(observed, scorer)
-        series = self._load(assistant, scorer, lane)
-        version = observed.version or ""
-        if len(version.encode()) > MAX_NAME:
-            version = OTHER
+        series, version = self._load(assistant, scorer, lane), _short_version(observed)
         series.offset, series.clock = offset, now
         series.update(version, observations)
         key = _key(assistant, scorer, lane)
@@ -281,15 +367,25 @@ class SeriesProcessor:
         value = self.store.get(key) if key in self._fed else None  # forgotten in this batch, it is still in the store
         return Series(assistant=assistant, scorer=scorer, lane=lane) if value is None else restore_series(value)
 
-    def _forget_unfed(self, now: float, changes: dict[bytes, bytes | None]) -> None:
+    def _forget_unfed(self, now: float, batch: BatchResult) -> None:
         """Forget the series that were fed longest ago: after retention, or because there are too many."""
         for _ in range(_SWEEP):
             key = next(iter(self._fed), None)
             if key is None or (now - self._fed[key] <= RETENTION and len(self._fed) <= self._limit + _OTHERS):
                 return
+            series = self._live.pop(key, None) or restore_series(self.store[key])
             del self._fed[key]
-            self._live.pop(key, None)
-            changes[key] = None
+            batch.changes[key] = None
+            self._gauges.hide(key, batch.deltas)
+            if series.detector is not None and series.detector.alarms:
+                who, alarms = (series.assistant, series.lane, series.scorer), series.detector.alarms.values()
+                self._log.report(self._log.incidents.close(who, alarms, now, FORGOTTEN), batch)
+
+
+def _short_version(observed: Observations) -> str:
+    """Return the version that observations count for."""
+    version = observed.version or ""
+    return OTHER if len(version.encode()) > MAX_NAME else version
 
 
 def _key(assistant: str, scorer: str, lane: int) -> bytes:

@@ -10,9 +10,8 @@ memory of conversations to tell what is new in a value.
      "values": [[0.63, 1.0], [0.2]], "earlier": [[1, 1.0, 1, 1.0], []]}
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
-from math import isfinite
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -24,6 +23,9 @@ MAX_ROWS, MAX_VALUES = 400, 8_000
 
 #: count and sum of the earlier values of each scorer in the row, in its order; nothing where there are none of any
 Earlier = Sequence[float]
+
+_LATEST = 253_402_300_800.0  # seconds since 1970 to the year 10000
+_MOST_EARLIER = 1e12  # earlier values of all scorers in a row
 
 _Value = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
@@ -40,6 +42,9 @@ class Observation(NamedTuple):
     value: float
     n: float
     total: float
+
+
+Row = list[tuple[str, Observation]]  #: what the scorers say of one answer
 
 
 class Observations(msgspec.Struct, tag_field="schema", tag=SCHEMA, gc=False):
@@ -61,7 +66,7 @@ class Observations(msgspec.Struct, tag_field="schema", tag=SCHEMA, gc=False):
     earlier: list[list[float]]
     lane: Annotated[int, msgspec.Meta(ge=0, le=2**31)] = 0
 
-    def by_row(self) -> Iterator[list[tuple[str, Observation]]]:
+    def by_row(self) -> Iterator[Row]:
         """Take the columns apart: of each row its scorers, and what they say."""
         names = [[self.scorers[scorer] for scorer in chosen] for chosen in self.sets]
         rows = zip(self.conversations, self.times, self.rows, self.values, self.earlier, strict=True)
@@ -72,13 +77,13 @@ class Observations(msgspec.Struct, tag_field="schema", tag=SCHEMA, gc=False):
                 for scorer, value, (n, total) in zip(names[row], values, before, strict=False)
             ]
 
-    def by_scorer(self) -> dict[str, list[Observation]]:
-        """Take the columns apart: scorer → its observations, in the order of the rows."""
-        columns: dict[str, list[Observation]] = {scorer: [] for scorer in self.scorers}
-        for row in self.by_row():
+    def by_scorer(self, rows: Iterable[Row] | None = None) -> dict[str, list[Observation]]:
+        """Take the columns apart: scorer → its observations, in the order of the rows; rows: as `by_row` gives them."""
+        observations: dict[str, list[Observation]] = {scorer: [] for scorer in self.scorers}
+        for row in self.by_row() if rows is None else rows:
             for scorer, observation in row:
-                columns[scorer].append(observation)
-        return columns
+                observations[scorer].append(observation)
+        return observations
 
 
 class _Single(msgspec.Struct, tag_field="schema", tag=1, gc=False):
@@ -126,14 +131,20 @@ def _check(observed: Observations) -> None:
     for chosen in observed.sets:
         if len(set(chosen)) < len(chosen) or any(scorer not in known for scorer in chosen):
             raise ValueError("a set of scorers that are not there, or twice")
-    if not all(map(isfinite, observed.times)):
-        raise ValueError("a time that is not finite")
+    if not all(-_LATEST < time < _LATEST for time in observed.times):
+        raise ValueError("a time that no calendar has")
     sizes = [len(chosen) for chosen in observed.sets]
     for row, values, earlier in zip(observed.rows, observed.values, observed.earlier, strict=True):
         if not 0 <= row < len(sizes) or len(values) != sizes[row]:
             raise ValueError("a row whose values are not those of its set")
-        if earlier and (len(earlier) != 2 * len(values) or not all(map(isfinite, earlier)) or min(earlier[::2]) < 0):
+        if earlier and (len(earlier) != 2 * len(values) or not _is_possible(earlier[::2], earlier[1::2])):
             raise ValueError("a row whose earlier counts and sums do not fit its values")
+
+
+def _is_possible(counts: Sequence[float], sums: Sequence[float]) -> bool:
+    """Say whether values of 0–1 can have such counts and sums; what was taken back leaves a trace of rounding."""
+    most = sum(counts)
+    return min(counts) >= 0.0 and most <= _MOST_EARLIER and min(sums) >= -0.01 and sum(sums) <= most + 0.01
 
 
 #: A row of a batch: conversation, event time, names and values side by side, and what was earlier.

@@ -3,11 +3,12 @@
 from typing import NamedTuple, Protocol
 
 #: topics that are written, without their prefix
-SCORES, EXCHANGES, CONVERSATIONS, SERIES, DEAD_LETTERS = (
+SCORES, EXCHANGES, CONVERSATIONS, SERIES, REGRESSIONS, DEAD_LETTERS = (
     "scores",
     "exchanges",
     "conversations",
     "series",
+    "regressions",
     "dead_letters",
 )
 

@@ -19,8 +19,8 @@ from tables import table
 
 sys.path.insert(0, str(ROOT))
 
-from tests.stream.detection.simulated import DAY, START, traffic
-from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, USUAL, Detector, Limits
+from tests.stream.detection.simulated import DAY, traffic
+from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, USUAL, Detector, Paging
 from turnsignal.stream.records.observations import Observation
 
 LEARNED, WATCHED = 14.0, 30.0  #: days of a history, and of the traffic in which nothing changes
@@ -29,7 +29,7 @@ BEFORE, MOST = 2_000, 12_000  #: values before a change and after it
 SLACK = 0.018  #: of CUSUM over de-correlated residuals, tuned by simulation
 BARS = [step / 4 for step in range(20, 161)]  #: among which its threshold is chosen
 
-LIMITS = Limits(frozenset({LOWER}), 1)
+PAGING = Paging(frozenset({LOWER}), 1)
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(Detector).decode
 
@@ -43,23 +43,22 @@ class Learned(NamedTuple):
 
 def learn(seed: int, kind: str, per_day: float) -> Learned:
     """Teach a detector; what it calls meanwhile is accepted."""
-    detector, now = Detector(), START
+    detector = Detector()
     for observation in traffic(seed, LEARNED, per_day, kind):
-        now = max(now, observation.time)
-        if detector.take("v1", [observation], now, LIMITS):
-            detector.calls.clear()
-    return Learned(_encode(detector), now)
+        if detector.take("v1", observation, PAGING):
+            detector.alarms.clear()
+    return Learned(_encode(detector), detector.clock)
 
 
 def false_alarms(learned: Learned, observations: Iterable[Observation]) -> dict[str, int]:
     """Count what is called of lower values where nothing has changed; each call closes at once."""
-    detector, now, counts = _decode(learned.state), learned.now, {PAGE: 0, TICKET: 0}
+    detector, counts = _decode(learned.state), {PAGE: 0, TICKET: 0}
     for observation in observations:
-        now = max(now, observation.time)
-        for call in detector.take("v1", [observation], now, LIMITS):
-            if call.scope == USUAL and call.direction == LOWER:
-                counts[call.tier] += 1
-        if detector.calls and (LOWER not in detector.calls or detector.calls[LOWER].tier == PAGE or _is_low(detector)):
+        for alarm in detector.take("v1", observation, PAGING):
+            if alarm.scope == USUAL and alarm.direction == LOWER:
+                counts[alarm.tier] += 1
+        alarms = detector.alarms
+        if alarms and (LOWER not in alarms or alarms[LOWER].tier == PAGE or _is_low(detector)):
             _release(detector)
     return counts
 
@@ -70,19 +69,18 @@ def _is_low(detector: Detector) -> bool:
 
 
 def _release(detector: Detector) -> None:
-    for name in list(detector.calls):
-        detector._close(detector.calls[name])
+    for name in list(detector.alarms):
+        detector._close(detector.alarms[name])
 
 
 def delays(learned: Learned, observations: Sequence[Observation]) -> dict[str, int]:
     """Count the values after a change until it is called, by tier; what is not, takes all of them."""
-    detector, now = _decode(learned.state), learned.now
+    detector = _decode(learned.state)
     found = {PAGE: MOST, TICKET: MOST}
     for number, observation in enumerate(observations, 1 - BEFORE):
-        now = max(now, observation.time)
-        for call in detector.take("v1", [observation], now, LIMITS):
-            if call.direction == LOWER and call.scope == USUAL:
-                found[call.tier] = min(found[call.tier], max(number, 0))
+        for alarm in detector.take("v1", observation, PAGING):
+            if alarm.direction == LOWER and alarm.scope == USUAL:
+                found[alarm.tier] = min(found[alarm.tier], max(number, 0))
                 found[TICKET] = min(found.values())
         if found[PAGE] < MOST:
             break

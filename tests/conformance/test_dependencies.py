@@ -17,7 +17,7 @@ LOCKS = {
     "requirements-report.lock": [*PROJECT["project"]["dependencies"], *EXTRAS["language"], *EXTRAS["report"]],
     "requirements-test.lock": [
         *PROJECT["project"]["dependencies"],
-        *(wanted for extra in ("language", "report", "test", "lint") for wanted in EXTRAS[extra]),
+        *(wanted for extra in ("language", "report", "dashboards", "test", "lint") for wanted in EXTRAS[extra]),
     ],
 }
 

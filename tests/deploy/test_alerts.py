@@ -22,7 +22,13 @@ RULES = sorted((DEPLOY / "prometheus" / "rules").glob("*.yml"))
 TESTS = sorted((DEPLOY / "prometheus" / "tests").glob("*.yml"))
 ALERTMANAGER = DEPLOY / "alertmanager" / "alertmanager.yml"
 RUNBOOK = (DEPLOY / "runbook.md").read_text(encoding="utf-8")
-FOREIGN = {"up": {"job", "instance"}}  #: metrics that Prometheus makes of a scrape
+DASHBOARDS = "".join(path.read_text("utf-8") for path in (DEPLOY.parent / "grafana" / "dashboards").glob("*.json"))
+#: metrics that Prometheus makes of a scrape, and of alerts
+FOREIGN = {
+    "up": {"job", "instance"},
+    "scrape_samples_scraped": {"job", "instance"},
+    "ALERTS": {"alertname", "alertstate", "severity", "assistant", "scorer"},
+}
 SCRAPED = {"job", "instance"}  #: labels that it adds to every series
 
 
@@ -193,10 +199,11 @@ def test_every_record_is_used() -> None:
     assert set(RECORDS) <= used
 
 
-def test_every_metric_is_named_by_a_rule_or_the_runbook_and_the_runbook_names_no_other() -> None:
+def test_every_metric_is_named_by_a_panel_a_rule_or_the_runbook_and_the_runbook_names_no_other() -> None:
     named = set(re.findall(r"\bturnsignal_\w+", RUNBOOK + "".join(EXPRESSIONS.values())))
-    counted = {name: re.sub(r"_(bucket|sum|count)$", "", name) for name in named if labels_of(name) is not None}
-    assert {PREFIX + name for name in FAMILIES} - named - set(counted.values()) == set()
+    shown = named | set(re.findall(r"\bturnsignal_\w+", DASHBOARDS))
+    counted = {name: re.sub(r"_(bucket|sum|count)$", "", name) for name in shown if labels_of(name) is not None}
+    assert {PREFIX + name for name in FAMILIES} - shown - set(counted.values()) == set()
     assert named - set(counted) - {PREFIX + n for n in FAMILIES} <= {record.split(":")[1] for record in RECORDS}
 
 

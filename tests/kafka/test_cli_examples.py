@@ -34,9 +34,9 @@ def environment(settings: Settings) -> dict[str, str]:
 
 
 def test_the_examples_about_topics_run_one_after_another(fresh_topics: Settings, tmp_path: Path) -> None:
-    order = ["topics", "topics create", "topics update", "topics show", "topics repair", "produce", "forget"]
+    order = ["topics", "topics create", "topics update", "topics show", "topics repair", "produce", "export", "forget"]
     ranked = sorted(OF_TOPICS, key=lambda part: order.index(part[0]))
-    assert len(ranked) == 8
+    assert len(ranked) == 9
     for number, (_, example) in enumerate(ranked):
         directory = tmp_path / str(number)
         directory.mkdir()

@@ -1,15 +1,20 @@
 import asyncio
+import base64
+import hashlib
 from collections.abc import AsyncIterator
 
+import orjson
 import pytest
 from aiohttp import ClientSession, web
 from yarl import URL
 
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.pages.content import Asked, ElsewhereError, MissingError, Page
 from turnsignal.agents.pages.views import Health, make_views
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 
 WELL = Health(seconds_since_progress=1.0, assigned=True, partitions=4, recovery_remaining=0, broker_reachable=True)
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 KEPT = {
     "c-1": {"turns": 3, "prompt": "<script>alert(1)</script>"},
     "a/b?c": {"turns": 1},
@@ -28,10 +33,19 @@ class Worker:
     def ask_health(self) -> Health:
         return self.health
 
-    def look_up(self, conversation_id: str) -> dict[str, object] | None:
+    async def answer(self, asked: Asked) -> dict[str, object]:
+        conversation_id = asked.words["id"]
         if conversation_id == "broken":
             raise KeyError("secret detail")
-        return KEPT.get(conversation_id)
+        if conversation_id == "moved":
+            raise ElsewhereError("/conversations/c-1")
+        if conversation_id not in KEPT:
+            raise MissingError("not kept here", conversation_id[:200])
+        return KEPT[conversation_id]
+
+    @property
+    def pages(self) -> list[Page]:
+        return [Page("/conversations/{id:.+}", "message.html.j2", self.answer, "a conversation", texts=True)]
 
 
 class Site:
@@ -42,7 +56,7 @@ class Site:
 
     async def get(self, path, method="GET", **headers):
         url = URL(f"{self.root}{path}", encoded=True)
-        async with self.session.request(method, url, headers=headers) as answer:
+        async with self.session.request(method, url, headers=headers, allow_redirects=False) as answer:
             return answer.status, answer.headers, await answer.read()
 
     async def get_json(self, path):
@@ -67,7 +81,7 @@ def worker():
 
 @pytest.fixture
 async def site(worker):
-    async for running in serve(make_views(worker.metrics, worker.ask_health, worker.look_up)):
+    async for running in serve(make_views(worker.metrics, worker.ask_health, worker.pages)):
         yield running
 
 
@@ -165,7 +179,7 @@ async def test_an_unknown_conversation_is_answered_with_a_reason(site):
     status, answer = await site.get_json("/conversations/nobody")
     assert status == 404
     assert answer["id"] == "nobody"
-    assert "partition of another worker" in answer["error"]
+    assert answer["error"] == "not kept here"
 
 
 @pytest.mark.parametrize(
@@ -178,13 +192,6 @@ async def test_ids_from_strangers_get_a_bounded_refusal(site, path):
     assert headers["Content-Type"] == "application/json"
     assert "X-Evil" not in headers
     assert len(body) < 1_000
-
-
-async def test_a_worker_that_keeps_no_conversations_says_who_does():
-    async for site in serve(make_views(WorkerMetrics(), lambda: WELL)):
-        status, answer = await site.get_json("/conversations/c-1")
-        assert status == 404
-        assert "ask a score worker" in answer["error"]
 
 
 async def test_an_answer_that_is_too_large_is_replaced_by_its_size(site):
@@ -205,7 +212,7 @@ async def test_a_view_that_fails_tells_the_log_and_not_the_stranger(site, caplog
     "host", ["localhost", "LOCALHOST:9108", "127.0.0.1", "127.8.8.8:80", "[::1]:9108", "score.svc.", "score.svc:9108"]
 )
 async def test_conversations_are_shown_to_who_asks_by_an_address_or_an_allowed_name(worker, host):
-    async for site in serve(make_views(worker.metrics, worker.ask_health, worker.look_up, hosts=["score.svc"])):
+    async for site in serve(make_views(worker.metrics, worker.ask_health, worker.pages, hosts=["score.svc"])):
         assert (await site.get("/conversations/c-1", Host=host))[0] == 200
         assert (await site.get("/", Host=host))[0] == 200
 
@@ -229,7 +236,7 @@ async def test_prometheus_and_probes_may_ask_by_any_name(site):
 
 
 async def test_conversations_that_are_not_shown_are_refused_with_the_setting_that_shows_them(worker):
-    async for site in serve(make_views(worker.metrics, worker.ask_health, worker.look_up, shown=False)):
+    async for site in serve(make_views(worker.metrics, worker.ask_health, worker.pages, shown=False)):
         status, answer = await site.get_json("/conversations/c-1")
         assert status == 403
         assert "TURNSIGNAL_SHOW_CONVERSATIONS=true" in answer["error"]
@@ -238,8 +245,46 @@ async def test_conversations_that_are_not_shown_are_refused_with_the_setting_tha
 async def test_the_front_page_says_what_is_here(site):
     status, headers, body = await site.get("/")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
-    for path in (b"/metrics", b"/healthz", b"/readyz", b"/conversations/"):
+    for path in (b"/metrics", b"/healthz", b"/readyz", b"/conversations/{id}"):
         assert path in body
+
+
+async def test_the_front_page_names_the_condition_that_fails_and_the_partitions_with_their_lag(worker):
+    worker.health = Health(1.0, assigned=True, partitions=1, recovery_remaining=0, broker_reachable=False)
+    input_facts = {"topic": "turnsignal.turns", "position": 1_200, "lag": 34}
+    facts = {"app": "score", "partitions": [{"partition": 3, "entries": 56_789, "inputs": [input_facts]}]}
+    async for site in serve(make_views(worker.metrics, worker.ask_health, facts=lambda: facts)):
+        text = (await site.get("/"))[2].decode()
+        assert "not ready" in text
+        assert "no answer to the last request" in text
+        assert 'class="number">56,789</td>' in text
+        assert 'class="number">34</td>' in text
+        answer = (await site.get("/", Accept="application/json"))[2]
+        assert orjson.loads(answer)["partitions"] == facts["partitions"]
+
+
+async def test_a_browser_gets_pages_and_everybody_else_json(site):
+    for path, status in (("/conversations/nobody", 404), ("/nowhere", 404), ("/conversations/broken", 500)):
+        answered, headers, body = await site.get(path, Accept=BROWSER)
+        assert (answered, headers["Content-Type"]) == (status, "text/html; charset=utf-8")
+        assert b"<h1>" in body
+        assert "style-src 'sha256-" in headers["Content-Security-Policy"]
+        assert headers["Content-Security-Policy"].startswith("default-src 'none'; ")
+        assert (await site.get(path, Accept="application/json"))[1]["Content-Type"] == "application/json"
+
+
+async def test_what_stands_elsewhere_is_redirected_to_within_the_worker(site):
+    status, headers, _ = await site.get("/conversations/moved")
+    assert (status, headers["Location"]) == (302, "/conversations/c-1")
+
+
+async def test_the_style_that_a_page_brings_is_the_one_that_the_browser_is_told_to_take(site):
+    _, headers, body = await site.get("/")
+    style = body.split(b"<style>", 1)[1].split(b"</style>", 1)[0]
+    digest = base64.b64encode(hashlib.sha256(style).digest()).decode()
+    assert f"style-src 'sha256-{digest}'" in headers["Content-Security-Policy"]
+    assert b"<script" not in body
+    assert b"prefers-color-scheme: dark" in style
 
 
 @pytest.mark.parametrize(
@@ -251,7 +296,7 @@ async def test_every_answer_is_protected_and_refusals_are_json(site, path, metho
     assert status == expected
     assert headers["Cache-Control"] == "no-store"
     assert headers["X-Content-Type-Options"] == "nosniff"
-    assert headers["Content-Security-Policy"] == "default-src 'none'"
+    assert headers["Content-Security-Policy"].startswith("default-src 'none'")
     assert "aiohttp" not in headers["Server"]
     if expected >= 400:
         assert headers["Content-Type"] == "application/json"

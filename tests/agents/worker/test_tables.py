@@ -164,7 +164,7 @@ def test_faust_restores_nothing_and_subscribes_to_no_changelog() -> None:
 
 
 def test_the_state_of_watch_is_a_table_without_windows() -> None:
-    assert list(make_watch_app(SETTINGS).tables) == ["series"]
+    assert list(make_watch_app(SETTINGS, Suite()).tables) == ["series"]
 
 
 def test_fausts_own_command_lists_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from turnsignal.agents.watch import make_spec
 from turnsignal.agents.worker.partition_task import PartitionTask
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter
+from turnsignal.stream.suite import Suite
 
 SERIES = TP("turnsignal.series", 0)
 
@@ -37,7 +38,7 @@ class Log(NamedTuple):
 def watching(position: int) -> tuple[TaskManager, Callable[[Log], float]]:
     """A worker that has committed up to a position, and a way to ask what lag it shows of a log."""
     settings = Settings(brokers="127.0.0.1:9")
-    spec, metrics = make_spec(settings), WorkerMetrics(app="watch")
+    spec, metrics = make_spec(settings, Suite()), WorkerMetrics(app="watch")
     manager = TaskManager(settings, spec, metrics)
     writer = TransactionWriter({"bootstrap.servers": settings.brokers, "log_level": 0}, 0, {}, spec.changelog, 1.0)
     manager.tasks[0] = PartitionTask(0, spec.make(0, {}), writer, {SERIES.topic: position})

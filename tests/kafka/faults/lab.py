@@ -342,7 +342,9 @@ class Lab:
             del found.letters[letter]  # of other topics the oracles know nothing; a case that has some looks at them
         comparison = compare_pairs(compare(expected, found, self.fed), turns, found, topic, self.compare_since)
         if watches:
-            series = foretell_series(read_topic(self.settings, self.names["series"]), self.names["series"])
+            series = foretell_series(
+                read_topic(self.settings, self.names["series"]), self.names["series"], make_suite()
+            )
             kept = read_states(self.settings, "series_changelog")
             comparison = comparison._replace(watched=differing_states(series, kept))
         if self.compare_since:

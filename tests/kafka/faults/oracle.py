@@ -17,6 +17,7 @@ from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.transactions import log_end
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor
 from turnsignal.stream.pipeline.votes import VOTE_MEETS_FOLLOW_UP
 from turnsignal.stream.records.observations import read_observations
@@ -122,12 +123,12 @@ def foretell(
     return outcome
 
 
-def foretell_series(series: dict[int, list[Kept]], topic: str) -> dict[int, dict[bytes, bytes]]:
+def foretell_series(series: dict[int, list[Kept]], topic: str, suite: Suite) -> dict[int, dict[bytes, bytes]]:
     """Say what watch must keep of the series (by partition)."""
     found: dict[int, dict[bytes, bytes]] = {}
     for partition, records in series.items():
         found[partition] = {}
-        processor = SeriesProcessor(found[partition], topic, partition)
+        processor = SeriesProcessor(found[partition], topic, partition, policy=policy_of(suite))
         processor.accept(processor.process(records))
     return found
 

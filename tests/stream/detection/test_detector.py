@@ -1,5 +1,6 @@
-"""Detectors keep their promises where the truth is known, call once, and begin again as they were."""
+"""Detectors keep their promises where the truth is known, alarm once, and begin again as they were."""
 
+import math
 from collections.abc import Iterable
 from statistics import median
 
@@ -14,13 +15,13 @@ from turnsignal.stream.detection.detector import (
     TICKET,
     USUAL,
     VERSION,
-    Call,
+    Alarm,
     Detector,
-    Limits,
+    Paging,
 )
 from turnsignal.stream.records.observations import Observation
 
-PAGING = Limits(frozenset({LOWER}), 1)
+PAGING = Paging(frozenset({LOWER}), 1)
 
 
 def fed(
@@ -28,13 +29,12 @@ def fed(
     observations: Iterable[Observation],
     *,
     version: str = "v1",
-    limits: Limits = PAGING,
-    now: float = START,
-) -> list[Call]:
+    paging: Paging = PAGING,
+    latest: float = math.inf,
+) -> list[Alarm]:
     called = []
     for observation in observations:
-        now = max(now, observation.time)
-        called += map(msgspec.structs.replace, detector.take(version, [observation], now, limits))
+        called += map(msgspec.structs.replace, detector.take(version, observation, paging, latest))
     return called
 
 
@@ -77,12 +77,11 @@ def test_a_change_is_called_within_so_many_values(kind: str, drop: float, ticket
     for seed in range(20):
         changed = list(traffic(100 + seed, 2.0, 10_000.0, kind, start=START + 14 * DAY, drop=drop, drop_at=at))
         before = sum(one.time < at for one in changed)
-        detector, now = copied(learned), at
+        detector = copied(learned)
         for number, one in enumerate(changed, 1 - before):
-            now = max(now, one.time)
-            for call in detector.take("v1", [one], now, PAGING):
-                delays[call.tier].append(number)
-            if PAGE in [call.tier for call in detector.calls.values()]:
+            for alarm in detector.take("v1", one, PAGING):
+                delays[alarm.tier].append(number)
+            if PAGE in [alarm.tier for alarm in detector.alarms.values()]:
                 break
     assert median(delays[TICKET]) <= ticket
     assert median(delays[PAGE]) <= page
@@ -109,31 +108,30 @@ def test_a_call_says_since_when_from_what_to_what_and_in_which_conversations() -
     assert page.low < page.change < page.high
     assert page.evidence >= page.threshold > ticket.threshold
     assert len(set(page.conversations)) == 5
-    assert page.promise == "without a change, one call in 30 days of all series that page at most"
 
 
 def test_better_and_whatever_does_not_page_make_one_ticket_and_no_page() -> None:
     at = START + 7 * DAY
-    (call,) = fed(taught(3), constant(1.0, 600, at), limits=PAGING)
-    assert (call.direction, call.tier) == (HIGHER, TICKET)
-    (call,) = fed(taught(3), constant(0.2, 600, at), limits=Limits())
-    assert (call.direction, call.tier) == (LOWER, TICKET)
+    (alarm,) = fed(taught(3), constant(1.0, 600, at), paging=PAGING)
+    assert (alarm.direction, alarm.tier) == (HIGHER, TICKET)
+    (alarm,) = fed(taught(3), constant(0.2, 600, at), paging=Paging())
+    assert (alarm.direction, alarm.tier) == (LOWER, TICKET)
 
 
 def test_what_is_called_is_latched_and_nothing_is_learned_meanwhile() -> None:
     detector, at = taught(3), START + 7 * DAY
     fed(detector, constant(0.4, 300, at))
     usual = detector.baseline.mean(at)
-    assert fed(detector, constant(0.4, 5_000, at + 0.3 * DAY), now=at) == []
+    assert fed(detector, constant(0.4, 5_000, at + 0.3 * DAY)) == []
     assert detector.baseline.mean(at) == usual
-    assert list(detector.calls) == [LOWER]
+    assert list(detector.alarms) == [LOWER]
 
 
 def test_a_call_closes_when_values_are_back_for_a_day_and_the_next_change_is_called_anew() -> None:
     detector, at = taught(3), START + 7 * DAY
     fed(detector, constant(0.4, 300, at))
     assert fed(detector, traffic(5, 2.5, 2_000.0, start=at + DAY)) == []
-    assert detector.calls == {}
+    assert detector.alarms == {}
     assert [one.tier for one in fed(detector, constant(0.4, 300, at + 4 * DAY))] == [TICKET, PAGE]
 
 
@@ -142,7 +140,7 @@ def test_an_hour_back_closes_nothing() -> None:
     fed(detector, constant(0.4, 300, at))
     fed(detector, constant(0.9, 100, at + 0.3 * DAY, 30.0))
     fed(detector, constant(0.4, 1500, at + 0.4 * DAY))
-    assert list(detector.calls) == [LOWER]
+    assert list(detector.alarms) == [LOWER]
 
 
 def test_an_accepted_level_is_learned_anew() -> None:
@@ -156,7 +154,7 @@ def test_an_accepted_level_is_learned_anew() -> None:
 def test_a_silence_of_a_week_and_turns_sent_again_call_nothing() -> None:
     detector, at = taught(3), START + 7 * DAY
     assert fed(detector, traffic(6, 3.0, 2_000.0, start=at + 7 * DAY)) == []
-    assert fed(detector, traffic(3, 7.0, 2_000.0), now=at + 10 * DAY) == []
+    assert fed(detector, traffic(3, 7.0, 2_000.0)) == []
 
 
 def test_what_is_restored_goes_on_as_it_was() -> None:
@@ -167,7 +165,7 @@ def test_what_is_restored_goes_on_as_it_was() -> None:
     found = []
     for observation in rest:
         other = copied(other)
-        found += fed(other, [observation], now=at)
+        found += fed(other, [observation])
     assert expected
     assert found == expected
     assert copied(one) == copied(other)
@@ -184,41 +182,41 @@ def test_conversations_that_share_a_quality_are_found_to_and_others_not() -> Non
 # -- rollouts ------------------------------------------------------------------------------------------------
 
 
-def rolled_out(seed: int, drop: float, days: float = 7.0, share: int = 10) -> list[Call]:
+def rolled_out(seed: int, drop: float, days: float = 7.0, share: int = 10) -> list[Alarm]:
     detector, at, called = taught(seed), START + 7 * DAY, []
     old = traffic(1000 + seed, days, 1_800.0, start=at)
     new = traffic(2000 + seed, days, 200.0 * share / 10, start=at, drop=drop, drop_at=at)
     both = sorted([(one, "v1") for one in old] + [(one, "v2") for one in new], key=lambda each: each[0].time)
     for one, version in both:
-        called += detector.take(version, [one], one.time, PAGING)
+        called += detector.take(version, one, PAGING)
     return called
 
 
 @pytest.mark.slow
 def test_a_new_version_that_is_as_good_is_called_worse_in_one_of_twenty_rollouts_at_most() -> None:
-    called = [[call for call in rolled_out(seed, 0.0) if call.scope == VERSION] for seed in range(40)]
-    assert sum(any(call.direction == LOWER for call in calls) for calls in called) <= 2
+    called = [[alarm for alarm in rolled_out(seed, 0.0) if alarm.scope == VERSION] for seed in range(40)]
+    assert sum(any(alarm.direction == LOWER for alarm in calls) for calls in called) <= 2
 
 
 def test_a_new_version_that_is_worse_on_a_tenth_of_the_traffic_is_called_once() -> None:
-    (call,) = [call for call in rolled_out(3, 0.1) if call.scope == VERSION]
-    assert (call.direction, call.tier, call.version, call.replaces) == (LOWER, TICKET, "v2", "v1")
-    assert call.low <= 0.1 <= call.high
-    assert call.n < 600
+    (alarm,) = [alarm for alarm in rolled_out(3, 0.1) if alarm.scope == VERSION]
+    assert (alarm.direction, alarm.tier, alarm.version, alarm.replaces) == (LOWER, TICKET, "v2", "v1")
+    assert alarm.low <= 0.1 <= alarm.high
+    assert alarm.n < 600
 
 
 def test_a_version_that_is_no_longer_served_is_no_longer_called() -> None:
     detector, at = taught(3), START + 7 * DAY
     for n, (one, good) in enumerate(zip(constant(0.1, 400, at, 60.0), constant(0.8, 400, at, 60.0), strict=True)):
-        detector.take("v2" if n % 2 else "v1", [one if n % 2 else good], one.time, Limits())
-    assert any(call.scope == VERSION for call in detector.calls.values())
-    fed(detector, traffic(8, 4.0, 2_000.0, start=at + 0.5 * DAY), limits=Limits())
-    assert detector.calls == {}
+        detector.take("v2" if n % 2 else "v1", one if n % 2 else good, Paging())
+    assert any(alarm.scope == VERSION for alarm in detector.alarms.values())
+    fed(detector, traffic(8, 4.0, 2_000.0, start=at + 0.5 * DAY), paging=Paging())
+    assert detector.alarms == {}
 
 
 def test_a_release_per_turn_leaves_bounded_state() -> None:
     detector, at = taught(3), START + 7 * DAY
     for n, one in enumerate(traffic(9, 1.0, 2_000.0, start=at)):
-        detector.take(f"build-{n}", [one], one.time, PAGING)
+        detector.take(f"build-{n}", one, PAGING)
     assert len(detector.versions) == 20
     assert len(msgspec.msgpack.encode(detector)) < 20_000

@@ -5,14 +5,15 @@ from collections.abc import Iterable
 import pytest
 
 from tests.stream.detection.simulated import DAY, START, traffic
+from turnsignal.stream.detection import backtest
 from turnsignal.stream.detection.backtest import back_test
 from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, TICKET
-from turnsignal.stream.detection.incidents import MAX_SERIES, Incidents, Policy, meaning_of
+from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
 from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.records.observations import Observation, ObservedRow, pack
 from turnsignal.stream.suite import Suite
 
-POLICY = Policy(frozenset({"nDCG@5", "compliance"}))
+POLICY = AlertPolicy(frozenset({"nDCG@5", "compliance"}), qualities={"nDCG@5": "relevancy"})
 SCORERS = ("nDCG@5", "nDCG@10", "wasted_context")
 
 
@@ -42,7 +43,7 @@ def test_scorers_that_moved_together_are_one_incident_and_the_worst_of_them_says
     found = back_test([packed(rows(drop()))], POLICY)
     (incident,) = found.incidents
     assert (incident.assistant, incident.tier, incident.closed) == ("support", PAGE, None)
-    assert {(one.scorer, one.meaning, one.call.tier) for one in incident.findings} == {
+    assert {(one.scorer, one.meaning, one.tier) for one in incident.changes} == {
         ("nDCG@5", "worse", PAGE),
         ("nDCG@10", "worse", TICKET),
         ("wasted_context", "worse", TICKET),
@@ -53,14 +54,14 @@ def test_scorers_that_moved_together_are_one_incident_and_the_worst_of_them_says
 
 def test_it_is_told_since_when_from_what_to_what_and_with_which_promise() -> None:
     (incident,) = back_test([packed(rows(drop()))], POLICY).incidents
-    told = list(incident.tell())
-    assert told[0].startswith("2025-06-20 1")
-    assert told[0].endswith(f"page  support  [{incident.id}]")
-    (line,) = [line for line in told if line.startswith("    nDCG@5: lower, from 0.8")]
+    text = incident.text
+    assert text[0].startswith("2025-06-20 1")
+    assert text[0].endswith(f"page  support  [{incident.id}]")
+    (line,) = [line for line in text if line.startswith("    nDCG@5: lower, from 0.8")]
     assert " values since 2025-06-20 " in line
     assert line.endswith("now of v1; worse")
-    assert "      without a change, one call in 30 days of all series that page at most" in told
-    assert told[-1].startswith("    conversations: c")
+    assert "      without a change, one page in 30 days of the 2 scorers that page of this assistant at most" in text
+    assert text[-1].startswith("    conversations: c")
 
 
 def test_assistants_have_incidents_of_their_own_and_healthy_ones_none() -> None:
@@ -78,26 +79,24 @@ def test_an_incident_closes_when_the_last_of_its_scorers_is_back() -> None:
     back = traffic(2, 3.0, 2_000.0, start=START + 6.2 * DAY)
     incidents = back_test([packed(rows([*drop(), *back]))], POLICY).incidents
     assert [one.closed is not None for one in incidents] == [True]
-    assert ", back by 2025-06-2" in next(incidents[0].tell())
+    assert ", back by 2025-06-2" in incidents[0].text[0]
 
 
 def test_by_default_the_three_qualities_of_the_diagnosis_page_and_only_for_worse() -> None:
     policy = policy_of(Suite())
     assert policy.paging == {"nDCG@5", "follow_up", "compliance"}
-    assert policy.pages("follow_up") == {LOWER}
-    assert policy.pages("citation.format") == frozenset()
-    assert Policy(frozenset({"dangling"})).pages("dangling") == {HIGHER}
+    assert policy.paging_of("follow_up") == ({LOWER}, 3)
+    assert policy.paging_of("citation.format").directions == frozenset()
+    assert AlertPolicy(frozenset({"dangling"})).paging_of("dangling") == ({HIGHER}, 1)
     assert [meaning_of("wasted_context", way) for way in (LOWER, HIGHER)] == ["better", "worse"]
 
 
-def test_more_series_than_can_be_watched_are_counted_and_the_known_ones_go_on() -> None:
-    incidents = Incidents(POLICY)
+def test_more_series_than_can_be_watched_are_counted_and_the_known_ones_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backtest, "MAX_SERIES", 3)
     said = [Observation("c", START, 0.5, 0, 0.0)]
-    for n in range(MAX_SERIES + 5):
-        incidents.take((f"made-up-{n}", 0, "nDCG@5"), "", said, START)
-    assert incidents.unwatched == 5
-    incidents.take(("made-up-0", 0, "nDCG@5"), "", said, START)
-    assert incidents.unwatched == 5
+    names = ["known", *[f"made-up-{n}" for n in range(5)], "known"]
+    found = back_test([record for name in names for record in [packed(rows(said, ("nDCG@5",)), name)]], POLICY)
+    assert (found.rows, found.unwatched) == (7, 3)
 
 
 def test_a_recording_of_nothing_has_no_incidents() -> None:

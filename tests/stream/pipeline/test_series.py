@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turnsignal.stream.detection.detector import Detector, Paging
 from turnsignal.stream.errors import Reason, SchemaError
 from turnsignal.stream.pipeline.series import (
     HALF_LIFE,
@@ -22,7 +23,7 @@ from turnsignal.stream.pipeline.series import (
     SeriesProcessor,
     restore_series,
 )
-from turnsignal.stream.records.observations import pack
+from turnsignal.stream.records.observations import Observation, pack
 from turnsignal.stream.records.wire import DEAD_LETTERS
 
 T0 = 1_750_000_000.0
@@ -163,17 +164,24 @@ def test_state_that_version_2_wrote_is_read() -> None:
 
 def test_state_that_version_3_wrote_is_read() -> None:
     assert restore_series((DATA / "series-state-3.msgpack").read_bytes()) == kept_series()
-    assert (DATA / "series-state-3.msgpack").read_bytes() == kept_series().snapshot()
 
 
-@pytest.mark.parametrize("fields", [3, 4, 5])
+def test_state_that_version_4_wrote_is_read() -> None:
+    kept = kept_series()
+    kept.detector = Detector()
+    kept.detector.take("v1", Observation("c", T0, 0.75, 0, 0.0), Paging())
+    assert restore_series((DATA / "series-state-4.msgpack").read_bytes()) == kept
+    assert (DATA / "series-state-4.msgpack").read_bytes() == kept.snapshot()
+
+
+@pytest.mark.parametrize("fields", [3, 4, 5, 7])
 def test_state_of_an_older_version_has_the_defaults_of_the_fields_that_came_later(fields: int) -> None:
     whole = msgspec.msgpack.decode(kept_series().snapshot())
     read = restore_series(msgspec.msgpack.encode([1, *whole[1:fields]]))
     assert msgspec.to_builtins(read) == [VERSION, *whole[1:fields], *msgspec.to_builtins(Series())[fields:]]
 
 
-@pytest.mark.parametrize("rest", [["another layout"], [7, 5.0], [7, 5.0, "a", "s", {}, "a field more"]])
+@pytest.mark.parametrize("rest", [["another layout"], [7, 5.0], [7, 5.0, "a", "s", {}, 0, None, "a field more"]])
 def test_newer_state_is_refused_with_both_versions_and_what_to_do(rest: list[object]) -> None:
     newer = msgspec.msgpack.encode([VERSION + 1, *rest])
     with pytest.raises(SchemaError, match=f"series state of version {VERSION} or older, got {VERSION + 1}: .* start"):

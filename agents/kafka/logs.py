@@ -1,0 +1,122 @@
+"""Logs: reading a range of a topic's partitions to its end, without a group and without a trace."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, log_bounds, topic_metadata
+from turnsignal.agents.settings import Settings
+from turnsignal.stream.errors import TurnsignalError
+
+SILENCE_SECONDS = 30.0  #: after which a broker that sends nothing has no more to say
+_AT_ONCE = 5_000  # messages that are asked for
+_WAIT = 0.2  # seconds for them
+
+#: partition → (first offset, the one behind the last)
+Ranges = Mapping[int, tuple[int, int]]
+
+
+def find_log(settings: Settings, topic: str) -> Ranges:
+    """Return the offsets that each partition of a topic still has; raises TurnsignalError where there is no topic."""
+    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    present = topic_metadata(admin).topics
+    if topic not in present or not present[topic].partitions:
+        msg = f"expected a topic {topic} on {settings.brokers}, got none; try `turnsignal topics create`"
+        raise TurnsignalError(msg)
+    try:
+        return log_bounds(admin, {topic: list(present[topic].partitions)})[topic]
+    except KafkaException as error:
+        msg = f"expected the broker to say what {topic} holds, got: {error.args[0].str()}"
+        raise TurnsignalError(msg) from None
+
+
+def find_offsets(settings: Settings, topic: str, ranges: Ranges, since: float) -> Mapping[int, int]:
+    """Return the first offset of each partition whose record came at a time or later, or the end of its range.
+
+    since: seconds since 1970, by the records' own timestamps. Raises TurnsignalError when the broker does not say.
+    """
+    offsets = _ask(settings, topic, ranges, OffsetSpec.for_timestamp(max(0, round(since * 1000))))
+    return {number: end if offsets[number] < 0 else offsets[number] for number, (_, end) in ranges.items()}
+
+
+def find_held_back(settings: Settings, topic: str, ranges: Ranges) -> list[int]:
+    """Return the partitions where a transaction that is open hides the end of the range from who reads committed ones.
+
+    Raises TurnsignalError when the broker does not say.
+    """
+    stable = _ask(settings, topic, ranges, OffsetSpec.latest(), isolation_level=IsolationLevel.READ_COMMITTED)
+    return [number for number, (_, end) in sorted(ranges.items()) if stable[number] < end]
+
+
+def _ask(settings: Settings, topic: str, ranges: Ranges, spec: Any, **options: Any) -> dict[int, int]:
+    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    wanted = {TopicPartition(topic, number): spec for number in ranges}
+    try:
+        futures = admin.list_offsets(wanted, request_timeout=ADMIN_SECONDS, **options) if wanted else {}
+        return {at.partition: future.result(ADMIN_SECONDS).offset for at, future in futures.items()}
+    except KafkaException as error:
+        msg = f"expected the broker to say what {topic} held then, got: {error.args[0].str()}"
+        raise TurnsignalError(msg) from None
+
+
+def read_log(
+    settings: Settings,
+    topic: str,
+    ranges: Ranges,
+    *,
+    committed: bool,
+    progress: Callable[[int, int], None] = lambda *_: None,
+) -> Iterator[list[Any]]:
+    """Give the messages of some partitions of a topic in lists, in the order of each partition.
+
+    committed: leave out what transactions have not committed; a range then ends early where one is open. progress: told
+    how many of how many offsets lie behind. Commits nothing. Raises TurnsignalError when the broker falls silent.
+    """
+    left = {number: end for number, (first, end) in ranges.items() if end > first}
+    total = sum(end - ranges[number][0] for number, end in left.items())
+    options = {
+        "group.id": f"{settings.prefix}-reading",
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "isolation.level": "read_committed" if committed else "read_uncommitted",
+        "auto.offset.reset": "earliest",
+        "log_level": 0,
+    }
+    reached = {number: ranges[number][0] for number in left}
+    consumer = Consumer({**settings.confluent(), **options})
+    try:
+        consumer.assign([TopicPartition(topic, number, first) for number, first in reached.items()])
+        heard = time.monotonic()
+        while left:
+            messages = consumer.consume(_AT_ONCE, _WAIT)
+            if messages:
+                heard = time.monotonic()
+            elif time.monotonic() - heard > SILENCE_SECONDS:
+                msg = (
+                    f"expected all of {topic}, got no answer for {SILENCE_SECONDS:.0f} s at"
+                    f" {', '.join(f'{number}@{reached[number]}' for number in sorted(left)[:5])}"
+                )
+                raise TurnsignalError(msg)
+            records = []
+            for message in messages:
+                error, number, offset = message.error(), message.partition(), message.offset()
+                if error is not None and error.code() != KafkaError._PARTITION_EOF:
+                    msg = f"expected all of {topic}, got: {error.str()}"
+                    raise TurnsignalError(msg)
+                end = left.get(number)
+                if end is None:
+                    continue  # fetched ahead, behind the end of the range
+                if error is None and offset < end:
+                    records.append(message)
+                    reached[number] = offset + 1
+                if error is not None or offset + 1 >= end:
+                    reached[number] = end
+                    del left[number]
+            if records:
+                yield records
+            progress(min(total, sum(at - ranges[number][0] for number, at in reached.items())), total)
+    finally:
+        consumer.close()

@@ -1,0 +1,109 @@
+"""Peers: what another worker keeps, fetched from it, so that any worker's page answers for all of them.
+
+Workers know each other's addresses from their group. One that is asked by another asks nobody in turn.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any
+
+import aiohttp
+import orjson
+
+from turnsignal.agents.pages.content import Asked, ElsewhereError, MissingError, Page
+from turnsignal.agents.pages.rendering import quote_path
+
+logger = logging.getLogger("turnsignal.peers")
+
+ASKING = "X-Turnsignal-Worker"  #: header of a request that another worker makes
+SECONDS = 3.0  #: for another worker to answer
+MAX_ANSWER = 1_000_000  #: bytes of one
+MAX_PEERS = 50  #: that are asked for an exemplar
+
+_NOT_HERE = "not kept here: unknown, or past its retention"
+
+
+class Peers:
+    """The other workers of an app.
+
+    owner: conversation's key → the address of the worker that has its partition, None when that is this one, or nobody
+    knows; others: the addresses of all others.
+    """
+
+    def __init__(self, owner: Callable[[bytes], str | None], others: Callable[[], Iterable[str]]) -> None:
+        self._owner = owner
+        self._others = others
+        self._session: aiohttp.ClientSession | None = None
+
+    def addresses(self) -> list[str]:
+        """Return the addresses of the other workers."""
+        return sorted(self._others())
+
+    async def close(self) -> None:
+        """End the connections to other workers."""
+        if self._session is not None:
+            await self._session.close()
+
+    def ask_too(self, page: Page) -> Page:
+        """Return a page that asks other workers, too, where this one has nothing to show."""
+        if "{id:" in page.path:
+            return page._replace(answer=self._or(page.answer, self._fetch))
+        if "{digest}" in page.path:
+            return page._replace(answer=self._or(page.answer, self._search))
+        return page
+
+    def _or(
+        self,
+        answer: Callable[[Asked], Awaitable[Mapping[str, Any]]],
+        ask: Callable[[Asked, MissingError], Awaitable[Mapping[str, Any]]],
+    ) -> Callable[[Asked], Awaitable[Mapping[str, Any]]]:
+        async def answer_or_ask(asked: Asked) -> Mapping[str, Any]:
+            try:
+                return await answer(asked)
+            except MissingError as missing:
+                if asked.by_worker:
+                    raise
+                return await ask(asked, missing)
+
+        return answer_or_ask
+
+    async def _fetch(self, asked: Asked, missing: MissingError) -> Mapping[str, Any]:
+        """Fetch a conversation from its owner."""
+        conversation_id = asked.words["id"]
+        address = self._owner(conversation_id.encode("utf-8", "replace"))
+        if address is None:
+            raise missing
+        status, body, _ = await self._get(f"{address}/conversations/{quote_path(conversation_id)}")
+        if status == 200:
+            return {**orjson.loads(body), "fetched_from": address}
+        reason = {
+            404: _NOT_HERE,
+            403: f"kept by the worker at {address}, which shows no conversations: TURNSIGNAL_SHOW_CONVERSATIONS=true",
+        }.get(status, f"kept by the worker at {address}, which gives no answer from here")
+        raise MissingError(reason, missing.about)
+
+    async def _search(self, asked: Asked, missing: MissingError) -> Mapping[str, Any]:
+        """Ask every other worker for an exemplar's conversation."""
+        digest = quote_path(asked.words["digest"])
+        asking = [self._get(f"{address}/exemplars/{digest}") for address in self.addresses()[:MAX_PEERS]]
+        for status, _, location in await asyncio.gather(*asking):
+            if status == 302 and location.startswith("/conversations/"):
+                raise ElsewhereError(location)
+        raise missing
+
+    async def _get(self, url: str) -> tuple[int, bytes, str]:
+        """Return status, body and where it is redirected to; status 0 for no answer."""
+        if self._session is None:
+            self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(SECONDS), headers={ASKING: "1"})
+        try:
+            async with self._session.get(url, allow_redirects=False) as answer:
+                body = b""
+                async for chunk in answer.content.iter_chunked(65_536):
+                    body += chunk
+                    if len(body) > MAX_ANSWER:
+                        return 0, b"", ""
+                return answer.status, body, answer.headers.get("Location", "")
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            logger.debug("%s does not answer: %s", url[:200], type(error).__name__)
+            return 0, b"", ""

@@ -1,0 +1,1 @@
+"""Dashboards: one module each, which says what stands on it."""

@@ -1,0 +1,163 @@
+"""Overview: is anything wrong, since when, and where to work. The first page that somebody who was woken opens."""
+
+from grafana_foundation_sdk.builders import dashboard as built
+
+from grafana.frame import dashboard_of
+from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, Column, Link, Query, lines, rows, stats
+from grafana.queries import WINDOW, a_minute, count, mean, newest, select, share
+from turnsignal.stream.diagnosis import DIAGNOSES
+
+RETRIEVAL = Link("Retrieval and citations", "turnsignal-retrieval")
+FOLLOW_UPS = Link("Follow-ups", "turnsignal-follow-ups")
+INSTRUCTIONS = Link("Instructions", "turnsignal-instructions")
+PIPELINE = Link("Pipeline", "turnsignal-pipeline")
+CONVERSATIONS = Link("Conversations, on the worker's pages", "http://${worker}/conversations")
+
+_EXCHANGES = "diagnosis_turns_total"
+
+
+def good(label: str, by: str = "") -> str:
+    """Return the share of exchanges that are high in a quality of the diagnosis, of those that are not unknown."""
+    return share(by, _EXCHANGES, f'{label}="high"', f'{label}=~"high|low"')
+
+
+def known(label: str) -> str:
+    """Return the share of exchanges of which a quality is known."""
+    return share("", _EXCHANGES, f'{label}=~"high|low"')
+
+
+def build() -> built.Dashboard:
+    """Build the dashboard."""
+    answers = a_minute("version", "turns_total", 'role="assistant"')
+    labels = "relevancy, followups, instructions"
+    by_row = count(labels, _EXCHANGES)
+    joined = 'label_join({}, "diagnosis", "/", "relevancy", "followups", "instructions")'
+    verdicts = 'verdict=~"good|bad"'
+    panels = [
+        stats(
+            "Answers",
+            "Responses that were taken in, all workers together.",
+            A_MINUTE,
+            Query(a_minute("", "turns_total", 'role="assistant"'), "answers"),
+            width=4,
+            link=PIPELINE,
+            decimals=1,
+        ),
+        stats(
+            "Good documents",
+            (
+                "Share of exchanges whose retrieved documents were good (relevancy of the diagnosis), of "
+                "those that tell."
+            ),
+            RATIO,
+            Query(good("relevancy"), "good documents"),
+            width=4,
+            link=RETRIEVAL,
+            decimals=1,
+        ),
+        stats(
+            "Users helped",
+            "Share of exchanges after which the user did not have to ask again, of those whose follow-up tells.",
+            RATIO,
+            Query(good("followups"), "users helped"),
+            width=4,
+            link=FOLLOW_UPS,
+            decimals=1,
+        ),
+        stats(
+            "Instructions kept",
+            "Share of exchanges whose answer kept every instruction that bound it.",
+            RATIO,
+            Query(good("instructions"), "instructions kept"),
+            width=4,
+            link=INSTRUCTIONS,
+            decimals=1,
+        ),
+        stats(
+            "Could be judged",
+            "Share of exchanges of which each quality is known. What is unknown is in none of the other numbers.",
+            RATIO,
+            Query(known("relevancy"), "documents"),
+            Query(known("followups"), "follow-ups"),
+            Query(known("instructions"), "instructions"),
+            width=8,
+            link=PIPELINE,
+            decimals=0,
+        ),
+        lines(
+            "Good exchanges by quality",
+            (
+                "The three numbers above over time. They are read together: which one falls says which part "
+                "of the assistant got worse."
+            ),
+            RATIO,
+            Query(good("relevancy"), "good documents"),
+            Query(good("followups"), "users helped"),
+            Query(good("instructions"), "instructions kept"),
+            width=12,
+            link=CONVERSATIONS,
+            ratio=True,
+        ),
+        lines(
+            "Answers by version",
+            "Responses a minute. A release is where one line takes over from another.",
+            A_MINUTE,
+            Query(answers, "{{version}}"),
+            width=12,
+            link=PIPELINE,
+        ),
+        rows(
+            "Where to work",
+            (
+                "Exchanges by what was good and what was not, the most frequent first, and which part of the "
+                "assistant that points to."
+            ),
+            {"diagnosis": "what it says"},
+            Column("exchanges", joined.format(by_row), COUNT, 0),
+            Column(
+                "share",
+                joined.format(f"{by_row} / on () group_left () ({count('', _EXCHANGES)} > 0)"),
+                RATIO,
+                1,
+                gauge=True,
+            ),
+            width=24,
+            height=9,
+            link=CONVERSATIONS,
+            mapped={"what it says": {row.row: row.sentence for row in DIAGNOSES.values()}},
+            widths={"exchanges": 110, "share": 200},
+            dropped=("relevancy", "followups", "instructions"),
+        ),
+        rows(
+            "Every scorer",
+            (
+                "All scorers of the suite in force: the mean, from where on a score is good, the share that "
+                "was bad, and how much could be scored."
+            ),
+            {"scorer": "scorer", "quality": "about", "better": "better is"},
+            Column("mean", _described(mean("scorer")), SCORE, 3),
+            Column("good from", _described(newest("scorer", "scorer_good_from_ratio")), SCORE, 2),
+            Column("bad", _described(share("scorer", "score_verdicts_total", 'verdict="bad"', verdicts)), RATIO, 1),
+            Column("scored", _described(share("scorer", "score_verdicts_total", verdicts)), RATIO, 1),
+            Column("scores", _described(count("scorer", "score_ratio_count", over=WINDOW)), COUNT, 0),
+            width=24,
+            height=13,
+            link=CONVERSATIONS,
+            widths={
+                "mean": 120,
+                "good from": 120,
+                "bad": 120,
+                "scored": 120,
+                "scores": 120,
+                "about": 140,
+                "better is": 100,
+            },
+            sorted_by="bad",
+        ),
+    ]
+    return dashboard_of("overview", "overview", __doc__ or "", panels)
+
+
+def _described(expression: str) -> str:
+    facts = f"group by (scorer, quality, better) ({select('scorer_info')})"
+    return f"({expression}) * on (scorer) group_left (quality, better) {facts}"

@@ -1,0 +1,51 @@
+"""Wording: an incident in lines that an engineer on call can check."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from turnsignal.stream.detection.detector import VERSION
+from turnsignal.stream.records.regressions import Incident, ScorerChange
+
+_SHOWN = 60  # characters of a name
+
+
+def describe_incident(incident: Incident) -> Iterator[str]:
+    """Describe in lines what happened, and why it was called."""
+    end = "" if incident.closed is None else f", {incident.closed_by} by {_clock(incident.closed)}"
+    part = f" (lane {incident.lane})" if incident.lane else ""
+    yield f"{_clock(incident.opened)}  {incident.tier}  {_short(incident.assistant)}{part}{end}  [{incident.id}]"
+    for change in incident.changes:
+        yield f"    {change.scorer}: {describe_change(change)}; {change.meaning}"
+        yield f"      {change.promise}"
+    if incident.instruction:
+        yield f"    worst instruction: {incident.instruction}"
+    if incident.after:
+        yield f"    {incident.after.sentence}"
+    if incident.conversations:
+        yield f"    conversations: {', '.join(incident.conversations)}"
+
+
+def describe_change(change: ScorerChange) -> str:
+    """Describe a change in numbers: lower, from 0.80 to 0.70 (−0.10, 95 % −0.13 to −0.07), 400 values since …"""
+    bounds = f"{_signed(change.change)}, 95 % {_signed(change.low)} to {_signed(change.high)}"
+    moved = f"from {change.before:.2f} to {change.after:.2f} ({bounds})"
+    since = f"{change.n:,} values since {_clock(change.since)}"
+    if change.scope == VERSION:
+        between = f"in {_short(change.version) or 'none'} than in {_short(change.replaces or '') or 'none'}"
+        return f"{change.direction} {between}, {moved}, {since}"
+    return f"{change.direction}, {moved}, {since}, now of {_short(change.version) or 'no version'}"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def _clock(time: float) -> str:
+    try:
+        return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (ValueError, OverflowError, OSError):  # a year that no calendar has
+        return f"{time:.0f} s"

@@ -1,0 +1,143 @@
+"""Rubric files: TOML to `Rubric`, and the rubrics that come with turnsignal, by name.
+
+A name is an identity, as everywhere: `answer_relevancy(form=four,temperature=0.1)`.
+"""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from typing import NamedTuple
+
+import orjson
+from pydantic import ValidationError
+
+from turnsignal.stream.errors import ConfigError, describe_first_error
+from turnsignal.stream.judging.aggregation import Aggregation
+from turnsignal.stream.judging.reply import Unreadable, read_reply
+from turnsignal.stream.judging.rubric import (
+    Rubric,
+    RubricExample,
+    RubricForm,
+    RubricItems,
+    RubricLabel,
+    RubricStep,
+    RubricText,
+)
+from turnsignal.stream.names import Value, parse_name, write_name
+
+BUILT_IN = (
+    *("answer_relevance", "answer_relevancy", "completeness", "context_recall", "context_relevance"),
+    *("factual_correctness", "follow_up", "groundedness", "task_utility"),
+)
+
+
+_PARTS = (RubricExample, RubricForm, RubricItems, RubricLabel, RubricStep, RubricText)
+
+
+class ChosenRubric(NamedTuple):
+    """A rubric as it is asked. form: of several calls, None for one; how: its items are aggregated."""
+
+    rubric: Rubric
+    form: str | None = None
+    how: Aggregation = Aggregation()
+
+    @property
+    def name(self) -> str:
+        """The canonical name, with what differs from the default."""
+        params: dict[str, Value] = {} if self.form is None else {"form": self.form}
+        params |= dict(self.how.model_dump(exclude_defaults=True).items())
+        return write_name(self.rubric.name, params)
+
+    @property
+    def digest(self) -> str:
+        """Digest of everything that decides what is asked and how an answer counts."""
+        return blake2b(f"{self.rubric.digest} {self.name}".encode(), digest_size=6).hexdigest()
+
+
+def parse_rubric(text: str, origin: str) -> Rubric:
+    """Read a rubric from TOML text.
+
+    Raises ConfigError in one line: the file, the key, what was expected, what came, and the name that was probably
+    meant.
+    """
+    try:
+        rubric = Rubric.model_validate_json(orjson.dumps(tomllib.loads(text)))
+    except (tomllib.TOMLDecodeError, orjson.JSONEncodeError) as error:
+        msg = f"{origin}: expected a rubric in TOML, got a file that does not parse: {error}"
+        raise ConfigError(msg) from None
+    except ValidationError as error:
+        raise ConfigError(" ".join(f"{origin}: {_describe(error)}".splitlines())) from None
+    for number, example in enumerate(rubric.examples, 1):
+        count = len(example.material.get("documents", ())) if rubric.items and rubric.items.given else None
+        if unknown := set(example.material) - set(rubric.shown):
+            msg = f"{origin}: examples.{number}.material: expected {', '.join(rubric.shown)}; got {min(unknown)}"
+            raise ConfigError(msg)
+        try:
+            read_reply(rubric, None, orjson.dumps(example.reply).decode(), count)
+        except Unreadable as error:
+            msg = f"{origin}: examples.{number}.reply: {error}"
+            raise ConfigError(msg) from None
+    return rubric
+
+
+def choose_rubric(name: str, own: Mapping[str, Rubric] | None = None) -> ChosenRubric:
+    """Find a rubric by its name with parameters: form, temperature, penalty. own: those of the user's files.
+
+    Raises ConfigError for a rubric, form or parameter that there is none of.
+
+    >>> choose_rubric("answer_relevancy(temperature=0.5,form=four)").name
+    'answer_relevancy(form=four)'
+    """
+    family, params, cutoff = parse_name(name)
+    if cutoff is not None or ((own is None or family not in own) and family not in BUILT_IN):
+        known = sorted({*BUILT_IN, *(own or ())})
+        msg = f"rubric: expected {_hint(family, known)}, or a path that ends in .toml; got {name!r}"
+        raise ConfigError(msg)
+    rubric = own[family] if own and family in own else _built_in(family)
+    form = params.pop("form", None)
+    if form is not None and form not in rubric.forms:
+        forms = f"one of {', '.join(rubric.forms)}" if rubric.forms else "none, as it has no forms"
+        msg = f"rubric {family}: form: expected {forms}; got {form!r}"
+        raise ConfigError(msg)
+    if params and (rubric.items is None or rubric.items.aggregate != "power"):
+        msg = f"rubric {family}: expected no parameters but form, as its labels have no power mean; got {min(params)!r}"
+        raise ConfigError(msg)
+    try:
+        how = Aggregation.model_validate(params)
+    except ValidationError as error:
+        msg = f"rubric {family}: {describe_first_error(error, 'parameters')}"
+        raise ConfigError(msg) from None
+    return ChosenRubric(rubric, None if form is None else str(form), how)
+
+
+@cache
+def _built_in(name: str) -> Rubric:
+    path = files(__package__).joinpath("rubrics", f"{name}.toml")
+    return parse_rubric(path.read_text(encoding="utf-8"), f"rubrics/{name}.toml")
+
+
+def _describe(error: ValidationError) -> str:
+    """Describe the first problem; for an unknown key, the known one that is nearest to it."""
+    problems = error.errors(include_url=False)
+    first = next((problem for problem in problems if problem["type"] == "extra_forbidden"), problems[0])
+    if first["type"] not in ("extra_forbidden", "literal_error"):
+        return describe_first_error(error, "rubric")
+    key = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "literal_error":
+        options = first["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        return f"{key}: expected {_hint(str(first['input']), options)}; got {str(first['input'])[:80]!r}"
+    keys = sorted({name for part in (Rubric, *_PARTS) for name in part.model_fields})
+    return f"unknown key {key}: expected {_hint(str(first['loc'][-1]), keys)}"
+
+
+def _hint(word: str, known: list[str]) -> str:
+    """Return the names that could have been meant, the nearest one first if one is near.
+
+    >>> _hint("grounded", ["follow_up", "groundedness"])
+    'groundedness (did you mean that?)'
+    """
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"{near[0]} (did you mean that?)" if near else f"one of {', '.join(known)}"

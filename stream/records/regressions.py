@@ -1,0 +1,113 @@
+"""Regressions: incidents as records of `turnsignal.regressions`, a whole one each time that an incident changes.
+
+    {"schema": 1, "id": "5d0c…", "event": "opened", "assistant": "support", "lane": 0, "tier": "page",
+     "opened": 1750000000.0, "version": "v2", "changes": [{"scorer": "nDCG@5", "meaning": "worse", …}], …}
+
+The key is the assistant. Of the records of one id, the newest says how things are.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import orjson
+
+SCHEMA = 1
+OPENED, ADDED, RAISED, REDUCED, CLOSED = "opened", "added", "raised", "reduced", "closed"  #: what a record is about
+BACK, ACCEPTED, REBASED, FORGOTTEN = "back", "accepted", "rebased", "forgotten"  #: why an incident closed
+SHOWN = 5  #: conversations that an incident is shown by
+
+
+class ScorerChange(msgspec.Struct):
+    """How one scorer has changed.
+
+    quality: of the diagnosis that it is about; meaning: better, worse or changed; direction: lower or higher; scope:
+    `usual`, against what is usual, or `version`, against the version `replaces`; tier: page or ticket; called, since:
+    when it was called and when it most likely began, seconds since 1970; version: which was seen then; before, after:
+    mean values; change, low, high: after − before with bounds (95 %), negative where it is lower; n: values since;
+    evidence, threshold: logarithms to base 10, None between versions; promise: about false alarms, in words;
+    conversations: the worst first; closed: since when it is over, None while it is open.
+    """
+
+    scorer: str
+    quality: str
+    meaning: str
+    direction: str
+    scope: str
+    tier: str
+    called: float
+    since: float
+    version: str
+    replaces: str | None
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+    n: int
+    evidence: float | None
+    threshold: float | None
+    promise: str
+    conversations: list[str] = []
+    closed: float | None = None
+
+
+class DiagnosisRow(msgspec.Struct):
+    """A row of the diagnosis: the three qualities as levels, and what the combination says."""
+
+    row: str
+    sentence: str
+
+
+class Incident(msgspec.Struct, tag_field="schema", tag=SCHEMA):
+    """One change of one assistant, whatever number of its scorers show it.
+
+    id: digest of what was called first, never another one's; event: what this record is about; time: event time of
+    that; lane: which part of a busy assistant's conversations; tier: the highest that any change had; opened, since:
+    when it was called first, and when it most likely began; version: which was served when it was called first;
+    before, after: the diagnosis, where after has low what became worse; instruction: the check that became worse most;
+    conversations: five at most, the worst first; closed, closed_by: when it was over and why, None while it is open;
+    text: all of it in lines, for people.
+    """
+
+    id: str
+    event: str
+    time: float
+    assistant: str
+    lane: int
+    tier: str
+    opened: float
+    since: float
+    version: str
+    changes: list[ScorerChange]
+    before: DiagnosisRow | None = None
+    after: DiagnosisRow | None = None
+    instruction: str | None = None
+    conversations: list[str] = []
+    closed: float | None = None
+    closed_by: str | None = None
+    text: list[str] = []
+
+    def encode(self) -> bytes:
+        """Write it as a record."""
+        return orjson.dumps(self.as_json())
+
+    def as_json(self) -> Mapping[str, Any]:
+        """Return it as JSON has it."""
+        content: dict[str, Any] = msgspec.to_builtins(self)
+        return content
+
+
+_decode = msgspec.json.Decoder(Incident).decode
+
+
+def read_incident(value: bytes) -> Incident:
+    """Read a record; fields that it does not know are ignored.
+
+    Raises ValueError that says what is wrong with it.
+    """
+    try:
+        return _decode(value)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        msg = f"expected an incident of schema {SCHEMA}, got {len(value)} bytes that are none: {error}"
+        raise ValueError(msg) from None

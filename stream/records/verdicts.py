@@ -1,0 +1,119 @@
+"""Verdicts: what a judge answered about one exchange, or why it was not asked or could not answer.
+
+Exactly one per exchange and judge (topic `turnsignal.verdicts`, keyed by conversation, in the exchange's partition).
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from turnsignal.stream.records.environments import Environment
+
+SCHEMA = 1
+MAX_REASONING = 2_000  #: characters
+MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
+
+Ratio = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Unjudged(StrEnum):
+    """Say why a verdict has no value. Counted, never 0."""
+
+    NOT_APPLICABLE = "not_applicable"  #: the rubric has nothing to look at here
+    NO_RETRIEVAL = "no_retrieval"  #: the response came without documents, or without their texts
+    NO_JUDGMENTS = "no_judgments"  #: what would be right is not known
+    NO_SIGNAL = "no_signal"  #: the judge's label says nothing about quality
+    SAMPLED_OUT = "sampled_out"  #: not among the conversations that this judge is asked about
+    BUDGET = "budget"  #: the money for the day was spent
+    TIMEOUT = "timeout"  #: no answer in time, or it waited for too long to be asked
+    PROVIDER = "provider"  #: the endpoint refused or failed
+    PARSE = "parse"  #: the reply does not fit: no JSON, another label, a field missing, cut off, refused
+    ERROR = "error"  #: turnsignal itself failed
+
+
+@dataclass(slots=True)
+class VerdictJudge:
+    """Who judged.
+
+    name: the judge's in the suite; provider: the endpoint; asked, answered: the model that was asked for, and the one
+    that says it answered; rubric, version: by which question; prompt: digest of everything that decides what is asked.
+    """
+
+    name: str
+    provider: str
+    asked: str
+    answered: str | None
+    rubric: str
+    version: int
+    prompt: str
+
+
+@dataclass(slots=True)
+class VerdictClaim:
+    """One item with its label. text: the claim, or the document's id; reasoning: why."""
+
+    text: str
+    label: str
+    reasoning: str = ""
+
+
+@dataclass(slots=True)
+class VerdictTokens:
+    """Tokens over all attempts, as the endpoint counted them."""
+
+    input: Count = 0
+    output: Count = 0
+
+
+@dataclass(slots=True)
+class Verdict:
+    """One judge's answer about one exchange.
+
+    id: digest of the exchange's row and the judge; conversation_id to follow_up_id: as the exchange has them; label: of
+    the whole; value: 0–1; reasoning: the judge's, where unscored a sentence that says why; claims: items with a label
+    each; decided_by: which step decided; attempts: calls that were made; cost: in the currency of the suite's prices;
+    latency: seconds from the first call to the answer; inclusion: the probability with which this exchange was judged;
+    cached: taken from an earlier verdict on the same question and material; cut: parts that had been shortened.
+    """
+
+    schema: Literal[1]
+    id: str
+    conversation_id: str
+    turn_id: str
+    stage: Literal["response", "follow_up"]
+    assistant: str
+    time: float
+    row: str
+    suite: str
+    judge: VerdictJudge
+    inclusion: Ratio
+    version: str | None = None
+    model: str | None = None
+    platform: str | None = None
+    environment: Environment = "production"
+    follow_up_id: str | None = None
+    label: str | None = None
+    value: Ratio | None = None
+    reasoning: Annotated[str, Field(max_length=MAX_REASONING)] = ""
+    claims: list[VerdictClaim] = field(default_factory=list)
+    unscored: Unjudged | None = None
+    decided_by: str | None = None
+    attempts: Count = 0
+    tokens: VerdictTokens = field(default_factory=VerdictTokens)
+    cost: Amount = 0.0
+    latency: Amount = 0.0
+    cached: bool = False
+    cut: list[str] = field(default_factory=list)
+
+
+VERDICTS: TypeAdapter[Verdict] = TypeAdapter(Verdict)
+
+
+def verdict_id(row: str, judge: str) -> str:
+    """Digest what a verdict is about: 24 hex digits. row: the exchange's; judge: the judge's own digest."""
+    return blake2b(f"{row}\x1f{judge}".encode(), digest_size=12, person=b"verdict").hexdigest()

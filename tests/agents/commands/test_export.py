@@ -1,0 +1,33 @@
+"""`turnsignal export`: what is typed, before a broker is asked."""
+
+import pytest
+from click.testing import CliRunner
+
+from turnsignal.agents.cli import turnsignal
+from turnsignal.agents.commands.export import TOPIC_NAMES
+from turnsignal.agents.files.exporting import EXPORTED
+
+
+def refused(*arguments: str) -> str:
+    done = CliRunner().invoke(turnsignal, ["export", *arguments, "--out", "unwritten.jsonl"])
+    assert done.exit_code == 2
+    return " ".join(done.output.split())
+
+
+def test_the_topics_of_the_help_are_those_that_can_be_exported() -> None:
+    assert TOPIC_NAMES == EXPORTED
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("--from", "yesterday"), "--from: expected a time such as 2026-11-20T14:00"),
+        (("--from", "2026-11-20T14:00", "--to", "13:00"), "--to: expected a time after --from"),
+        (("--to", "15:00"), "--to: expected a time such as"),
+        (("--last", "a week"), "--last: expected a duration such as 2h or 7d"),
+        (("--last", "2h", "--from", "2026-11-20"), "exclude each other"),
+        (("--offsets", "3:20-10"), "--offsets: expected PARTITION:FIRST-END such as 3:1000-2000"),
+    ],
+)
+def test_a_range_that_is_none_is_refused_with_what_was_expected(arguments: tuple[str, ...], reason: str) -> None:
+    assert reason in refused("turns", *arguments)

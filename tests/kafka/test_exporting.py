@@ -1,0 +1,140 @@
+"""What export promises on a real broker: a range by time, what is committed, each once, however often interrupted."""
+
+import gzip
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+from confluent_kafka import Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from turnsignal.agents.commands.forgetting import send_requests
+from turnsignal.agents.files import exporting
+from turnsignal.agents.files.exporting import Wanted, export_topic
+from turnsignal.agents.kafka.logs import find_log, read_log
+from turnsignal.agents.kafka.topics import topic_names
+from turnsignal.agents.settings import Settings
+from turnsignal.stream.errors import ConfigError
+
+pytestmark = pytest.mark.kafka
+
+
+def turn(conversation: str, number: int) -> bytes:
+    said = {"conversation_id": conversation, "turn_id": f"{conversation}:{number}", "role": "user", "text": "hello"}
+    return orjson.dumps(said | {"timestamp": "2026-05-01T09:00:00Z"})
+
+
+def send(settings: Settings, values: Iterator[tuple[bytes, bytes | None]]) -> None:
+    producer = Producer(settings.producer() | {"enable.idempotence": True})
+    for key, value in values:
+        producer.produce(topic_names(settings.prefix)["turns"], value, key)
+    assert producer.flush(30) == 0
+
+
+def rounds(*numbers: int, conversations: int = 20) -> Iterator[tuple[bytes, bytes]]:
+    return ((f"c-{c}".encode(), turn(f"c-{c}", number)) for number in numbers for c in range(conversations))
+
+
+def ids(path: Path) -> list[str]:
+    data = path.read_bytes()
+    lines = (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()
+    return [orjson.loads(line)["turn_id"] for line in lines]
+
+
+def last_time(settings: Settings) -> float:
+    """Return when the newest record came, as the broker says."""
+    topic = topic_names(settings.prefix)["turns"]
+    read = read_log(settings, topic, find_log(settings, topic), committed=True)
+    return max(message.timestamp()[1] for messages in read for message in messages) / 1000
+
+
+def test_a_range_of_time_is_exported_and_whole_conversations_on_request(fresh_topics: Settings, tmp_path: Path) -> None:
+    send(fresh_topics, rounds(1, 2))
+    between = last_time(fresh_topics) + 0.001
+    while True:  # until the broker's clock has passed it
+        send(fresh_topics, iter([(b"c-3", turn("c-3", 3))]))
+        if last_time(fresh_topics) > between:
+            break
+    part = export_topic(fresh_topics, Wanted("turns", since=between), tmp_path / "part.jsonl")
+    assert part.lines >= 1
+    assert set(ids(tmp_path / "part.jsonl")) == {"c-3:3"}
+    export_topic(fresh_topics, Wanted("turns", since=between, whole=True), tmp_path / "whole.jsonl.gz")
+    assert set(ids(tmp_path / "whole.jsonl.gz")) == {"c-3:1", "c-3:2", "c-3:3"}
+    before = export_topic(fresh_topics, Wanted("turns", until=between), tmp_path / "before.jsonl")
+    assert before.lines == 40 == len(set(ids(tmp_path / "before.jsonl")))
+    with pytest.raises(ConfigError, match="expected a new file"):
+        export_topic(fresh_topics, Wanted("turns"), tmp_path / "part.jsonl")
+
+
+def test_the_same_range_gives_the_same_file(fresh_topics: Settings, tmp_path: Path) -> None:
+    send(fresh_topics, rounds(1, 2, 3))
+    topic = topic_names(fresh_topics.prefix)["turns"]
+    offsets = {number: (1, end) for number, (_, end) in find_log(fresh_topics, topic).items() if end > 1}
+    for name in ("a.jsonl.gz", "b.jsonl.gz"):
+        export_topic(fresh_topics, Wanted("turns", offsets=offsets), tmp_path / name)
+    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+    assert len(ids(tmp_path / "a.jsonl.gz")) == sum(end - 1 for _, end in offsets.values())
+    with pytest.raises(ConfigError, match="expected partitions"):
+        export_topic(fresh_topics, Wanted("turns", offsets={4000: (0, 1)}), tmp_path / "c.jsonl")
+
+
+@pytest.mark.parametrize("name", ["turns.jsonl", "turns.jsonl.gz"])
+def test_an_interrupted_export_goes_on_and_has_no_line_twice(
+    fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    send(fresh_topics, rounds(*range(1, 30)))
+    monkeypatch.setattr(exporting, "_NOTED", 1)
+    out, told = tmp_path / name, 0
+
+    def interrupt(_done: int, _of: int) -> None:
+        nonlocal told
+        told += 1
+        if told == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        export_topic(fresh_topics, Wanted("turns"), out, interrupt)
+    assert not out.exists()
+    with pytest.raises(ConfigError, match="the beginning of this export, got that of another"):
+        export_topic(fresh_topics, Wanted("turns", since=1.0), out)
+    send(fresh_topics, rounds(99))  # what comes meanwhile is not part of it
+    exported = export_topic(fresh_topics, Wanted("turns"), out)
+    assert exported.resumed
+    assert sorted(ids(out)) == sorted(f"c-{c}:{number}" for number in range(1, 30) for c in range(20))
+    assert exported.lines == 580
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_only_what_is_committed_is_exported(fresh_topics: Settings, tmp_path: Path) -> None:
+    topic = topic_names(fresh_topics.prefix)["turns"]
+    send(fresh_topics, rounds(1))
+    producers = [Producer(fresh_topics.producer(f"{fresh_topics.prefix}-{name}")) for name in ("aborted", "open")]
+    for number, producer in enumerate(producers):
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        producer.produce(topic, turn("c-x", number), b"c-x", partition=0)
+        producer.flush(30)
+    producers[0].abort_transaction(30)
+    exported = export_topic(fresh_topics, Wanted("turns"), tmp_path / "turns.jsonl")
+    assert exported.held_back == [0]
+    assert not any(name.startswith("c-x") for name in ids(tmp_path / "turns.jsonl"))
+    producers[1].abort_transaction(30)
+
+
+def test_what_is_forgotten_gone_or_has_no_value_is_told(fresh_topics: Settings, tmp_path: Path) -> None:
+    topic = topic_names(fresh_topics.prefix)["turns"]
+    send(fresh_topics, rounds(1, 2))
+    send(fresh_topics, iter([(b"c-1", None), (b"c-2", orjson.dumps({"turn_id": "c-2:9"}, option=orjson.OPT_INDENT_2))]))
+    send_requests(fresh_topics, ["c-5"])
+    exported = export_topic(fresh_topics, Wanted("turns"), tmp_path / "all.jsonl")
+    assert (exported.lines, exported.forgotten, exported.tombstones, exported.gone) == (39, 2, 1, {})
+    assert "c-2:9" in ids(tmp_path / "all.jsonl")
+    log = find_log(fresh_topics, topic)
+    number, (_, end) = next((number, bounds) for number, bounds in log.items() if bounds[1] > 2)
+    admin = AdminClient({**fresh_topics.confluent(), "log_level": 0})
+    for future in admin.delete_records([TopicPartition(topic, number, end - 1)]).values():
+        future.result(30)
+    exported = export_topic(fresh_topics, Wanted("turns", since=1.0), tmp_path / "left.jsonl")
+    assert list(exported.gone) == [number]
+    assert exported.gone[number] > 1.7e9
