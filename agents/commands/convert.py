@@ -11,7 +11,16 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from turnsignal.agents.commands.options import FILES, FORMAT, JSON, MAPPING, MAX_REJECTED, how_to_read, print_json
+from turnsignal.agents.commands.options import (
+    FILES,
+    FORMAT,
+    HASH_USERS,
+    JSON,
+    MAPPING,
+    MAX_REJECTED,
+    how_to_read,
+    print_json,
+)
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import TurnsignalError
 
@@ -30,6 +39,7 @@ _OUT = click.Path(path_type=Path, dir_okay=False)
 @JSON
 @FORMAT
 @MAPPING
+@HASH_USERS
 @MAX_REJECTED
 def convert(
     files: tuple[Path, ...],
@@ -41,6 +51,7 @@ def convert(
     as_json: bool,
     format_name: str | None,
     mapping: Path | None,
+    user_key: Path | None,
     max_rejected: Callable[[int, int], bool] | None,
 ) -> None:
     """Convert any chat log to turns, and say what was understood, what was left out, and what is missing.
@@ -66,7 +77,7 @@ def convert(
     """
     from turnsignal.agents.files.converting import convert_files, propose_for
 
-    how = how_to_read(format_name, mapping, strict=False)
+    how = how_to_read(format_name, mapping, strict=False, user_key=user_key)
     if propose is not None:
         _write(propose, propose_for(files))
         names = " ".join(shlex.quote(str(path)) for path in (*files, "--mapping", propose))

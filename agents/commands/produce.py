@@ -9,6 +9,7 @@ from turnsignal.agents.commands.options import (
     FEEDBACK,
     FILES,
     FORMAT,
+    HASH_USERS,
     MAPPING,
     MAX_REJECTED,
     SPEED,
@@ -31,6 +32,7 @@ from turnsignal.agents.commands.options import (
 @FORMAT
 @MAPPING
 @STRICT
+@HASH_USERS
 @MAX_REJECTED
 def produce(
     files: tuple[Path, ...],
@@ -43,6 +45,7 @@ def produce(
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
+    user_key: Path | None,
     max_rejected: Callable[[int, int], bool] | None,
 ) -> None:
     """Send recorded turns, or any chat log, to Kafka, keyed by conversation, and feedback to its own topic.
@@ -61,7 +64,7 @@ def produce(
     from turnsignal.agents.kafka.topics import topic_names
     from turnsignal.agents.report.unread import describe_files
 
-    how = how_to_read(format_name, mapping, strict=strict)
+    how = how_to_read(format_name, mapping, strict=strict, user_key=user_key)
     settings = reach_settings()
     names = topic_names(settings.prefix)
     name = topic or names["turns"]

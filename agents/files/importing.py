@@ -22,7 +22,14 @@ import orjson
 from turnsignal.agents.files.containers import Item, Kind, read_items
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.reading import Progress, TurnFile
-from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format, is_bare_message, repeated_key
+from turnsignal.agents.files.recognising import (
+    HowToRead,
+    as_records,
+    choose_format,
+    hash_user,
+    is_bare_message,
+    repeated_key,
+)
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
@@ -100,7 +107,7 @@ class Imported(ExitStack):
             kept = keep_standard_input(self._paths, directory)
             for number, (named, path) in enumerate(zip(self._paths, kept, strict=True)):
                 kind, name, each, why = choose_format(path, self._how)
-                if kind is Kind.LINES and name == OWN:
+                if kind is Kind.LINES and name == OWN and self._how.user_key is None:
                     origin = None if named == path else named
                     self.sources.append(TurnFile(path, origin, lenient=not self._how.strict))
                     continue
@@ -117,7 +124,7 @@ class Imported(ExitStack):
         turns, lines, refused = to / "turns.jsonl", to / "lines", to.parent / "refused.jsonl"
         has_times = False
         with turns.open("wb") as out, lines.open("wb") as places, refused.open("ab") as rejected:
-            reading = _FileReading(path, kind, each, report, rejected)
+            reading = _FileReading(path, kind, each, report, rejected, self._how.user_key)
             for turn, line in reading.turns(self._progress):
                 spelled = reading.spell(turn, line)
                 if spelled is not None:
@@ -133,7 +140,9 @@ class Imported(ExitStack):
 class _FileReading:
     """One file on its way to turns."""
 
-    def __init__(self, path: Path, kind: Kind, each: LogFormat, report: FileReport, rejected: IO[bytes]) -> None:
+    def __init__(
+        self, path: Path, kind: Kind, each: LogFormat, report: FileReport, rejected: IO[bytes], user_key: bytes | None
+    ) -> None:
         self.has_times = False
         self.human_scores: list[HumanScore] = []
         self._path = path
@@ -141,6 +150,7 @@ class _FileReading:
         self._format = each
         self._report = report
         self._rejected = rejected
+        self._user_key = user_key
         self._standing = path.name.partition(".")[0]
 
     def turns(self, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
@@ -183,6 +193,8 @@ class _FileReading:
 
     def spell(self, turn: TurnFields, line: int) -> bytes | None:
         """Spell a turn as one line, and count it; one that no worker could take in is refused."""
+        if self._user_key is not None and turn.get("user_id"):
+            turn["user_id"] = hash_user(turn["user_id"], self._user_key)
         try:
             spelled = orjson.dumps(turn)
             decode_turn(spelled)
@@ -210,6 +222,8 @@ class _FileReading:
                 parts = (part for each in as_records(value) for part in self._format.read(each, self._report.assumed))
                 for number, part in enumerate(parts):
                     if isinstance(part, HumanScore):
+                        if self._user_key is not None and part.rater:
+                            part.rater = hash_user(part.rater, self._user_key)
                         self.human_scores.append(part)
                         self._report.human_scores += 1
                         continue
