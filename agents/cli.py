@@ -237,7 +237,7 @@ def replay(
 
     What the files hold is found out by their content: turns (`turnsignal schema turn`), messages of OpenAI, Anthropic
     or LangChain, OpenTelemetry and OpenInference spans, exports of Langfuse and LangSmith, ShareGPT; as JSON lines,
-    arrays, pretty-printed or CSV, plain or gzip. Anything else by --mapping. The file - is standard input.
+    arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the

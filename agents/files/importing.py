@@ -19,9 +19,10 @@ from zlib import crc32
 import msgspec
 import orjson
 
+from turnsignal.agents.files.blocks import Progress
 from turnsignal.agents.files.containers import Item, Kind, read_items
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
-from turnsignal.agents.files.reading import Progress, TurnFile
+from turnsignal.agents.files.reading import TurnFile
 from turnsignal.agents.files.recognising import (
     HowToRead,
     as_records,
