@@ -180,6 +180,28 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
             model="gpt-4.1-mini",
         ),
     ],
+    "dialogflow.jsonl": [
+        user("dialogflow:c1/1#0", ASKED, 0, assistant="helpdesk"),
+        answer(
+            *("dialogflow:c1/1", "Open the settings page.", 0),
+            timestamp="2025-06-15T12:00:00.001000+00:00",
+            retrieved=[
+                {"doc_id": "https://help.example/login", "title": "Login", "url": "https://help.example/login"}
+                | {"text": "Log in."},
+                {"doc_id": "https://help.example/reset", "title": "Reset", "url": "https://help.example/reset"}
+                | {"text": "Reset it."},
+            ],
+            metadata={"citations": [{"doc_id": "https://help.example/reset", "start_index": 0, "end_index": 23}]},
+            assistant="helpdesk",
+            vote=1,
+        ),
+        user("dialogflow:c1/2#0", AGAIN, 30, assistant="helpdesk"),
+        answer(
+            *("dialogflow:c1/2", ANSWERED_AGAIN, 30),
+            timestamp="2025-06-15T12:00:30.001000+00:00",
+            assistant="helpdesk",
+        ),
+    ],
     "turns.csv": [
         user("turns:2", "How do I reset, please?", 0),
         answer("turns:3", "Open the settings page.", 2),
@@ -229,7 +251,7 @@ def test_whatever_holds_the_records_the_turns_are_the_same(name: str, held: str,
             "gzip": gzip.compress(b"\n".join(lines)),
             "zstd": zstd.compress(b"\n".join(lines)),
             "shuffled and twice": b"\n".join([*lines[::-1], *lines]),
-            "byte order": b"\xef\xbb\xbf" + b"\r\n".join(lines),
+            "byte order mark": b"\xef\xbb\xbf" + b"\r\n".join(lines),
         }[held]
     )
     turns, report = read(path)
