@@ -85,7 +85,7 @@ def _add_texts(stored: StoredConversation, directory: Path) -> None:
         stored.notes.append("these files hold no texts, and do not say which turns were scored")
         return
     paths = []
-    for name in files:
+    for name in dict.fromkeys(files):
         path = Path(name) if Path(name).is_file() else directory / Path(name).name
         if path.is_file():
             paths.append(path)
