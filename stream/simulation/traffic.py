@@ -60,7 +60,7 @@ class Traffic:
       labelled: share of conversations whose turns carry `truth`; format_faults: share of responses with one;
       superseded: share of responses that are regenerated; gaps: share of conversations in which the user leaves for
       more than 30 minutes after the first response and comes back; hot: share of turns in one endless conversation;
-      alike: share of the pairs of responses of one conversation that have their luck in common, with rankings and users;
+      alike: share of the pairs of responses of one conversation whose luck, with rankings and users, is the same;
       regression: what gets worse.
     How it arrives (shares of turns; these never change what is said, or when)
       disorder: arrives only after 1 to `disorder_places` later records of its conversation; late: arrives
