@@ -352,9 +352,9 @@ def conversation(
 @click.option("--set", "knobs", multiple=True, metavar="KNOB=VALUE", help="Any other knob, such as disorder=0.05.")
 @click.option(
     "--worse",
-    metavar="MINUTE:VERSION:KIND",
-    help="A planted regression; KIND: retrieves_worse, answers_worse, breaks_format, answers_errors, answers_empty, "
-    "refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
+    metavar="MINUTE:VERSION:KIND[:SHARE]",
+    help="A planted regression, of a SHARE of its responses (1); KIND: retrieves_worse, answers_worse, breaks_format, "
+    "answers_errors, answers_empty, refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
 )
 @click.option("--truth", type=click.Path(path_type=Path, dir_okay=False), help="File for what the simulation knows.")
 def simulate(
