@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
 from turnsignal.agents.commands.export import export
+from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
 from turnsignal.agents.commands.measure import measure
 from turnsignal.agents.commands.observe import observe
@@ -37,6 +39,7 @@ from turnsignal.agents.commands.options import (
     shown_progress,
 )
 from turnsignal.agents.commands.produce import produce
+from turnsignal.agents.commands.regressions import regressions
 from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
@@ -239,7 +242,7 @@ def replay(
 
     What the files hold is found out by their content: turns (`turnsignal schema turn`), messages of OpenAI, Anthropic
     or LangChain, OpenTelemetry and OpenInference spans, exports of Langfuse and LangSmith, ShareGPT; as JSON lines,
-    arrays, pretty-printed or CSV, plain or gzip. Anything else by --mapping.
+    arrays, pretty-printed or CSV, plain or gzip. Anything else by --mapping. The file - is standard input.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the
@@ -368,7 +371,10 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (convert, export, produce, topics, forget, measure, observe, suite, schema, kafka, review):
+for command in (
+    *(compare, convert, export, judge, produce, topics, forget),
+    *(measure, observe, suite, schema, kafka, review, regressions),
+):
     turnsignal.add_command(command)
 
 

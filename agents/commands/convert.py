@@ -43,6 +43,8 @@ def convert(
 ) -> None:
     """Convert any chat log to turns, and say what was understood, what was left out, and what is missing.
 
+    The file - is standard input.
+
     \b
     A mapping reads what no format is known for:
     [turns]                        one record is one turn; or [exchanges]: question and answer in one

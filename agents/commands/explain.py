@@ -21,6 +21,7 @@ from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
 from turnsignal.agents.files.redacting import load_redaction
 from turnsignal.agents.files.replaying import FILES, SUMMARY
+from turnsignal.agents.files.standard_input import DASH
 from turnsignal.agents.kafka.topics import partition_for, topic_metadata, topic_names
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.report.escaping import plain, safe
@@ -91,7 +92,9 @@ def _add_texts(found: StoredConversation, directory: Path) -> None:
         if path.is_file():
             paths.append(path)
         else:
-            found.notes.append(f"texts are not shown of a file that is not here any more: {name}")
+            is_kept = name != str(DASH)
+            what = f"a file that is not here any more: {name}" if is_kept else "what came by standard input"
+            found.notes.append(f"texts are not shown of {what}")
     redaction = load_redaction(os.environ.get("TURNSIGNAL_REDACTION") or None)
     try:
         mapping = read_as.get("mapping")

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.settings import Settings
 
-FILES = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
+FILES = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True, allow_dash=True)  #: - is standard input
 SUITE = click.Path(path_type=Path, dir_okay=False)
 FEEDBACK = click.option(
-    "--feedback", type=FILES, multiple=True, help="Feedback (see `turnsignal schema feedback`), by time; repeatable."
+    "--feedback", type=FILE, multiple=True, help="Feedback (see `turnsignal schema feedback`), by time; repeatable."
 )
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
@@ -31,7 +32,7 @@ FORMAT_NAMES = (
 FORMAT = click.option(
     "--format", "format_name", type=click.Choice(FORMAT_NAMES), help="What the files hold.  [found out by content]"
 )
-MAPPING = click.option("--mapping", type=FILES, help="How any JSON or CSV is read, in TOML (`turnsignal convert -h`).")
+MAPPING = click.option("--mapping", type=FILE, help="How any JSON or CSV is read, in TOML (`turnsignal convert -h`).")
 STRICT = click.option("--strict", is_flag=True, help="Read lines of turns only as a Kafka topic takes them.")
 
 

@@ -47,6 +47,8 @@ def produce(
 ) -> None:
     """Send recorded turns, or any chat log, to Kafka, keyed by conversation, and feedback to its own topic.
 
+    The file - is standard input, which is read to its end before anything is sent.
+
     Lines that no worker could take in go to the reject file, with their number and the reason; the rest goes on. Ends
     with 1 when no line could be read, or more than --max-rejected.
     """

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 import orjson
@@ -12,6 +13,7 @@ from turnsignal.agents.files.containers import kind_of, sample_of
 from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, as_records
+from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.formats.completeness import Completeness
 from turnsignal.stream.formats.proposing import propose_mapping
@@ -73,10 +75,11 @@ def convert_files(
 def propose_for(paths: Iterable[Path]) -> str:
     """Write a first mapping for the records of files; raises TurnsignalError when none of them can be read."""
     sample: list[dict[str, Any]] = []
-    names: list[str] = []
-    for path in paths:
-        sample += sample_of(path, kind_of(path), as_records)
-        names.append(str(path))
+    given = list(paths)
+    with TemporaryDirectory(prefix="turnsignal-") as directory:
+        for path in keep_standard_input(given, Path(directory)):
+            sample += sample_of(path, kind_of(path), as_records)
+    names = list(map(str, given))
     if not sample:
         msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read"
         raise TurnsignalError(msg)

@@ -22,6 +22,7 @@ import orjson
 from turnsignal.agents.files.containers import Item, Kind, read_items
 from turnsignal.agents.files.reading import Progress, TurnFile
 from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format, is_bare_message, repeated_key
+from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.assembly import Head, group_of, head_of, join_trace, link, take_turns
@@ -83,15 +84,15 @@ class Imported(ExitStack):
     def __enter__(self) -> "Imported":
         with ExitStack() as on_error:
             on_error.push(self)
-            directory: Path | None = None
-            for number, path in enumerate(self._paths):
+            directory = Path(self.enter_context(TemporaryDirectory(prefix="turnsignal-import-")))
+            kept = keep_standard_input(self._paths, directory)
+            for number, (named, path) in enumerate(zip(self._paths, kept, strict=True)):
                 kind, name, each, why = choose_format(path, self._how)
                 if kind is Kind.LINES and name == OWN:
-                    self.sources.append(TurnFile(path, lenient=not self._how.strict))
+                    origin = None if named == path else named
+                    self.sources.append(TurnFile(path, origin, lenient=not self._how.strict))
                     continue
-                if directory is None:
-                    directory = Path(self.enter_context(TemporaryDirectory(prefix="turnsignal-import-")))
-                report = FileReport(str(path), name, why)
+                report = FileReport(str(named), name, why)
                 self._say(report.sentence())
                 self.sources.append(self._convert(path, kind, each, report, directory / str(number)))
                 self.reports.append(report)
@@ -112,7 +113,7 @@ class Imported(ExitStack):
             has_times = reading.has_times
         if report.refused:
             self.refused = refused
-        return TurnFile(turns, path, lines, whole=not has_times)
+        return TurnFile(turns, Path(report.name), lines, whole=not has_times)
 
 
 class _FileReading:
@@ -201,10 +202,11 @@ class _FileReading:
                 self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail), item.value)
         if messages:
             if (key := repeated_key(messages)) is not None:
+                file = self._report.name
                 msg = (
-                    f"{self._path}: expected messages that name their conversation, got no known name for it, but "
-                    f"{key!r} repeats like one; `turnsignal convert {shlex.quote(str(self._path))} --propose "
-                    "mapping.toml` writes a mapping"
+                    f"{file}: expected messages that name their conversation, got no known name for it, but {key!r} "
+                    f"repeats like one; `turnsignal convert {shlex.quote(file)} --propose mapping.toml` writes a "
+                    "mapping"
                 )
                 raise TurnsignalError(msg)
             self._report.assumed["messages one a record, taken for one conversation"] += len(messages)
@@ -234,7 +236,7 @@ class _FileReading:
         reason = str(error.reason)
         self._report.refused[reason] += 1
         self._report.first.setdefault(reason, (line, error.shown))
-        letter = {"file": str(self._path), "line": line, "reason": reason, "detail": error.shown}
+        letter = {"file": self._report.name, "line": line, "reason": reason, "detail": error.shown}
         if isinstance(value, str):
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")

@@ -68,6 +68,7 @@ TOPICS = (
     Topic("exchanges", "{}.exchanges", "conversation", ("judge",), ("score",), aligned=True),
     Topic("conversations", "{}.conversations", "conversation", (), ("score",), compact=True),
     Topic("series", "{}.series", "series", ("watch",), ("score",)),
+    Topic("decisions", "{}.decisions", "series", ("watch",), outside=True),
     Topic("regressions", "{}.regressions", "assistant", (), ("watch",)),
     Topic("dead_letters", "{}.dead-letters", "source", (), APPS),
     Topic(

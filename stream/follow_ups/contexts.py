@@ -27,8 +27,8 @@ _WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"]
 _ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES, _POINTING = (
     _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes", "pointing")
 )
-#: Conditions that want the follow-up near its exchange, with the one each stands on, and the words that a message has to
-#: have of its own before it counts as one about something else.
+#: Conditions that want the follow-up near its exchange: the one that each stands on, and how many words of its own a
+#: message has that is about something else.
 _NEAR = {"anew": ("answered", 3), "narrowed": ("unasked", 3), "reported": ("stated", 4)}
 _STEM = 5  #: letters that two forms of a word share
 _BRIEF = 8  #: words of an objection that need not say to what

@@ -90,15 +90,15 @@ def _piece(record: Record, request: Record, response: Record, assumed: Assumed) 
     deltas = [mapping(mapping(choice).get("delta")) for choice in items(response.get("choices"))[:1]]
     text = "".join(delta["content"] for delta in deltas if isinstance(delta.get("content"), str))
     made = seconds(response.get("created"))
-    metadata = mapping(record.get("metadata"))
+    metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
     yield Call(
         origin=f"openai:{response.get('id')}",
-        conversation=conversation_of(metadata, record),
+        conversation=conversation_of(metadata, record, request),
         response=str(response.get("id")),
         partial=True,
         start=made,
         end=made,
         inputs=read_messages(request.get("messages"), assumed),
         outputs=[Message("assistant", text)] if text else [],
-        fields=fields_of(metadata, response),
+        fields=fields_of(metadata, response, record, request),
     )
