@@ -252,6 +252,7 @@ def _show(
     as_json: bool,
 ) -> None:
     from turnsignal.agents.report.judged import format_judged, summarize
+    from turnsignal.agents.report.tables import print_lines
     from turnsignal.stream.records.verdicts import VERDICTS
 
     by_name = {each.part.name: [one for one in verdicts if one.judge.name == each.part.name] for each in judges}
