@@ -17,8 +17,10 @@ import click
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
 from turnsignal.agents.commands.export import export
+from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
 from turnsignal.agents.commands.measure import measure
+from turnsignal.agents.commands.observe import observe
 from turnsignal.agents.commands.options import (
     FEEDBACK,
     FILES,
@@ -159,6 +161,7 @@ def _make_app(app: str, settings: Any) -> Any:
 @click.option("--speed", type=SPEED, help="Event time against the clock, such as 60x, or max.")
 @click.option("--mock", is_flag=True, help="Use the mock broker even where a real one could be had.")
 @click.option("--directory", type=click.Path(path_type=Path, file_okay=False), help="Where the rows go.  [out/demo-…]")
+@click.option("--observe", "observed", is_flag=True, help="Start Prometheus and what else `observe` does beside it.")
 @FORMAT
 @MAPPING
 @STRICT
@@ -170,6 +173,7 @@ def demo(
     speed: float,
     mock: bool,
     directory: Path | None,
+    observed: bool,
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
@@ -183,7 +187,8 @@ def demo(
 
     how = how_to_read(format_name, mapping, strict=strict)
     with Imported(files, how, say=click.echo) as imported:
-        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory, how.as_json())
+        sources = tuple(imported.sources)
+        wish = Options(None if forever else seconds, sources, speed, mock, directory, how.as_json(), observed)
         console = open_console()
         sys.exit(run_demo(wish, os.environ, console))
 
@@ -351,9 +356,9 @@ def conversation(
 @click.option("--set", "knobs", multiple=True, metavar="KNOB=VALUE", help="Any other knob, such as disorder=0.05.")
 @click.option(
     "--worse",
-    metavar="MINUTE:VERSION:KIND",
-    help="A planted regression; KIND: retrieves_worse, answers_worse, breaks_format, answers_errors, answers_empty, "
-    "refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
+    metavar="MINUTE:VERSION:KIND[:SHARE]",
+    help="A planted regression, of a SHARE of its responses (1); KIND: retrieves_worse, answers_worse, breaks_format, "
+    "answers_errors, answers_empty, refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
 )
 @click.option("--truth", type=click.Path(path_type=Path, dir_okay=False), help="File for what the simulation knows.")
 def simulate(
@@ -371,7 +376,10 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (compare, convert, export, produce, topics, forget, measure, suite, schema, kafka, review, regressions):
+for command in (
+    *(compare, convert, export, judge, produce, topics, forget),
+    *(measure, observe, suite, schema, kafka, review, regressions),
+):
     turnsignal.add_command(command)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.notify import make_notifier
 from turnsignal.agents.pages.series import SeriesPages
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.settings import Settings
@@ -66,4 +67,6 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
     )
     owner = TaskManager(settings, make_spec(settings, suite), metrics)
     shown = SeriesPages(lambda: [task.processor for task in owner.tasks.values()])
-    return build_app(settings, owner, shown.pages())
+    app = build_app(settings, owner, shown.pages())
+    app.service(make_notifier(settings, metrics))
+    return app
