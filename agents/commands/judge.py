@@ -261,7 +261,6 @@ def _show(
         dumped = [VERDICTS.dump_python(verdict, mode="json", exclude_none=True) for verdict in verdicts]
         print_json({"judges": rows, "redacted": counts, "verdicts": dumped})
         return
-    from turnsignal.agents.report.tables import print_lines
 
     print_lines(open_console(), format_judged(rows, verdicts))
     click.echo(_describe_redaction(counts))
