@@ -89,15 +89,17 @@ class ConversationPages:
                 "/conversations/{id:.+}",
                 "conversation.html.j2",
                 self._show,
-                "what this worker keeps of a conversation in its partitions",
+                "what this worker keeps of a conversation in its partitions, or the one whose partition it is in",
                 texts=True,
+                beyond="owner",
             ),
             Page(
                 "/exemplars/{digest}",
                 "message.html.j2",
                 self._resolve,
-                "the conversation that an exemplar on /metrics names, where this worker keeps it",
+                "the conversation that an exemplar on /metrics names",
                 texts=True,
+                beyond="all",
             ),
         ]
 
