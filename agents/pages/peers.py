@@ -18,7 +18,7 @@ from turnsignal.agents.pages.rendering import quote_path
 logger = logging.getLogger("turnsignal.peers")
 
 ASKING = "X-Turnsignal-Worker"  #: header of a request that another worker makes
-SECONDS = 3.0  #: for another worker to answer
+SECONDS = 5.0  #: for another worker to answer, which may read turns again
 MAX_ANSWER = 1_000_000  #: bytes of one
 MAX_PEERS = 50  #: that are asked for what any of them may have
 
@@ -74,7 +74,8 @@ class Peers:
         address = self._owner(conversation_id.encode("utf-8", "replace"))
         if address is None:
             raise missing
-        status, body, _ = await self._get(f"{address}/conversations/{quote_path(conversation_id)}")
+        documents = "?documents=yes" if asked.query.get("documents") else ""
+        status, body, _ = await self._get(f"{address}/conversations/{quote_path(conversation_id)}{documents}")
         if status == 200:
             return {**orjson.loads(body), "fetched_from": address}
         reason = {
