@@ -240,7 +240,7 @@ def replay(
 
     What the files hold is found out by their content: turns (`turnsignal schema turn`), messages of OpenAI, Anthropic
     or LangChain, OpenTelemetry and OpenInference spans, exports of Langfuse and LangSmith, ShareGPT; as JSON lines,
-    arrays, pretty-printed or CSV, plain or gzip. Anything else by --mapping. The file - is standard input.
+    arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the
@@ -271,7 +271,12 @@ def replay(
         shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        how |= {"feedback": feedback, "refused": imported.refused, "progress": reading, "alerts": alerts}
+        how |= {
+            "feedback": (*feedback, *imported.feedback),
+            "refused": imported.refused,
+            "progress": reading,
+            "alerts": alerts,
+        }
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
@@ -349,9 +354,9 @@ def conversation(
 @click.option("--set", "knobs", multiple=True, metavar="KNOB=VALUE", help="Any other knob, such as disorder=0.05.")
 @click.option(
     "--worse",
-    metavar="MINUTE:VERSION:KIND",
-    help="A planted regression; KIND: retrieves_worse, answers_worse, breaks_format, answers_errors, answers_empty, "
-    "refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
+    metavar="MINUTE:VERSION:KIND[:SHARE]",
+    help="A planted regression, of a SHARE of its responses (1); KIND: retrieves_worse, answers_worse, breaks_format, "
+    "answers_errors, answers_empty, refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
 )
 @click.option("--truth", type=click.Path(path_type=Path, dir_okay=False), help="File for what the simulation knows.")
 def simulate(

@@ -9,6 +9,7 @@ from typing import Any
 
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.notify import make_notifier
 from turnsignal.agents.pages.regressions import RegressionPages
 from turnsignal.agents.pages.series import SeriesPages
 from turnsignal.agents.process.confining import keep_private
@@ -71,7 +72,9 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         return [task.processor for task in owner.tasks.values()]
 
     incidents = RegressionPages(processors, _score_pages(settings), names=settings.shows_conversations)
-    return build_app(settings, owner, [*SeriesPages(processors).pages(), *incidents.pages()])
+    app = build_app(settings, owner, [*SeriesPages(processors).pages(), *incidents.pages()])
+    app.service(make_notifier(settings, metrics))
+    return app
 
 
 def _score_pages(settings: Settings) -> str:

@@ -30,7 +30,7 @@ from turnsignal.agents.demo.ending import SENT, SentTurns, conclude
 from turnsignal.agents.demo.live_statistics import BadExchange, LiveStatistics
 from turnsignal.agents.demo.load_generator import LoadGenerator, RecordedLoad, SimulatedLoad
 from turnsignal.agents.demo.terminal_view import (
-    Summary,
+    FinalView,
     Texts,
     View,
     Vitals,
@@ -336,7 +336,7 @@ class _Show:
             print_lines(self._console, format_ending(result, self._console.width, is_sample=not names))
             return
         self._board.refresh()
-        self._console.print(Summary(self._board, self._texts))
+        self._console.print(FinalView(self._board, self._texts))
         self._console.print(f"Rows: {self._out}", markup=False, highlight=False, soft_wrap=True)
 
     def _explain_nothing(self, log_path: Path) -> int:

@@ -80,7 +80,7 @@ class View:
 
 
 @dataclass(slots=True)
-class Summary:
+class FinalView:
     """What stays on the screen at the end, with room for the lines that come after it."""
 
     statistics: LiveStatistics

@@ -25,7 +25,7 @@ _Place = tuple[str, str, str, str | None, str | None]  # conversation, turn, sta
 _MOST_WAITING = 100_000  # rows of one side that the other has not yet: more are not of the same turns
 
 
-class Scored(NamedTuple):
+class SideScore(NamedTuple):
     """What one side says of an exchange by one scorer."""
 
     value: float | None
@@ -43,8 +43,8 @@ class Moved(NamedTuple):
     conversation_id: str
     turn_id: str
     scorer: str
-    before: Scored
-    after: Scored
+    before: SideScore
+    after: SideScore
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -222,9 +222,9 @@ def _reworded(claim: Claim | None, delta: Difference, least_change: float) -> Cl
     return claim
 
 
-def _scores(row: _Row) -> dict[str, Scored]:
+def _scores(row: _Row) -> dict[str, SideScore]:
     return {
-        score["scorer"]: Scored(score.get("value"), score.get("label"), score.get("explanation"))
+        score["scorer"]: SideScore(score.get("value"), score.get("label"), score.get("explanation"))
         for score in row["scores"]
     }
 

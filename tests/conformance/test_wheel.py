@@ -91,9 +91,11 @@ print(sorted(configuration.images()), len(list(configuration.DASHBOARDS.glob("*.
 
 
 def test_a_worker_of_it_has_pages(run: Run) -> None:
-    code = "from turnsignal.agents.pages.rendering import render; print(render('message.html.j2', {'error': 'x'}).decode())"
+    code = "from turnsignal.agents.pages.rendering import render; print(render('message.html.j2', {'error': 'x'}))"
     assert "<h1>" in run("python", "-c", code)
 
 
 def test_the_demo_runs_without_a_broker(run: Run, tmp_path: Path) -> None:
-    assert "nDCG@5" in run("turnsignal", "demo", "--mock", "--seconds", "3", "--directory", tmp_path / "demo")
+    shown = run("turnsignal", "demo", "--mock", "--seconds", "3", "--directory", tmp_path / "demo")
+    assert "nDCG@5" in shown
+    assert shown.count("worker        http://127.0.0.1:") == 2  # where their pages are
