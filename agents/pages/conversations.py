@@ -128,6 +128,8 @@ class ConversationPages:
             raise MissingError(NOT_KEPT_HERE, conversation_id)
         if asked.query.get("documents"):
             await self._add_documents(conversation_id, answer["kept"])
+            answers = [turn for turn in answer["kept"] if turn["role"] == "assistant" and "text" in turn]
+            answer["not_read"] = sum("documents" not in turn for turn in answers)
         return answer
 
     async def _add_documents(self, conversation_id: str, kept: list[dict[str, Any]]) -> None:

@@ -101,6 +101,7 @@ def test_answers_are_read_again_with_their_documents_and_which_of_them_they_cite
     page = worker.draw("/conversations/{id:.+}", id="c-1", documents="yes")
     assert "<mark>[guide]</mark>" in page
     assert page.count("<mark>cited</mark>") == 1
+    assert "could not be read again" not in page
 
 
 @pytest.mark.parametrize("stored", [None, b"torn", b'{"conversation_id": "c-2", "turn_id": "a-1", "role": "user"}'])
@@ -110,6 +111,7 @@ def test_what_cannot_be_read_again_is_shown_as_it_is_kept(stored: bytes | None) 
     answer = worker.ask("/conversations/{id:.+}", id="c-1", documents="yes")["kept"][1]
     assert answer["text"] == "Hold the button [guide]."
     assert "documents" not in answer
+    assert "could not be read again: 1." in worker.draw("/conversations/{id:.+}", id="c-1", documents="yes")
 
 
 def test_what_is_read_again_is_redacted_as_what_is_kept() -> None:
