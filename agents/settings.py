@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, Self
 from aiokafka.helpers import create_ssl_context
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -31,6 +30,7 @@ from turnsignal.agents.environment import (
     read_environment,
     read_hosts,
 )
+from turnsignal.agents.notify_settings import NotifySettings
 from turnsignal.stream.errors import ConfigError
 
 
@@ -56,7 +56,7 @@ def _retention(default: str) -> Any:
     return Field(default=default, description="a duration such as 12h, 30d or forever", validate_default=True)
 
 
-class Settings(BaseModel):
+class Settings(NotifySettings):
     """Everything about where and how; each field is the variable TURNSIGNAL_ and its name in capitals.
 
     Durations are seconds. A field's description is what its error message says was expected.
@@ -125,7 +125,6 @@ class Settings(BaseModel):
     transaction_timeout: Seconds = _duration(15.0)
     #: A worker that has records to work on and finishes none for this long ends itself, to be started again.
     stall_timeout: Seconds = _duration(60.0)
-
     partitions: Annotated[int, Field(ge=1, le=10_000)] = Field(default=4, description="a whole number from 1 to 10000")
     replication: Annotated[int, Field(ge=1, le=100)] = Field(default=1, description="a whole number from 1 to 100")
     min_insync_replicas: Annotated[int, Field(ge=1, le=100)] = Field(
@@ -137,6 +136,7 @@ class Settings(BaseModel):
     retention_exchanges: Retention = _retention("7d")
     retention_scores: Retention = _retention("30d")
     retention_series: Retention = _retention("7d")
+    retention_decisions: Retention = _retention("90d")
     retention_regressions: Retention = _retention("90d")
     retention_dead_letters: Retention = _retention("7d")
     #: How long a record of a compacted topic may outlive the one that replaced or erased it.

@@ -1,4 +1,7 @@
-"""The watch app: packed observations in; detectors per series kept, incidents out, exactly once like the score app."""
+"""The watch app: packed observations and operators' decisions in, incidents out; a detector is kept for each series.
+
+Exactly once, like the score app.
+"""
 
 from collections.abc import Mapping, MutableMapping
 from importlib.metadata import version
@@ -6,6 +9,7 @@ from typing import Any
 
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.notify import make_notifier
 from turnsignal.agents.pages.series import SeriesPages
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.settings import Settings
@@ -25,18 +29,20 @@ MAX_GAUGES = 15_000  #: series on its page, of which only those of open changes 
 def make_spec(settings: Settings, suite: Suite) -> AppSpec:
     """Say what the watch app reads, keeps and writes."""
     names = topic_names(settings.prefix)
-    source = names["series"]
+    source, decisions = names["series"], names["decisions"]
     skip_applied, policy = settings.delivery != "exactly_once", policy_of(suite)
 
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> SeriesProcessor:
-        return SeriesProcessor(store, source, partition, skip_applied=skip_applied, policy=policy)
+        return SeriesProcessor(
+            store, source, partition, decisions_topic=decisions, skip_applied=skip_applied, policy=policy
+        )
 
     def work(processor: SeriesProcessor, records: Mapping[str, list[Any]], _now: float) -> BatchResult:
-        return processor.process(records.get(source, ()))
+        return processor.process(records.get(source, ()), records.get(decisions, ()))
 
     return AppSpec(
         NAME,
-        (source,),
+        (source, decisions),
         names["series_changelog"],
         names,
         make,
@@ -56,9 +62,11 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         version=version("turnsignal"),
         revision=settings.revision,
         scorers=[scorer.name for scorer in describe_scorers(suite)],
-        topics=[topic_names(settings.prefix)["series"]],
+        topics=[topic_names(settings.prefix)[name] for name in ("series", "decisions")],
         max_series=MAX_GAUGES,
     )
     owner = TaskManager(settings, make_spec(settings, suite), metrics)
     shown = SeriesPages(lambda: [task.processor for task in owner.tasks.values()])
-    return build_app(settings, owner, shown.pages())
+    app = build_app(settings, owner, shown.pages())
+    app.service(make_notifier(settings, metrics))
+    return app

@@ -22,6 +22,7 @@ from turnsignal.stream.citations.reader import DEFAULT_STYLES, citation_reader
 from turnsignal.stream.conversations import heard
 from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.conversations.windows import WindowSpec
+from turnsignal.stream.detection.alerting import AlertPart
 from turnsignal.stream.durations import Duration
 from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.follow_ups import failures, outcomes
@@ -29,11 +30,14 @@ from turnsignal.stream.follow_ups import rules as follow_ups
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.judging.exchanges import ExchangePart
+from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names
 from turnsignal.stream.measures import Measure, parse_measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.statistics.claims import PRIMARIES
 
+#: parts that move no score; a verdict carries its judge's own digest
+_NO_SCORES = {*("name", "python", "exchanges", "aggregates", "alerts"), *("judging", "judges")}
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 
 
@@ -235,16 +239,23 @@ class Suite(_SuitePart):
     windows: tuple[WindowPart, ...] = (WindowPart(size=300.0, keep=900.0), WindowPart(size=3600.0, keep=3600.0))
     exchanges: ExchangePart = ExchangePart()
     aggregates: AggregatePart = AggregatePart()
+    alerts: AlertPart = AlertPart()
+    judging: JudgingPart = JudgingPart()
+    judges: Annotated[tuple[JudgePart, ...], AfterValidator(check_names), Field(max_length=50)] = ()
     _redaction: Redaction | None = PrivateAttr(None)
 
     @model_validator(mode="after")
-    def _each_once(self) -> "Suite":
-        names = [m.name for m in self.parsed_measures] + [check.name for _, check in self.parsed_checks]
+    def _known_names(self) -> "Suite":
+        own = [m.name for m in self.parsed_measures] + [check.name for _, check in self.parsed_checks]
         sizes = [f"the window of {window.size:g} seconds" for window in self.windows]
-        for name, times in Counter([*names, *sizes]).items():
+        for name, times in Counter([*own, *sizes]).items():
             if times > 1:
                 msg = f"expected each name and window once, got {name} {times} times"
                 raise ValueError(msg)
+        if self.aggregates.primary not in (known := [*PRIMARIES, *own]):
+            msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
+            raise ValueError(msg)
+        self.alerts.check(own)
         return self
 
     @model_validator(mode="after")
@@ -264,14 +275,6 @@ class Suite(_SuitePart):
         windows = sum(window.keep / window.size + 2 for window in self.windows) + 2
         means = 2 * 9 * (len(self.parsed_measures) + len(self.parsed_checks) + 7)
         return (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means) + heard.MAX_BYTES
-
-    @model_validator(mode="after")
-    def _known_primary(self) -> "Suite":
-        known = [*PRIMARIES, *(m.name for m in self.parsed_measures), *(check.name for _, check in self.parsed_checks)]
-        if self.aggregates.primary not in known:
-            msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
-            raise ValueError(msg)
-        return self
 
     @cached_property
     def parsed_measures(self) -> tuple[Measure, ...]:
@@ -328,7 +331,7 @@ class Suite(_SuitePart):
         Neither does `python`: it is a place, another on every machine, while what a function means is what its
         `version` says, as with packages installed beside turnsignal.
         """
-        content: dict[str, Any] = self.model_dump(mode="json", exclude={"name", "python", "exchanges", "aggregates"})
+        content: dict[str, Any] = self.model_dump(mode="json", exclude=_NO_SCORES)
         if not self.exempt:
             del content["exempt"]  # suites that prescribe nothing keep their fingerprint
         if not self.conversations.failed:

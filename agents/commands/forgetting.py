@@ -32,6 +32,8 @@ _LEFT = {
     "dead_letters": "where its unreadable records stood; the records too where TURNSIGNAL_DEAD_LETTERS was full",
     "scores": "its score rows: no turns, but words of answers in explanations, and reasons of feedback",
     "series": "its id beside numbers",
+    "regressions": "its id, where it was among the five worst of a change",
+    "series_changelog": "its id, where it is among the five worst since something last changed",
     "forget": "this request, with its id",
 }
 

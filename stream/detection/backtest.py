@@ -1,12 +1,14 @@
 """Back-test: when would have been called, and why, had a recording been live."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator
 from heapq import merge
 from typing import Any, NamedTuple
 
 from turnsignal.stream.detection.detector import PAGE, TICKET, Detector
-from turnsignal.stream.detection.incidents import Incidents, Series, newest
+from turnsignal.stream.detection.incidents import CLOSES, Incidents, Series, newest
 from turnsignal.stream.detection.policy import AlertPolicy
+from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.observations import Row, read_observations
 from turnsignal.stream.records.regressions import Incident
 
@@ -48,12 +50,22 @@ class BackTest(NamedTuple):
         }
 
 
-def back_test(sources: Iterable[Iterable[bytes]], policy: AlertPolicy) -> BackTest:
-    """Run the detectors over records of series; sources: each in the order of its own times, or nearly so."""
+def back_test(sources: Iterable[Iterable[bytes]], policy: AlertPolicy, decisions: Iterable[Decision] = ()) -> BackTest:
+    """Run the detectors over records of series.
+
+    sources: each in the order of its own times, or nearly so; decisions: what operators said meanwhile, in their order.
+    """
     incidents, detectors, written = Incidents(policy), dict[Series, Detector](), list[Incident]()
     rows, unwatched, first, last = 0, 0, float("inf"), float("-inf")
+    waiting = deque(decisions)
     for row in merge(*[_rows(records, number) for number, records in enumerate(sources)]):
         rows += 1
+        while waiting and waiting[0].time < row.time:
+            decision = waiting.popleft()
+            scorers = incidents.scorers_of(decision)
+            for series in sorted(detectors):
+                if series[:2] == (decision.assistant, decision.lane) and (scorers is None or series[2] in scorers):
+                    written += incidents.accept(series, detectors[series], CLOSES[decision.kind])
         first, last = min(first, row.time), max(last, row.time)
         for scorer, observation in row.values:
             series = row.assistant, row.lane, scorer

@@ -4,7 +4,7 @@ An incident is a record of `turnsignal.regressions` from its first moment on: wh
 written. So a worker that restores it, and a replay of the same observations, go on exactly as it was.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from hashlib import blake2b
 
 import msgspec
@@ -13,13 +13,16 @@ from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, A
 from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
 from turnsignal.stream.detection.wording import describe_incident
 from turnsignal.stream.diagnosis import Level, diagnose
+from turnsignal.stream.records.decisions import ACCEPT, REBASE, Decision
 from turnsignal.stream.records.observations import Observation
 from turnsignal.stream.records.regressions import (
+    ACCEPTED,
     ADDED,
     BACK,
     CLOSED,
     OPENED,
     RAISED,
+    REBASED,
     REDUCED,
     SHOWN,
     DiagnosisRow,
@@ -28,6 +31,7 @@ from turnsignal.stream.records.regressions import (
 )
 from turnsignal.stream.statistics.claims import WORSE
 
+CLOSES = {ACCEPT: ACCEPTED, REBASE: REBASED}  #: decision → as what it closes incidents
 MAX_CHANGES = 100  #: that an incident keeps; scorers' names come from a topic
 
 QUALITIES = ("relevancy", "follow_up", "instructions")  #: of the diagnosis, in its order
@@ -76,6 +80,21 @@ class Incidents:
         ]
         event = CLOSED if all(change.closed is not None for change in changes) else REDUCED
         return [self._write(incident, changes, event, now, why)]
+
+    def scorers_of(self, decision: Decision) -> Collection[str] | None:
+        """Return the scorers that a decision is about, None for all of its assistant."""
+        if decision.kind == REBASE:
+            return None
+        incident = self.open.get((decision.assistant, decision.lane))
+        if incident is None or incident.id != decision.incident:
+            return ()
+        return {change.scorer for change in incident.changes}
+
+    def accept(self, series: Series, detector: Detector, why: str) -> list[Incident]:
+        """Have a detector take the present level for the usual one; return the records that its alarms leave."""
+        alarms, now = list(detector.alarms.values()), detector.clock
+        detector.accept()
+        return self.close(series, alarms, now, why)
 
     def _open_or_add(self, series: Series, alarm: Alarm) -> Incident:
         assistant, lane, scorer = series

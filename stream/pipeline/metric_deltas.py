@@ -48,7 +48,7 @@ _PAIRINGS = (
     *("followed_up", "superseded", "ended", "replaced", "gap", "orphan", "expired", "late", "reopened"),
     *("forgotten", "window_expired", "naive_timestamp", "mixed_environment"),
 )
-_RESULTS = {SCORE: ("scored", "duplicate", "dead_letter", "applied_before"), WATCH: ("watched",)}
+_RESULTS = {SCORE: ("scored", "duplicate", "dead_letter", "applied_before"), WATCH: ("watched", "applied", "unknown")}
 _REASONS = {SCORE: tuple(Reason), WATCH: (Reason.WRONG_TYPE, Reason.UNDECODABLE, Reason.POISON)}
 
 

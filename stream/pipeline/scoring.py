@@ -142,11 +142,9 @@ def thresholds(suite: Suite) -> dict[str, float]:
 
 
 def policy_of(suite: Suite) -> AlertPolicy:
-    """Return who pages: the three qualities of the diagnosis."""
-    return AlertPolicy(
-        paging=frozenset(name for name in (relevancy_name(suite), FOLLOW_UP, COMPLIANCE) if name),
-        qualities={scorer.name: scorer.quality for scorer in describe_scorers(suite)},
-    )
+    """Return who pages: the three qualities of the diagnosis, unless the suite says otherwise."""
+    usual = [name for name in (relevancy_name(suite), FOLLOW_UP, COMPLIANCE) if name]
+    return suite.alerts.policy(usual, {scorer.name: scorer.quality for scorer in describe_scorers(suite)})
 
 
 class ScorerFacts(NamedTuple):

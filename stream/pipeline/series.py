@@ -15,17 +15,19 @@ import orjson
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
 from turnsignal.stream.detection.detector import Detector
-from turnsignal.stream.detection.incidents import Incidents
+from turnsignal.stream.detection.incidents import CLOSES
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import Reason, SchemaError
 from turnsignal.stream.pipeline.bounded_labels import MAX_LABEL, OTHER
+from turnsignal.stream.pipeline.incident_log import IncidentLog
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.series_gauges import SeriesGauges
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
+from turnsignal.stream.records.decisions import Decision, read_decision
 from turnsignal.stream.records.observations import Observation, Observations, Row, read_observations
-from turnsignal.stream.records.regressions import FORGOTTEN, OPENED, RAISED, Incident, read_incident
-from turnsignal.stream.records.wire import REGRESSIONS, OutputRecord, Record
+from turnsignal.stream.records.regressions import FORGOTTEN
+from turnsignal.stream.records.wire import Record
 
 #: Of the state's layout. New fields are added at the end, with a default, and then it is raised. Version 1 was JSON.
 VERSION = 4
@@ -42,8 +44,6 @@ _BEFORE_ALL = float("-inf")
 _OTHERS = 1_000  # series for which there is room beyond the rest: of "other", one per scorer
 _MAX_KEY = 1_000  # bytes; a scorer whose name is longer counts as "other", too
 _SWEEP = 10  # series that one record forgets at most
-_KEPT = 200  # incidents that are over and still shown
-_INCIDENT = b"incident:"  # begins a key of the state, before an incident's id; a series' key has a | in it
 
 
 class Rolling(msgspec.Struct, array_like=True, gc=False):
@@ -147,9 +147,9 @@ def _restore_json(value: bytes) -> Series:
 class SeriesProcessor:
     """The series of one partition; the counterpart of `stream.pipeline.processor.PartitionProcessor`.
 
-    store: series key → snapshot; topic, partition: where records come from; skip_applied: skip records that a series
-    has taken in already; limit: series that are kept. Which series are kept follows from the records alone, however
-    they are cut into batches: there is no clock but theirs.
+    store: series key → snapshot; topic, decisions_topic, partition: where records come from; skip_applied: skip records
+    that a series has taken in already; limit: series that are kept; policy: who pages. Which series are kept follows
+    from the records alone, however they are cut into batches: there is no clock but theirs.
     """
 
     def __init__(
@@ -158,12 +158,14 @@ class SeriesProcessor:
         topic: str,
         partition: int,
         *,
+        decisions_topic: str = "turnsignal.decisions",
         skip_applied: bool = False,
         limit: int = MAX_SERIES,
         policy: AlertPolicy = AlertPolicy(),  # noqa: B008 - it is frozen
     ) -> None:
         self.store = store
         self.topic = topic
+        self.decisions_topic = decisions_topic
         self.partition = partition
         self.clock = StreamClock()
         self._skip_applied = skip_applied
@@ -171,9 +173,8 @@ class SeriesProcessor:
         self._fed: OrderedDict[bytes, float] = OrderedDict()  # series → stream time when fed last, longest ago first
         self._live: dict[bytes, Series] = {}  # touched by this batch
         self._policy = policy
-        self._incidents = Incidents(policy)
+        self._log = IncidentLog(policy)
         self._gauges = SeriesGauges(policy)
-        self._over: dict[bytes, float] = {}  # keys of incidents that are over, longest ago first
 
     def restored(self) -> int:
         """Take up what the store holds; call once, after filling it.
@@ -182,12 +183,8 @@ class SeriesProcessor:
         """
         order = []
         for key, value in self.store.items():
-            if key.startswith(_INCIDENT) and b"|" not in key:
-                incident = _restore_incident(value)
-                if incident.closed is None:
-                    self._incidents.restore(incident)
-                else:
-                    self._over[key] = incident.closed
+            if self._log.holds(key):
+                self._log.restore(key, value)
                 continue
             series = restore_series(value)
             self.clock.advance(series.clock)
@@ -214,8 +211,8 @@ class SeriesProcessor:
         value = self.store.get(key)
         if value is None:
             return None
-        if key.startswith(_INCIDENT) and b"|" not in key:
-            return dict(_restore_incident(value).as_json())
+        if self._log.holds(key):
+            return self._log.describe(value)
         series = restore_series(value)
         versions = {
             name: {"n": rolling.count, "rolling_mean": rolling.get(), "last": rolling.last}
@@ -243,26 +240,54 @@ class SeriesProcessor:
             set_aside=True,
         )
 
-    def process(self, records: Sequence[Record]) -> BatchResult:
-        """Work through packed observations in their order."""
+    def process(self, records: Sequence[Record], decisions: Sequence[Record] = ()) -> BatchResult:
+        """Work through packed observations in their order, then through what operators decided meanwhile."""
         self._live = {}
-        batch = BatchResult(consumed={self.topic: len(records)})
+        batch = BatchResult(consumed={self.topic: len(records), self.decisions_topic: len(decisions)})
         for record in records:
             try:
                 observed = read_observations(record.value or b"")
             except ValueError as error:
-                detail = f"expected observations as the score app writes them, got {str(error).splitlines()[0]}"
-                reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
-                batch.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail))
-                batch.deltas.dead_letters[self.topic, reason] += 1
+                self._refuse(record, self.topic, "observations as the score app writes them", error, batch)
                 continue
             self._take(record, observed, batch)
+        for record in decisions:
+            try:
+                decision = read_decision(record.value or b"")
+            except ValueError as error:
+                self._refuse(
+                    record, self.decisions_topic, "a decision as `turnsignal regressions` writes it", error, batch
+                )
+                continue
+            known = self._decide(decision, batch)
+            batch.deltas.records[self.decisions_topic, "applied" if known else "unknown"] += 1
         for key, series in self._live.items():
             batch.changes[key] = series.snapshot()
             if series.detector is not None:
                 self._gauges.show(key, series.assistant, series.scorer, series.detector, batch.deltas)
         self._live = {}
         return batch
+
+    def _refuse(self, record: Record, topic: str, expected: str, error: ValueError, batch: BatchResult) -> None:
+        """Set a record aside that cannot be read."""
+        detail = f"expected {expected}, got {str(error).splitlines()[0]}"
+        reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
+        batch.outputs.append(dead_letter(record, topic, self.partition, reason, detail))
+        batch.deltas.dead_letters[topic, reason] += 1
+
+    def _decide(self, decision: Decision, batch: BatchResult) -> bool:
+        """Have detectors take the present level for the usual one; False where the decision is about nothing here."""
+        incidents, changed = self._log.incidents, False
+        scorers, who = incidents.scorers_of(decision), (decision.assistant, decision.lane)
+        for key in sorted(key for key in self._fed if key.startswith(f"{decision.assistant}|".encode())):
+            series = self._live.get(key) or restore_series(self.store[key])
+            if (series.assistant, series.lane) != who or not (scorers is None or series.scorer in scorers):
+                continue
+            if series.detector is not None:
+                changed, self._live[key] = True, series
+                accepted = incidents.accept((*who, series.scorer), series.detector, CLOSES[decision.kind])
+                self._log.report(accepted, batch)
+        return changed
 
     def _take(self, record: Record, observed: Observations, batch: BatchResult) -> None:
         """Feed the series of every scorer in a record, that of "other" where there is no room for a new one."""
@@ -300,24 +325,9 @@ class SeriesProcessor:
             for scorer, observation in row:
                 part = parts.get(scorer)
                 if part is not None:
-                    incidents = self._incidents.observe(*part, version, observation, latest)
+                    incidents = self._log.incidents.observe(*part, version, observation, latest)
                     if incidents:
-                        self._report(incidents, batch)
-
-    def _report(self, incidents: Iterable[Incident], batch: BatchResult) -> None:
-        """Write incidents that changed, remember them, and forget those that have been over for longest."""
-        for incident in incidents:
-            key, value = _INCIDENT + incident.id.encode(), incident.encode()
-            batch.outputs.append(OutputRecord(REGRESSIONS, incident.assistant.encode(), value))
-            batch.changes[key] = value
-            if incident.event in (OPENED, RAISED):
-                batch.deltas.incidents[incident.assistant, incident.tier] += 1
-            if incident.closed is not None:
-                self._over[key] = incident.closed
-        while len(self._over) > _KEPT:
-            oldest = min(self._over, key=lambda known: (self._over[known], known))
-            del self._over[oldest]
-            batch.changes[oldest] = None
+                        self._log.report(incidents, batch)
 
     def _feed(
         self,
@@ -369,14 +379,7 @@ class SeriesProcessor:
             self._gauges.hide(key, batch.deltas)
             if series.detector is not None and series.detector.alarms:
                 who, alarms = (series.assistant, series.lane, series.scorer), series.detector.alarms.values()
-                self._report(self._incidents.close(who, alarms, now, FORGOTTEN), batch)
-
-
-def _restore_incident(value: bytes) -> Incident:
-    try:
-        return read_incident(value)
-    except ValueError as error:
-        raise SchemaError(str(error)) from None
+                self._log.report(self._log.incidents.close(who, alarms, now, FORGOTTEN), batch)
 
 
 def _short_version(observed: Observations) -> str:

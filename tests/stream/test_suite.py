@@ -3,7 +3,9 @@
 import pytest
 
 from turnsignal.stream.checks.citations import MaxConsecutive
+from turnsignal.stream.detection.detector import HIGHER, LOWER, Paging
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.pipeline.scoring import policy_of, scorer_names
 from turnsignal.stream.suite import Suite, load_suite, parse_suite
 
 WRONG = {
@@ -39,6 +41,11 @@ WRONG = {
         ["aggregates.primary", "clarification_free", "nDCG@7"],
     ),
     "a share as change": ("[aggregates]\nleast_change = 2", ["aggregates.least_change", "1"]),
+    "a page for no scorer": ('[alerts]\npage = ["nDGC@5"]', ["alerts.page", "nDGC@5", "did you mean nDCG@5?"]),
+    "a direction that is none": ('[alerts]\nworse = {cited = "down"}', ["alerts.worse.cited", "lower", "down"]),
+    "a direction of no scorer": ('[alerts]\nworse = {xyzzy = "lower"}', ["alerts.worse", "xyzzy", "follow_up"]),
+    "paging and ignored": ('[alerts]\npage = ["cited"]\nignore = ["cited"]', ["alerts.ignore", "cited"]),
+    "nobody to promise": ("[alerts]\nassistants = 0", ["alerts.assistants", "1", "0"]),
     "too many windows": ('[[windows]]\nsize = 1\nkeep = "1d"', ["windows.0", "300", "86400"]),
 }
 
@@ -131,3 +138,30 @@ def test_a_suite_whose_states_no_broker_takes_is_refused() -> None:
         parse_suite(
             kept + "recent_turns = 10000\n" + "".join(f"[[windows]]\nsize = {n}\nkeep = {300 * n}\n" for n in (1, 2))
         )
+
+
+# -- alerts --------------------------------------------------------------------------------------------------
+
+
+def test_alerts_leave_the_fingerprint() -> None:
+    text = '[alerts]\npage = ["cited"]\nignore = ["wasted_context"]\nworse = {cited = "both"}\nassistants = 7'
+    assert parse_suite(text).fingerprint == Suite().fingerprint
+
+
+def test_the_suite_says_who_pages_in_which_direction_and_over_how_many() -> None:
+    named = '[alerts]\npage = ["cited", "groundedness(by=mini)"]\nignore = ["vote"]'
+    policy = policy_of(parse_suite(f'{named}\nworse = {{cited = "higher"}}\nassistants = 4'))
+    assert policy.paging_of("cited") == Paging(frozenset({HIGHER}), 8)
+    assert policy.paging_of("groundedness(by=mini)") == Paging(frozenset({LOWER}), 8)
+    assert policy.paging_of("follow_up") == Paging(frozenset(), 8)
+    assert policy.ignored == {"vote"}
+    assert policy_of(parse_suite("[alerts]\npage = []")).paging_of("follow_up").directions == frozenset()
+
+
+def test_what_is_ignored_does_not_page_by_default_either() -> None:
+    assert policy_of(parse_suite('[alerts]\nignore = ["follow_up"]')).paging == {"nDCG@5", "compliance"}
+
+
+def test_every_scorer_of_a_suite_can_be_named_in_alerts() -> None:
+    names = [*scorer_names(Suite()), "vote"]
+    assert parse_suite(f"[alerts]\nignore = {names}").alerts.ignore == tuple(names)

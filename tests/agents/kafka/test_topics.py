@@ -45,7 +45,7 @@ def test_every_name_begins_with_the_prefix_and_changelogs_are_named_as_faust_nam
     assert names["dead_letters"] == "acme.dead-letters"
     assert names["conversations_changelog"] == "acme-score-conversations-changelog"
     assert names["series_changelog"] == "acme-watch-series-changelog"
-    assert len(set(names.values())) == len(TOPICS) == 11
+    assert len(set(names.values())) == len(TOPICS) == 12
 
 
 def test_the_longest_name_fits_into_kafkas_limit() -> None:
@@ -59,7 +59,7 @@ def test_what_the_score_app_reads_and_keeps_per_conversation_is_aligned() -> Non
 
 
 def test_an_app_does_not_count_its_own_changelog_among_its_inputs() -> None:
-    assert [topic.name for topic in inputs("watch")] == ["series"]
+    assert [topic.name for topic in inputs("watch")] == ["series", "decisions"]
     assert [topic.name for topic in inputs("judge")] == ["exchanges"]
 
 

@@ -4,14 +4,37 @@ from typing import Any
 
 from turnsignal.agents.report.alerts import SHOWN, format_alerts
 from turnsignal.stream.detection.backtest import BackTest
-from turnsignal.stream.detection.detector import PAGE, Call
-from turnsignal.stream.detection.incidents import Finding, Incident
+from turnsignal.stream.detection.detector import PAGE
+from turnsignal.stream.detection.wording import describe_incident
+from turnsignal.stream.records.regressions import OPENED, Incident, ScorerChange
 
 
 def incident(assistant: str = "support", version: str = "v2") -> Incident:
-    call = Call("lower", "usual", PAGE, 3600.0, 60.0, version, 0.8, 0.1, 0.07, 0.13, 400, 5.5, 5.4, 3600.0)
-    call.conversations = ["c-1", "c-2"]
-    return Incident("0123456789abcdef", assistant, 0, 3600.0, PAGE, [Finding("nDCG@5", "worse", call)])
+    change = ScorerChange(
+        scorer="nDCG@5",
+        quality="relevancy",
+        meaning="worse",
+        direction="lower",
+        scope="usual",
+        tier=PAGE,
+        called=3600.0,
+        since=60.0,
+        version=version,
+        replaces=None,
+        before=0.8,
+        after=0.7,
+        change=-0.1,
+        low=-0.13,
+        high=-0.07,
+        n=400,
+        evidence=5.5,
+        threshold=5.4,
+        promise="without a change, one call in 30 days of all series that page at most",
+    )
+    opened = Incident("0123456789abcdef", OPENED, 3600.0, assistant, 0, PAGE, 3600.0, 60.0, version, [change])
+    opened.conversations = ["c-1", "c-2"]
+    opened.text = list(describe_incident(opened))
+    return opened
 
 
 def lines(*incidents: Incident, unwatched: int = 0, days: float = 30.0) -> list[str]:

@@ -1,0 +1,54 @@
+"""Alerting: what a suite says of alerts, `[alerts]`; it moves no score, and is in no fingerprint."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from turnsignal.stream.detection.detector import HIGHER, LOWER
+from turnsignal.stream.detection.policy import AlertPolicy
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.statistics.claims import VOTE, WASTED
+
+#: scorers of every suite, beside its measures and checks
+FIXED = (WASTED, CITED, DANGLING, "compliance", FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE, VOTE)
+_JUDGED = "(by="  # in the name of a scorer whose values come from a judge; which there are is not known here
+_WAYS = {"lower": frozenset({LOWER}), "higher": frozenset({HIGHER}), "both": frozenset({LOWER, HIGHER})}
+
+
+class AlertPart(BaseModel):
+    """Which scorers wake somebody when they change.
+
+    page: scorers that page, by default the three qualities of the diagnosis; all others make tickets; ignore: scorers
+    that are not watched at all; worse: scorer → the direction in which it pages, where that is not what is worse;
+    assistants: over how many assistants together there is one false page in 30 days at most: each takes longer to be
+    called the more there are.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    page: Annotated[tuple[str, ...], Field(strict=False)] | None = None
+    ignore: Annotated[tuple[str, ...], Field(strict=False)] = ()
+    worse: dict[str, Literal["lower", "higher", "both"]] = Field(default_factory=dict)
+    assistants: Annotated[int, Field(ge=1, le=100_000)] = 1
+
+    def check(self, own: Iterable[str]) -> None:
+        """Refuse scorers that there are not. own: the suite's measures and checks. Raises ValueError."""
+        known = [*own, *FIXED]
+        for key, names in (("page", self.page or ()), ("ignore", self.ignore), ("worse", self.worse)):
+            for name in names:
+                if name not in known and _JUDGED not in name:
+                    near = get_close_matches(name, known, 1)
+                    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+                    msg = f"expected alerts.{key} to name scorers of this suite; got {name[:80]!r}; {hint}"
+                    raise ValueError(msg)
+        if both := set(self.page or ()) & set(self.ignore):
+            msg = f"expected a scorer to page or to be ignored; got {min(both)!r} in alerts.page and alerts.ignore"
+            raise ValueError(msg)
+
+    def policy(self, usual: Iterable[str], qualities: dict[str, str]) -> AlertPolicy:
+        """Return what the detectors need to know. usual: who pages where nothing is said; qualities: by scorer."""
+        paging = frozenset(usual if self.page is None else self.page) - frozenset(self.ignore)
+        ways = {name: _WAYS[way] for name, way in self.worse.items()}
+        return AlertPolicy(paging, frozenset(self.ignore), ways, self.assistants, qualities)
