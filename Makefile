@@ -16,7 +16,7 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo fmt check lint test measure dashboards bench faults lock sbom audit clean
+.PHONY: help install demo fmt check lint test measure dashboards bench bench-detect faults lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -91,6 +91,9 @@ dashboards: $(VENV)/.tests $(LINKED) ## write grafana/dashboards/*.json anew fro
 
 bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARGS="--quick")
 	$(BENCH)/bin/python tests/bench/run.py $(ARGS)
+
+bench-detect: $(BENCH)/.installed ## how soon a change is called and how often none is, beside other detectors (ARGS="--only planted")
+	$(BENCH)/bin/python tests/bench/detection.py $(ARGS)
 
 faults: $(VENV)/.tests $(LINKED) ## break workers, brokers, networks, disks and records in every known way, ten seeds, and print the table (ARGS="--short")
 	$(PY) -m tests.kafka.faults.run $(ARGS)
