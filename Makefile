@@ -7,7 +7,7 @@ DATA ?= ../shared/data
 PY := $(VENV)/bin/python
 # The code is linked into build/ file by file, as turnsignal.stream and turnsignal.agents; a file that comes or goes
 # needs new links, so the mark of a finished installation carries a sum over the list of files.
-LINKED := $(VENV)/.linked-$(shell find stream agents deploy -type f ! -path "*/__pycache__/*" | LC_ALL=C sort | cksum | cut -d " " -f 1)
+LINKED := $(VENV)/.linked-$(shell find stream agents deploy grafana/dashboards grafana/provisioning -type f ! -path "*/__pycache__/*" | LC_ALL=C sort | cksum | cut -d " " -f 1)
 LINK := -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=strict --editable .
 # The lock files name everything, so there is nothing to resolve.
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-deps
@@ -16,10 +16,10 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo fmt check lint test measure dashboards bench bench-detect faults lock sbom audit clean
+.PHONY: help install demo observe fmt check lint test measure dashboards bench bench-detect faults lock sbom audit clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Made anew whenever what it should hold changes; the code itself is linked, not copied. Every package is the one whose
 # hash stands in a lock file, those that install the others (pip, setuptools) included.
@@ -55,6 +55,9 @@ install: $(LINKED) ## make .venv with .venv/bin/turnsignal
 
 demo: $(LINKED) ## watch simulated conversations live for a minute (ARGS="--forever", ARGS="--file turns.jsonl.gz")
 	@$(VENV)/bin/turnsignal demo $(ARGS)
+
+observe: $(LINKED) ## look at running workers in Prometheus, Alertmanager and Grafana, as far as they are installed
+	@$(VENV)/bin/turnsignal observe $(ARGS)
 
 fmt: $(VENV)/.tests $(LINKED) ## format the code
 	$(VENV)/bin/ruff format .

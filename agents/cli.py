@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
 from turnsignal.agents.commands.export import export
+from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
 from turnsignal.agents.commands.measure import measure
+from turnsignal.agents.commands.observe import observe
 from turnsignal.agents.commands.options import (
     FEEDBACK,
     FILES,
@@ -158,6 +161,7 @@ def _make_app(app: str, settings: Any) -> Any:
 @click.option("--speed", type=SPEED, help="Event time against the clock, such as 60x, or max.")
 @click.option("--mock", is_flag=True, help="Use the mock broker even where a real one could be had.")
 @click.option("--directory", type=click.Path(path_type=Path, file_okay=False), help="Where the rows go.  [out/demo-…]")
+@click.option("--observe", "observed", is_flag=True, help="Start Prometheus and what else `observe` does beside it.")
 @FORMAT
 @MAPPING
 @STRICT
@@ -169,6 +173,7 @@ def demo(
     speed: float,
     mock: bool,
     directory: Path | None,
+    observed: bool,
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
@@ -182,7 +187,8 @@ def demo(
 
     how = how_to_read(format_name, mapping, strict=strict)
     with Imported(files, how, say=click.echo) as imported:
-        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory, how.as_json())
+        sources = tuple(imported.sources)
+        wish = Options(None if forever else seconds, sources, speed, mock, directory, how.as_json(), observed)
         console = open_console()
         sys.exit(run_demo(wish, os.environ, console))
 
@@ -236,7 +242,7 @@ def replay(
 
     What the files hold is found out by their content: turns (`turnsignal schema turn`), messages of OpenAI, Anthropic
     or LangChain, OpenTelemetry and OpenInference spans, exports of Langfuse and LangSmith, ShareGPT; as JSON lines,
-    arrays, pretty-printed or CSV, plain or gzip. Anything else by --mapping.
+    arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the
@@ -267,7 +273,12 @@ def replay(
         shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        how |= {"feedback": feedback, "refused": imported.refused, "progress": reading, "alerts": alerts}
+        how |= {
+            "feedback": (*feedback, *imported.feedback),
+            "refused": imported.refused,
+            "progress": reading,
+            "alerts": alerts,
+        }
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
@@ -365,7 +376,10 @@ def simulate(
         click.echo(f"Wrote {written:,} records to {out}.")
 
 
-for command in (convert, export, produce, topics, forget, measure, suite, schema, kafka, review, regressions):
+for command in (
+    *(compare, convert, export, judge, produce, topics, forget),
+    *(measure, observe, suite, schema, kafka, review, regressions),
+):
     turnsignal.add_command(command)
 
 

@@ -16,6 +16,7 @@ PREFIX = "TURNSIGNAL_"
 SECRETS = ("PASSWORD", "SECRET", "NOTIFY")  #: how the names of variables end whose values are not to be shown
 
 _FILE = "_FILE"
+_JUDGE = re.compile(r"TURNSIGNAL_JUDGE_[A-Z0-9_]+_(?:URL|KEY|KEY_FILE)")
 _MAX_SECRET = 65_536  #: bytes of a file with a secret
 _SERVICE = r"TURNSIGNAL(?:_[A-Z0-9_]+)?"
 _PROTOCOL = r"(?:TCP|UDP|SCTP)"
@@ -83,16 +84,27 @@ def read_environment(env: Mapping[str, str], known: Collection[str]) -> dict[str
     for name, value in env.items():
         if not name.startswith(PREFIX) or not value.strip() or describes_service(name, value):
             continue
+        if _JUDGE.fullmatch(name):  # read where a judge is asked
+            continue
         if name in files:
             if env.get(files[name], "").strip():
                 msg = f"{name}: expected none beside {files[name]}, got both; keep one"
                 raise ConfigError(msg)
-            given[files[name]] = _read_secret(name, value.strip())
+            given[files[name]] = read_secret(name, value.strip())
         elif name in known:
             given[name] = value if name.endswith(SECRETS) else value.strip()  # spaces of a secret may be meant
         else:
             raise ConfigError(_refuse(name, [*known, *files]))
     return given
+
+
+def judge_variable(endpoint: str, what: str) -> str:
+    """Return the variable that holds the URL, KEY or KEY_FILE of a judge's endpoint.
+
+    >>> judge_variable("gateway", "KEY_FILE")
+    'TURNSIGNAL_JUDGE_GATEWAY_KEY_FILE'
+    """
+    return f"{PREFIX}JUDGE_{endpoint.upper()}_{what}"
 
 
 def _refuse(name: str, known: Collection[str]) -> str:
@@ -101,7 +113,7 @@ def _refuse(name: str, known: Collection[str]) -> str:
     return f"{name}: expected a variable that turnsignal knows, got this one; {hint}"
 
 
-def _read_secret(name: str, path: str) -> str:
+def read_secret(name: str, path: str) -> str:
     """Read a secret as editors and Kubernetes leave it: one newline at its end is not part of it."""
     try:
         with open(path, "rb") as file:

@@ -25,7 +25,7 @@ A_MINUTE = "suffix:/min"
 SECONDS = "s"
 
 GOOD_FROM = "good from"  #: legend of what is drawn as a dashed line
-BASELINE = "baseline"
+BASELINE = "usual:"
 _DASHED = f"/^({GOOD_FROM}|{BASELINE})/"
 
 Panel = stat.Panel | bargauge.Panel | timeseries.Panel | table.Panel | heatmap.Panel
@@ -111,8 +111,12 @@ def lines(
     link: Link | None = None,
     stacked: bool = False,
     ratio: bool = False,
+    limit: float | None = None,
 ) -> timeseries.Panel:
-    """Draw values over time, with a legend; ratio: the axis goes from 0 to 1; stacked: areas that add up."""
+    """Draw values over time, with a legend.
+
+    ratio: the axis goes from 0 to 1; stacked: areas that add up; limit: where a red line is drawn.
+    """
     panel = _dressed(timeseries.Panel(), title, description, unit, queries, width, 8, link)
     panel.legend(
         shown.VizLegendOptions()
@@ -127,7 +131,11 @@ def lines(
     panel.fill_opacity(40 if stacked else 0).gradient_mode(common.GraphGradientMode.NONE)
     mode = common.StackingMode.NORMAL if stacked else common.StackingMode.NONE
     panel.stacking(shown.StackingConfig().mode(mode).group("A"))
-    panel.thresholds(_steps([(None, "green")])).color_scheme(_coloured(dashboard.FieldColorModeId.PALETTE_CLASSIC))
+    if limit is not None:
+        panel.thresholds_style(shown.GraphThresholdsStyleConfig().mode(common.GraphThresholdsStyleMode.LINE))
+    panel.thresholds(_steps([(None, "green"), *([] if limit is None else [(limit, "red")])])).color_scheme(
+        _coloured(dashboard.FieldColorModeId.PALETTE_CLASSIC)
+    )
     if any(query.legend.startswith((GOOD_FROM, BASELINE)) for query in queries):
         dashes = {"fill": "dash", "dash": [6, 6]}
         panel.override_by_regexp(_DASHED, [DynamicConfigValue(id_val="custom.lineStyle", value=dashes)])

@@ -13,6 +13,8 @@ END = "@ end()"  #: as of the end of what the dashboard shows
 SCRAPES = "$__rate_interval"  #: as short as the scrape interval and the picture's width allow
 
 _FILTERS = {"job": "$job", "assistant": "$assistant", "version": "$version"}
+#: Not told apart by version, and shown under none: who chooses a version asks for them all the same.
+OF_ALL_VERSIONS = frozenset(("regression_evidence_log10", "regression_threshold_log10"))
 _PARTS = ("_bucket", "_sum", "_count")
 
 
@@ -25,8 +27,8 @@ def select(metric: str, *matchers: str) -> str:
         msg = f"expected a metric of agents/metrics/families.py, without {PREFIX}; got {metric!r}"
         raise KeyError(msg)
     labels = ("job", *family.labels)
-    # What a panel asks for is narrower than what the reader chose: two matchers of one label are both met.
-    filters = [f'{label}=~"{variable}"' for label, variable in _FILTERS.items() if label in labels]
+    chosen = [label for label in _FILTERS if label in labels and not (label == "version" and metric in OF_ALL_VERSIONS)]
+    filters = [f'{label}=~"{_FILTERS[label]}"' for label in chosen]
     return f"{PREFIX}{metric}{{{','.join([*filters, *matchers])}}}"
 
 

@@ -308,7 +308,11 @@ class Run:
         """Return the summary for `summary.json`: the same for the same input and suite, wherever it ran."""
         sections = self.aggregates.summary(suite)
         return {
-            "suite": {"name": suite.name, "fingerprint": suite.fingerprint},
+            "suite": {
+                "name": suite.name,
+                "fingerprint": suite.fingerprint,
+                **suite.aggregates.model_dump(include={"primary", "least_change", "minimum_n"}),
+            },
             "environment": self.environment,
             "other_environments": _counts(self.elsewhere),
             "turns": _counts(self.turns),

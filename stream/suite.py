@@ -30,12 +30,14 @@ from turnsignal.stream.follow_ups import rules as follow_ups
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.judging.exchanges import ExchangePart
+from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names
 from turnsignal.stream.measures import Measure, parse_measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.statistics.claims import PRIMARIES
 
-_NO_SCORES = {"name", "python", "exchanges", "aggregates", "alerts"}  # what moves no score
+#: parts that move no score; a verdict carries its judge's own digest
+_NO_SCORES = {*("name", "python", "exchanges", "aggregates", "alerts"), *("judging", "judges")}
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 
 
@@ -238,6 +240,8 @@ class Suite(_SuitePart):
     exchanges: ExchangePart = ExchangePart()
     aggregates: AggregatePart = AggregatePart()
     alerts: AlertPart = AlertPart()
+    judging: JudgingPart = JudgingPart()
+    judges: Annotated[tuple[JudgePart, ...], AfterValidator(check_names), Field(max_length=50)] = ()
     _redaction: Redaction | None = PrivateAttr(None)
 
     @model_validator(mode="after")

@@ -9,7 +9,10 @@ import click
 from turnsignal.agents.commands.options import JSON, print_json, reach_settings, shown_progress
 
 #: Names of `agents.files.exporting.EXPORTED`, here so that `--help` need not import them; a test compares.
-TOPIC_NAMES = ("turns", "feedback", "forget", "scores", "exchanges", "conversations", "series", "dead_letters")
+TOPIC_NAMES = (
+    *("turns", "feedback", "forget", "scores", "exchanges", "conversations"),
+    *("series", "decisions", "regressions", "dead_letters"),
+)
 
 _OFFSETS = re.compile(r"(\d{1,9}):(\d{1,18})-(\d{1,18})")
 

@@ -9,6 +9,7 @@ from turnsignal.agents.commands.options import (
     FEEDBACK,
     FILES,
     FORMAT,
+    HASH_USERS,
     MAPPING,
     MAX_REJECTED,
     SPEED,
@@ -31,6 +32,7 @@ from turnsignal.agents.commands.options import (
 @FORMAT
 @MAPPING
 @STRICT
+@HASH_USERS
 @MAX_REJECTED
 def produce(
     files: tuple[Path, ...],
@@ -43,9 +45,12 @@ def produce(
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
+    user_key: Path | None,
     max_rejected: Callable[[int, int], bool] | None,
 ) -> None:
     """Send recorded turns, or any chat log, to Kafka, keyed by conversation, and feedback to its own topic.
+
+    The file - is standard input, which is read to its end before anything is sent.
 
     Lines that no worker could take in go to the reject file, with their number and the reason; the rest goes on. Ends
     with 1 when no line could be read, or more than --max-rejected.
@@ -55,11 +60,11 @@ def produce(
     from turnsignal.agents.commands.rejected import end_by_rejected
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.produce import produce_files
-    from turnsignal.agents.files.reading import Recording
+    from turnsignal.agents.files.reading import Recording, TurnFile
     from turnsignal.agents.kafka.topics import topic_names
     from turnsignal.agents.report.unread import describe_files
 
-    how = how_to_read(format_name, mapping, strict=strict)
+    how = how_to_read(format_name, mapping, strict=strict, user_key=user_key)
     settings = reach_settings()
     names = topic_names(settings.prefix)
     name = topic or names["turns"]
@@ -67,6 +72,7 @@ def produce(
         Imported(files, how, say=click.echo) as imported,
         shown_progress("reading", Recording(imported.sources, feedback=feedback).size) as (console, reading, sending),
     ):
+        heard: tuple[Path | TurnFile, ...] = (*feedback, *imported.feedback)
         done = produce_files(
             settings,
             imported.sources,
@@ -74,7 +80,7 @@ def produce(
             refused=imported.refused,
             now=time.time(),
             rejects=rejects,
-            feedback=(feedback, names["feedback"]) if feedback else None,
+            feedback=(heard, names["feedback"]) if heard else None,
             speed=speed or None,
             as_is=as_is,
             reading=reading,
@@ -82,7 +88,7 @@ def produce(
             say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),
         )
     click.echo(f"Sent {done.sent:,} turns to {name}.")
-    if feedback:
+    if heard:
         click.echo(f"Sent {done.feedback:,} records of feedback to {names['feedback']}.")
     for line in describe_files(imported.reports, done.assumed):
         click.echo(line)

@@ -31,7 +31,13 @@ def choose(reading: PromptReading) -> PromptReading:
             settled[one.check] = one._replace(doubt=one_line(str(error)))
         else:
             settled.setdefault(name, one._replace(check=name))
-    return reading._replace(proposals=tuple(settled.values()))
+    kept = {sentence for one in settled.values() if one.doubt is None for sentence in one.sentences}
+    doubted = {one.sentences for one in settled.values() if one.doubt is not None} - {
+        one.sentences for one in reading.proposals if one.doubt is not None
+    }
+    moved = len({sentence for sentences in doubted for sentence in sentences} - kept)
+    proposals = tuple(settled.values())
+    return reading._replace(proposals=proposals, covered=reading.covered - moved, doubtful=reading.doubtful + moved)
 
 
 def write_suite(reading: PromptReading, name: str, origin: str) -> str:
@@ -78,7 +84,8 @@ def describe(reading: PromptReading) -> RenderableType:
     for exempt in reading.exempt:
         table.add_row(Text("(none)"), Text(one_line(exempt.text, 40)), Text(one_line(exempt.sentence, 80)))
     told = Text(
-        f"{reading.covered} sentences covered, {reading.doubtful} doubtful (commented out),"
+        f"{reading.covered} sentences covered, {reading.doubtful} doubtful (commented out, and not covered until you"
+        " take the # away),"
         f" {len(reading.uncovered)} instructions not covered (listed in the file)."
     )
     return Group(table, told) if reading.proposals or reading.exempt else told

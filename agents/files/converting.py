@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 import orjson
@@ -12,6 +13,7 @@ from turnsignal.agents.files.containers import kind_of, sample_of
 from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, as_records
+from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.formats.completeness import Completeness
 from turnsignal.stream.formats.proposing import propose_mapping
@@ -20,9 +22,13 @@ from turnsignal.stream.records.turns import decode_turn
 
 @dataclass(slots=True)
 class Converted:
-    """What came of it. turns: written; refused: reason → how many, and the first; assumed: by file."""
+    """What came of it.
+
+    turns: written; feedback: on their answers; refused: reason → how many, and the first; assumed: by file.
+    """
 
     turns: int = 0
+    feedback: int = 0
     reports: list[FileReport] = field(default_factory=list)
     assumed: dict[str, Counter[str]] = field(default_factory=dict)
     refused: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
@@ -37,14 +43,25 @@ class Converted:
         """Return it for `convert --json`; check: with what the turns lack."""
         files = [report.as_json() for report in self.reports]
         refused = {reason: {"n": n, "first": first} for reason, (n, first) in self.refused.items()}
-        told = {"turns": self.turns, "files": files, "assumed": self.assumed, "refused": refused}
+        told = {
+            "turns": self.turns,
+            "feedback": self.feedback,
+            "files": files,
+            "assumed": self.assumed,
+            "refused": refused,
+        }
         return told | ({"check": self.completeness.as_json()} if check else {})
 
 
 def convert_files(
-    paths: Iterable[Path], how: HowToRead, out: IO[bytes] | None, say: Callable[[str], None] = lambda _: None
+    paths: Iterable[Path],
+    how: HowToRead,
+    out: IO[bytes] | None,
+    say: Callable[[str], None] = lambda _: None,
+    feedback: IO[bytes] | None = None,
 ) -> Converted:
-    """Read files and write their turns, one a line; out: None only counts. say: takes one line for a person.
+    """Read files and write their turns, one a line; out: None only counts. say: takes one line for a person;
+    feedback: takes what people said of answers, None for nobody who wants it.
 
     Raises ConfigError or TurnsignalError when a file cannot be used at all.
     """
@@ -67,16 +84,22 @@ def convert_files(
             if out is not None:
                 out.write(line + b"\n")
         done.assumed = recording.assumed
+        for source in imported.feedback:
+            rated = source.path.read_bytes()
+            done.feedback += rated.count(b"\n")
+            if feedback is not None:
+                feedback.write(rated)
     return done
 
 
 def propose_for(paths: Iterable[Path]) -> str:
     """Write a first mapping for the records of files; raises TurnsignalError when none of them can be read."""
     sample: list[dict[str, Any]] = []
-    names: list[str] = []
-    for path in paths:
-        sample += sample_of(path, kind_of(path), as_records)
-        names.append(str(path))
+    given = list(paths)
+    with TemporaryDirectory(prefix="turnsignal-") as directory:
+        for path in keep_standard_input(given, Path(directory)):
+            sample += sample_of(path, kind_of(path), as_records)
+    names = list(map(str, given))
     if not sample:
         msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read"
         raise TurnsignalError(msg)

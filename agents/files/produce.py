@@ -205,7 +205,7 @@ def produce_files(
     now: float,
     rejects: Path,
     refused: Path | None = None,
-    feedback: tuple[Iterable[Path], str] | None = None,
+    feedback: tuple[Iterable[Path | TurnFile], str] | None = None,
     speed: float | None = None,
     as_is: bool = False,
     reading: Callable[[int], None] = lambda _: None,

@@ -34,9 +34,9 @@ def _towards(address: str) -> str | None:
     """Return this machine's address on the way to another one; nothing is sent."""
     host, _, port = address.rpartition(":")
     try:
-        found = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_DGRAM)
-        with socket.socket(found[0][0], socket.SOCK_DGRAM) as probe:
-            probe.connect(found[0][4])
+        addresses = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_DGRAM)
+        with socket.socket(addresses[0][0], socket.SOCK_DGRAM) as probe:
+            probe.connect(addresses[0][4])
             own: str = probe.getsockname()[0]
             return own
     except (OSError, ValueError):

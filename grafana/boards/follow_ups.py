@@ -4,7 +4,7 @@ from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.boards.overview import CONVERSATIONS, INSTRUCTIONS, PIPELINE
 from grafana.frame import dashboard_of, scorer_of
-from grafana.panels import A_MINUTE, GOOD_FROM, RATIO, SCORE, Query, distribution, lines, stats
+from grafana.panels import A_MINUTE, BASELINE, GOOD_FROM, RATIO, SCORE, Query, distribution, lines, stats
 from grafana.queries import a_minute, buckets, mean, newest, portions, share
 
 _CHOSEN = 'scorer="$scorer"'
@@ -47,9 +47,13 @@ def build() -> built.Dashboard:
         ),
         lines(
             "$scorer by assistant",
-            "Mean over the window. Dashed: where the suite says that good begins.",
+            (
+                "Mean over the window. Dashed: what is usual, learned over two weeks, and where the suite "
+                "says that good begins."
+            ),
             SCORE,
             Query(mean("assistant", _CHOSEN), "{{assistant}}"),
+            Query(newest("assistant", "baseline_mean_ratio", _CHOSEN), f"{BASELINE} {{{{assistant}}}}"),
             Query(newest("scorer", "scorer_good_from_ratio", _CHOSEN), GOOD_FROM),
             width=12,
             link=CONVERSATIONS,

@@ -3,8 +3,8 @@
 from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.frame import dashboard_of
-from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, Column, Link, Query, lines, rows, stats
-from grafana.queries import WINDOW, a_minute, count, mean, newest, select, share
+from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, Column, Link, Panel, Query, lines, rows, stats
+from grafana.queries import END, RANGE, WINDOW, a_minute, count, mean, newest, select, share, worst
 from turnsignal.stream.diagnosis import DIAGNOSES
 
 RETRIEVAL = Link("Retrieval and citations", "turnsignal-retrieval")
@@ -14,6 +14,12 @@ PIPELINE = Link("Pipeline", "turnsignal-pipeline")
 CONVERSATIONS = Link("Conversations, on the worker's pages", "http://${worker}/conversations")
 
 _EXCHANGES = "diagnosis_turns_total"
+
+
+CHANGES = Link("Open changes, on the watch worker's pages", "http://${watch}/regressions")
+
+_TICKET = 'tier="ticket"'
+_THRESHOLD = select("regression_threshold_log10", _TICKET)
 
 
 def good(label: str, by: str = "") -> str:
@@ -35,11 +41,24 @@ def build() -> built.Dashboard:
     verdicts = 'verdict=~"good|bad"'
     panels = [
         stats(
+            "Open changes",
+            (
+                "Changes of scores that are open: what wakes somebody, and what waits for the working day. 0 "
+                "where nothing is."
+            ),
+            COUNT,
+            Query(_open("page"), "to wake for"),
+            Query(_open("ticket"), "tickets"),
+            width=4,
+            link=CHANGES,
+            steps=((None, "green"), (1, "red")),
+        ),
+        stats(
             "Answers",
             "Responses that were taken in, all workers together.",
             A_MINUTE,
             Query(a_minute("", "turns_total", 'role="assistant"'), "answers"),
-            width=4,
+            width=3,
             link=PIPELINE,
             decimals=1,
         ),
@@ -80,7 +99,7 @@ def build() -> built.Dashboard:
             Query(known("relevancy"), "documents"),
             Query(known("followups"), "follow-ups"),
             Query(known("instructions"), "instructions"),
-            width=8,
+            width=5,
             link=PIPELINE,
             decimals=0,
         ),
@@ -106,6 +125,8 @@ def build() -> built.Dashboard:
             width=12,
             link=PIPELINE,
         ),
+        _changes(),
+        _evidence(),
         rows(
             "Where to work",
             (
@@ -156,6 +177,75 @@ def build() -> built.Dashboard:
         ),
     ]
     return dashboard_of("overview", "overview", __doc__ or "", panels)
+
+
+def _open(tier: str) -> str:
+    matcher = f'tier="{tier}"'
+    return f"count({select('regression_open', matcher)} == 1) or 0 * count({_THRESHOLD})"
+
+
+def _changes() -> Panel:
+    """List what is open, with its numbers."""
+    what = "assistant, version, scorer, scope"
+    opened = f"max by ({what}, direction, tier) ({select('regression_open')} == 1)"
+
+    def number(gauge: str, *matchers: str, times: str = "", by: str = what) -> str:
+        return f"{opened} * on ({by}) group_left () {newest(by, gauge, *matchers)}{times}"
+
+    return rows(
+        "Open changes",
+        (
+            "Scores that are not what they usually are, by how much (with 95 % bounds), and since when. Empty "
+            "where nothing is open."
+        ),
+        {
+            "assistant": "assistant",
+            "scorer": "scorer",
+            "direction": "is",
+            "version": "seen with",
+            "scope": "against",
+            "tier": "as",
+        },
+        Column("change", number("regression_change_ratio", 'bound="mean"'), SCORE, 3),
+        Column("at least", number("regression_change_ratio", 'bound="lower"'), SCORE, 3),
+        Column("at most", number("regression_change_ratio", 'bound="upper"'), SCORE, 3),
+        Column("usually", number("baseline_mean_ratio", by="assistant, scorer"), SCORE, 3),
+        Column("since", number("regression_since_timestamp_seconds", times=" * 1000"), "dateTimeAsIso"),
+        width=14,
+        link=CHANGES,
+        widths={
+            "change": 80,
+            "at least": 80,
+            "at most": 80,
+            "usually": 80,
+            "since": 160,
+            "is": 70,
+            "against": 90,
+            "as": 70,
+        },
+        mapped={"against": {"usual": "what is usual", "version": "the version before"}},
+    )
+
+
+def _evidence() -> Panel:
+    """Draw how far from an alarm the scorers are."""
+    labels = "assistant, scorer"
+    from_alarm = (
+        f"{newest(labels, 'regression_evidence_log10')} - {newest(labels, 'regression_threshold_log10', _TICKET)}"
+    )
+    most = f"max by ({labels}) (max_over_time({select('regression_evidence_log10')}[{RANGE}] {END}))"
+    return lines(
+        "Evidence that a scorer got worse",
+        (
+            "In powers of ten, from where a ticket is called (the line at 0): the ten with most of it in all "
+            "that is shown."
+        ),
+        SCORE,
+        Query(worst(10, from_alarm, most), "{{assistant}} {{scorer}}"),
+        width=10,
+        link=CHANGES,
+        limit=0,
+    )
 
 
 def _described(expression: str) -> str:

@@ -23,6 +23,7 @@ class Upper(Named):
 
     family: ClassVar[str] = "case.upper"
     example: ClassVar[str] = "case.upper"
+    breaks: ClassVar[str] = "Done."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first word with a small letter."""
@@ -36,6 +37,7 @@ class Lower(Named):
 
     family: ClassVar[str] = "case.lower"
     example: ClassVar[str] = "case.lower"
+    breaks: ClassVar[str] = "Done."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first word with a capital."""
@@ -52,6 +54,7 @@ class CapitalWordFrequency(Counted):
 
     family: ClassVar[str] = "case.capital_word_frequency"
     example: ClassVar[str] = "case.capital_word_frequency(at_most=3)"
+    breaks: ClassVar[str] = "READ THE MANUAL FIRST."
     unit: ClassVar[str] = "words in capitals"
 
     def evaluate(self, response: Response) -> CheckResult:

@@ -40,6 +40,7 @@ class Format(Named):
 
     family: ClassVar[str] = "citation.format"
     example: ClassVar[str] = "citation.format(style=doc_id)"
+    breaks: ClassVar[str] = "Open Settings [doc_1"
     version: ClassVar[int] = _READS
     style: str = "any"
 
@@ -82,6 +83,7 @@ class Resolves(Named):
 
     family: ClassVar[str] = "citation.resolves"
     example: ClassVar[str] = "citation.resolves"
+    breaks: ClassVar[str] = "Open Settings [doc_9]."
     version: ClassVar[int] = 1
 
     def evaluate(self, response: Response) -> CheckResult:
@@ -110,6 +112,7 @@ class Placement(Named):
 
     family: ClassVar[str] = "citation.placement"
     example: ClassVar[str] = "citation.placement(after_stop=true)"
+    breaks: ClassVar[str] = "Sources:\n- [doc_1]"
     version: ClassVar[int] = _READS
     after_stop: bool = False
 
@@ -166,6 +169,7 @@ class MaxConsecutive(Named):
 
     family: ClassVar[str] = "citation.max_consecutive"
     example: ClassVar[str] = "citation.max_consecutive(at_most=2)"
+    breaks: ClassVar[str] = "Open Settings [doc_1][doc_2][doc_3]."
     version: ClassVar[int] = _READS
     at_most: int = 3
 
@@ -198,6 +202,7 @@ class NoSourceUrls(Named):
 
     family: ClassVar[str] = "citation.no_source_urls"
     example: ClassVar[str] = "citation.no_source_urls(retrieved_only=true)"
+    breaks: ClassVar[str] = "See https://a.example/1."
     version: ClassVar[int] = _READS
     retrieved_only: bool = False
 
@@ -226,6 +231,7 @@ class Required(Named):
 
     family: ClassVar[str] = "citation.required"
     example: ClassVar[str] = "citation.required"
+    breaks: ClassVar[str] = "Open Settings."
     version: ClassVar[int] = _READS
 
     def evaluate(self, response: Response) -> CheckResult:

@@ -14,6 +14,7 @@ class TwoResponses(Named):
 
     family: ClassVar[str] = "combination.two_responses"
     example: ClassVar[str] = "combination.two_responses"
+    breaks: ClassVar[str] = "One answer."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Split and compare."""
@@ -33,6 +34,7 @@ class RepeatPrompt(Named):
 
     family: ClassVar[str] = "combination.repeat_prompt"
     example: ClassVar[str] = "combination.repeat_prompt(prompt='Write it.')"
+    breaks: ClassVar[str] = "Done."
     prompt: str
 
     def validate(self) -> str | None:

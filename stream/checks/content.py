@@ -18,6 +18,7 @@ class NumberPlaceholders(Counted):
 
     family: ClassVar[str] = "content.number_placeholders"
     example: ClassVar[str] = "content.number_placeholders(at_least=2)"
+    breaks: ClassVar[str] = "Dear [name],"
     unit: ClassVar[str] = "placeholders"
 
     def evaluate(self, response: Response) -> CheckResult:
@@ -43,6 +44,7 @@ class Postscript(Named):
 
     family: ClassVar[str] = "content.postscript"
     example: ClassVar[str] = "content.postscript(marker=P.P.S)"
+    breaks: ClassVar[str] = "Done."
     marker: str = "P.S."
     pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 

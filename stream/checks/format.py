@@ -25,6 +25,7 @@ class Json(Named):
 
     family: ClassVar[str] = "format.json"
     example: ClassVar[str] = "format.json"
+    breaks: ClassVar[str] = "Done."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Parse."""
@@ -48,6 +49,7 @@ class Title(Named):
 
     family: ClassVar[str] = "format.title"
     example: ClassVar[str] = "format.title"
+    breaks: ClassVar[str] = "Done."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Look for a title on one line."""
@@ -67,6 +69,7 @@ class NumberBulletLists(Counted):
 
     family: ClassVar[str] = "format.number_bullet_lists"
     example: ClassVar[str] = "format.number_bullet_lists(at_least=3,at_most=3)"
+    breaks: ClassVar[str] = "- a\n- b"
     unit: ClassVar[str] = "bullet points"
 
     def evaluate(self, response: Response) -> CheckResult:
@@ -87,6 +90,7 @@ class NumberHighlightedSections(Counted):
 
     family: ClassVar[str] = "format.number_highlighted_sections"
     example: ClassVar[str] = "format.number_highlighted_sections(at_least=2)"
+    breaks: ClassVar[str] = "Done."
     unit: ClassVar[str] = "highlighted sections"
 
     def evaluate(self, response: Response) -> CheckResult:
@@ -108,6 +112,7 @@ class MultipleSections(Counted):
 
     family: ClassVar[str] = "format.multiple_sections"
     example: ClassVar[str] = "format.multiple_sections(at_least=2,splitter=Part)"
+    breaks: ClassVar[str] = "Part 1\nDone."
     unit: ClassVar[str] = "sections"
     splitter: str = "Section"
 
@@ -134,6 +139,7 @@ class ConstrainedResponse(Named):
 
     family: ClassVar[str] = "format.constrained_response"
     example: ClassVar[str] = "format.constrained_response(options=yes)"
+    breaks: ClassVar[str] = "Perhaps."
     options: str = "My answer is yes.|My answer is no.|My answer is maybe."
 
     def validate(self) -> str | None:

@@ -23,6 +23,7 @@ class Existence(Named):
 
     family: ClassVar[str] = "keywords.existence"
     example: ClassVar[str] = "keywords.existence(words='reset|link')"
+    breaks: ClassVar[str] = "Done."
     words: str
 
     def validate(self) -> str | None:
@@ -48,6 +49,7 @@ class ForbiddenWords(Named):
 
     family: ClassVar[str] = "keywords.forbidden_words"
     example: ClassVar[str] = "keywords.forbidden_words(words='sorry|c++')"
+    breaks: ClassVar[str] = "I am sorry."
     version: ClassVar[int] = 3  # since words that begin or end with a sign are found
     words: str
     pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -78,6 +80,7 @@ class Frequency(Counted):
 
     family: ClassVar[str] = "keywords.frequency"
     example: ClassVar[str] = "keywords.frequency(at_least=2,word=link)"
+    breaks: ClassVar[str] = "One link."
     unit: ClassVar[str] = "occurrences of the word"
     word: str
 
@@ -99,6 +102,7 @@ class LetterFrequency(Counted):
 
     family: ClassVar[str] = "keywords.letter_frequency"
     example: ClassVar[str] = "keywords.letter_frequency(at_most=5,letter='!')"
+    breaks: ClassVar[str] = "Done!!!!!!"
     unit: ClassVar[str] = "occurrences of the letter"
     letter: str
 

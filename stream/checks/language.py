@@ -34,6 +34,7 @@ class Is(Named):
 
     family: ClassVar[str] = "language.is"
     example: ClassVar[str] = "language.is(code=en)"
+    breaks: ClassVar[str] = "Das geht leider nicht anders, weil die Seite gesperrt ist."
     version: ClassVar[int] = 3
     code: str
     identify: Callable[[str], Any] = field(init=False, repr=False, compare=False)

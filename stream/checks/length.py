@@ -32,6 +32,7 @@ class NumberWords(Counted):
 
     family: ClassVar[str] = "length.number_words"
     example: ClassVar[str] = "length.number_words(at_most=120)"
+    breaks: ClassVar[str] = "word " * 121
     unit: ClassVar[str] = "words"
 
     def evaluate(self, response: Response) -> CheckResult:
@@ -50,6 +51,7 @@ class NumberSentences(Counted):
 
     family: ClassVar[str] = "length.number_sentences"
     example: ClassVar[str] = "length.number_sentences(at_least=2,at_most=9)"
+    breaks: ClassVar[str] = "Done."
     unit: ClassVar[str] = "sentences"
 
     def evaluate(self, response: Response) -> CheckResult:
@@ -66,6 +68,7 @@ class NumberParagraphs(Counted):
 
     family: ClassVar[str] = "length.number_paragraphs"
     example: ClassVar[str] = "length.number_paragraphs(at_least=2)"
+    breaks: ClassVar[str] = "Done."
     unit: ClassVar[str] = "paragraphs"
 
     def evaluate(self, response: Response) -> CheckResult:
@@ -86,6 +89,7 @@ class NthParagraphFirstWord(Named):
 
     family: ClassVar[str] = "length.nth_paragraph_first_word"
     example: ClassVar[str] = "length.nth_paragraph_first_word(nth=1,paragraphs=2,word=first)"
+    breaks: ClassVar[str] = "Then this."
     paragraphs: int
     nth: int
     word: str

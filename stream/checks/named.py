@@ -18,12 +18,14 @@ class Named(ABC):
     """One instruction with typed parameters; subclass it as a frozen, slotted dataclass and write `evaluate`.
 
     family: the name without parameters; example: a whole name, parameters and all, which the tests of all checks and
-    the price list use; version: raised when the meaning changes; name: spelled once, defaults left out.
+    the price list use; breaks: a response that breaks the example; version: raised when the meaning changes; name:
+    spelled once, defaults left out.
     Raises ConfigError when `validate` has something to say about the parameters.
     """
 
     family: ClassVar[str]
     example: ClassVar[str]
+    breaks: ClassVar[str]
     version: ClassVar[int] = 2  # since blank responses are not judged
 
     name: str = field(init=False, repr=False, compare=False)

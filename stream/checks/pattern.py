@@ -61,6 +61,7 @@ class Require(Pattern):
 
     family: ClassVar[str] = "pattern.require"
     example: ClassVar[str] = "pattern.require(regex='(a|aa)+$')"
+    breaks: ClassVar[str] = "Done."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail when nothing matches."""
@@ -78,6 +79,7 @@ class Forbid(Pattern):
 
     family: ClassVar[str] = "pattern.forbid"
     example: ClassVar[str] = "pattern.forbid(regex='(a*)*b')"
+    breaks: ClassVar[str] = "Do be quick."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first match."""

@@ -46,6 +46,7 @@ class Slack(Named):
 
     family: ClassVar[str] = "platform.slack"
     example: ClassVar[str] = "platform.slack"
+    breaks: ClassVar[str] = "# Title"
     version: ClassVar[int] = 3  # since bold and links of Markdown fail
 
     def evaluate(self, response: Response) -> CheckResult:
@@ -67,6 +68,7 @@ class Web(Named):
 
     family: ClassVar[str] = "platform.web"
     example: ClassVar[str] = "platform.web"
+    breaks: ClassVar[str] = "<!channel> Done."
     version: ClassVar[int] = 3  # since it applies only where there is markup
 
     def evaluate(self, response: Response) -> CheckResult:

@@ -14,6 +14,7 @@ class NoComma(Named):
 
     family: ClassVar[str] = "punctuation.no_comma"
     example: ClassVar[str] = "punctuation.no_comma"
+    breaks: ClassVar[str] = "Yes, done."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first comma."""

@@ -14,6 +14,7 @@ class Quotation(Named):
 
     family: ClassVar[str] = "startend.quotation"
     example: ClassVar[str] = "startend.quotation"
+    breaks: ClassVar[str] = "Done."
 
     def evaluate(self, response: Response) -> CheckResult:
         """Look at both ends."""
@@ -32,6 +33,7 @@ class EndChecker(Named):
 
     family: ClassVar[str] = "startend.end_checker"
     example: ClassVar[str] = "startend.end_checker(phrase='Anything else?')"
+    breaks: ClassVar[str] = "Done."
     phrase: str
 
     def validate(self) -> str | None:

@@ -42,6 +42,7 @@ class Cells(Named):
 
     family: ClassVar[str] = "table.cells"
     example: ClassVar[str] = "table.cells"
+    breaks: ClassVar[str] = "| a |\n|---|\n| one<br>two |"
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first row with such a cell."""

@@ -67,7 +67,7 @@ class ClusterSums(msgspec.Struct, array_like=True, gc=False):
         return max(spread, _LEAST_SPREAD) / self.n**2 * self.conversations / (self.conversations - 1.0)
 
 
-class Difference(NamedTuple):
+class VersionDifference(NamedTuple):
     """How much lower the values of one version are than those of another.
 
     mean; lower, upper: bounds that hold at all times, each with probability 1 − alpha; n: observations of the new one.
@@ -79,13 +79,13 @@ class Difference(NamedTuple):
     n: int
 
 
-def compare(new: ClusterSums, old: ClusterSums) -> Difference | None:
+def compare(new: ClusterSums, old: ClusterSums) -> VersionDifference | None:
     """Compare residuals (usual less value) of two versions; None while there are too few conversations."""
     if min(new.conversations, old.conversations) < LEAST_CONVERSATIONS:
         return None
     mean = new.mean() - old.mean()
     reach = half_width(new.variance() + old.variance())
-    return Difference(mean, mean - reach, mean + reach, round(new.n))
+    return VersionDifference(mean, mean - reach, mean + reach, round(new.n))
 
 
 def half_width(variance: float, alpha: float = ALPHA) -> float:

@@ -24,6 +24,7 @@ VERSION = 3  #: raised when another answer counts as a failure; part of the suit
 
 _OPENING = 300  #: characters at each end in which an answer says that it is none; a program's errors are no longer
 _PIECES = 24  #: sentences that are looked at, half of them at the end
+_AWAITED = 10_000  #: answers of which is remembered, until their follow-up comes, whether they are none
 _BRIEF = 24  #: characters that "okay" has at most, in any language and spelling
 _WORDS = 3  #: of which a sentence has at least so many to be an answer beside a failure
 _AHEAD = 5  #: words of a clause that says something before another of its sentence fails; fewer only lead over
@@ -79,6 +80,7 @@ class Failures:
         own = [_read(pattern) for pattern in more]
         self._own = Patterns(own, few=True) if own else None
         self._last = "", True
+        self._known: dict[str, bool] = {}
         for section, name in (
             ("patterns", "whole"),
             ("patterns", "acknowledgement"),
@@ -95,8 +97,17 @@ class Failures:
         """
         before, failed = self._last
         if before is not response:  # the rules ask several times about one answer
-            failed = self._is_none(response.strip())
+            known = self._known.pop(response, None) if self._known else None
+            failed = self._is_none(response.strip()) if known is None else known
             self._last = response, failed
+        return failed
+
+    def find_ahead(self, response: str) -> bool:
+        """Say the same of an answer whose follow-up will ask again: a replay also counts answers as they come."""
+        failed = self.found(response)
+        if len(self._known) >= _AWAITED:
+            del self._known[next(iter(self._known))]
+        self._known[response] = failed
         return failed
 
     def _is_none(self, text: str) -> bool:

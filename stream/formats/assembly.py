@@ -256,7 +256,8 @@ def _join_pieces(calls: list[Call]) -> list[Call]:
         base = joined.setdefault(key, call)
         if base is call:
             continue
-        base.inputs = base.inputs + call.inputs
+        if not streamed or not base.inputs:  # every piece of a stream may repeat its request
+            base.inputs = base.inputs + call.inputs
         if streamed and base.outputs and call.outputs:
             base.outputs[0].text += call.outputs[0].text
         else:

@@ -1,13 +1,18 @@
-"""Langfuse: observations (rows of `observations_v2`, or of the API), and traces, alone or with their observations."""
+"""Langfuse: observations (rows of `observations_v2`, of the API, or spans), and traces, with observations or alone."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, is_score
 from turnsignal.stream.formats.messages import spoken
+from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, name, names, seconds
 
 _TYPES = ("GENERATION", "RETRIEVER", "AGENT", "TOOL", "CHAIN", "EVALUATOR", "SPAN", "EVENT", "EMBEDDING", "GUARDRAIL")
+_SPAN = "langfuse.observation.type"
+_ABOUT = ("observation_id", "observationId", "trace_id", "traceId")
 _OWN = ("provided_model_name", "providedModelName", "parent_observation_id", "parentObservationId", "usage_details")
 
 
@@ -17,38 +22,42 @@ class Langfuse:
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise observations by trace, id and type; traces by session and time without a trace of their own."""
         for record in sample:
-            if first(record, "trace_id", "traceId") and record.get("type") in _TYPES:
-                return "observations with a trace_id and a type"
+            if any(_SPAN in span.attributes for span in spans_of(record)):
+                return f"spans with {_SPAN}"
+            if first(record, "trace_id", "traceId") and (record.get("type") in _TYPES or is_score(record)):
+                return "observations with a trace_id and a type, or scores of them"
             if any(key in record for key in _OWN) or ("observations" in record and _is_trace(record)):
                 return "fields that only Langfuse has"
-            if (
-                _is_trace(record)
-                and {"sessionId", "session_id"} & record.keys()
-                and {"input", "output"} <= record.keys()
-            ):
+            has_session = "sessionId" in record or "session_id" in record
+            if has_session and _is_trace(record) and {"input", "output"} <= record.keys():
                 return "traces with a session, an input and an output"
         return ""
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
-        """Give one observation, or a trace and the observations in it."""
-        if not _is_trace(record):
-            yield from _observation(record, assumed)
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | HumanScore]:
+        """Give one observation, one score, or a trace with the observations and scores in it."""
+        rows = [_row(span) for span in spans_of(record) if _SPAN in span.attributes]
+        if rows or not _is_trace(record):
+            for row in rows or (record,):
+                is_given = is_score(row)
+                yield from human_scores_of(row, "langfuse", _ABOUT, assumed) if is_given else _observation(row, assumed)
             return
         trace = name(record.get("id")) or ""
         start = seconds(first(record, "timestamp", "created_at", "createdAt"))
         observations = [mapping(item) for item in items(record.get("observations"))]
-        ends = (seconds(first(item, "end_time", "endTime")) for item in observations)
+        ends = [end for item in observations if (end := seconds(first(item, "end_time", "endTime"))) is not None]
         yield Call(
             origin=f"langfuse:{trace}",
             kind="whole",
             trace=trace,
             conversation=conversation_of(record),
             start=start,
-            end=max((end for end in ends if end is not None), default=start),
+            end=max(ends, default=start),
             inputs=spoken(record.get("input"), "user", assumed),
             outputs=spoken(record.get("output"), "assistant", assumed),
             fields=_fields(record),
         )
+        for item in items(record.get("scores")):
+            yield from human_scores_of({"trace_id": trace, **mapping(item)}, "langfuse", _ABOUT, assumed)
         for item in observations:
             if item:
                 yield from _observation({"trace_id": trace, **item}, assumed)
@@ -56,6 +65,16 @@ class Langfuse:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the ids of the trace and of the observation."""
         return split_origin(turn_id, ("trace_id", "observation_id"))
+
+
+def _row(span: Span) -> dict[str, Any]:
+    """Return a span that Langfuse's SDK wrote as the row that its server exports of it: `session.id` is session_id."""
+    plain = (
+        (key.removeprefix("langfuse.").removeprefix("observation."), span.attributes[key]) for key in span.attributes
+    )
+    row = {key.replace(".", "_"): value for key, value in plain}
+    row |= {"id": span.span, "trace_id": span.trace, "parent_observation_id": span.parent, "name": span.title}
+    return row | {"start_time": span.start, "end_time": span.end, "model": row.get("model_name")}
 
 
 def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
@@ -73,7 +92,7 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
         end=seconds(first(record, "end_time", "endTime")),
         fields=_fields(record),
     )
-    is_root = first(record, "parent_observation_id", "parentObservationId") in (None, "")
+    is_root = not first(record, "parent_observation_id", "parentObservationId")
     if kind == "RETRIEVER" or (kind == "SPAN" and "retriev" in titled):
         call.kind, call.documents = "retrieval", read_documents(record.get("output"))
     elif "rerank" in titled:

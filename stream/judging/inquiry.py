@@ -132,5 +132,9 @@ class Inquiry:
 
     def _reasoning(self, name: str) -> str:
         """Return the judge's own words, with what it wrote down first before them."""
-        first = [f"{text.name.capitalize()}: {self._parts[text.name]}" for text in self._rubric.first]
+        first = [
+            f"{text.name.capitalize()}: {self._parts[text.name]}"
+            for text in self._rubric.first
+            if self._parts[text.name]
+        ]
         return " ".join([*first, str(self._parts[name])])[:MAX_REASONING]

@@ -1,7 +1,6 @@
 """The judges' queue: exchange records of a share of conversations, the same share for every judge."""
 
 from collections.abc import Mapping
-from hashlib import blake2b
 from typing import Any
 
 import msgspec
@@ -10,6 +9,7 @@ import orjson
 from turnsignal.stream.conversations.pairing import KeptTurn
 from turnsignal.stream.follow_ups.rules import FollowUpReading
 from turnsignal.stream.judging.exchanges import SCHEMA, collect_texts, encode_rules
+from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.pipeline.effects import RecordContext
 from turnsignal.stream.records.environments import name_environment
 from turnsignal.stream.records.scores import Outcome, Stage
@@ -77,8 +77,3 @@ class ExchangeQueue:
             "compliance": response.compliance,
             **texts,
         }
-
-
-def is_sampled(key: bytes, share: float) -> bool:
-    """Say whether a conversation is in a share of all, by the digest of its key, so that every judge gets the same."""
-    return int.from_bytes(blake2b(key, digest_size=8, person=b"sampling").digest(), "big") < share * 2**64

@@ -12,7 +12,6 @@ from pydantic import Field, TypeAdapter
 
 from turnsignal.stream.records.environments import Environment
 
-SCHEMA = 1
 MAX_REASONING = 2_000  #: characters
 MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
 
@@ -47,10 +46,10 @@ class VerdictJudge:
     name: str
     provider: str
     asked: str
-    answered: str | None
     rubric: str
     version: int
     prompt: str
+    answered: str | None = None
 
 
 @dataclass(slots=True)

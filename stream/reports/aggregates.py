@@ -15,7 +15,6 @@ from turnsignal.stream.conversations.means import Means
 from turnsignal.stream.conversations.pairing import USER, PendingResponse
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.diagnosis import Level
-from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.measures.ndcg import NDCG
 from turnsignal.stream.pipeline import votes
 from turnsignal.stream.pipeline.metric_deltas import Release
@@ -141,7 +140,9 @@ class Aggregates:
         self._width = 2 * len(self.quality.figures) + 1
         self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
         self._at_documents, self._at_vote = self._place[DOCUMENTS], self._place[VOTE]
-        self._at_failed, self._failures = self._place[FAILED], Failures(suite.conversations.failed)
+        self._at_failed = self._place[FAILED]
+        self._suite = suite  # whose rules are compiled where answers are counted, not where parts are put together
+        self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
         self.worst = WorstExchanges()
         self._correctable = suite.limits.kept_turns + 1
 
@@ -266,8 +267,8 @@ class Aggregates:
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave patterns behind: only what was counted goes to another process."""
-        return {name: value for name, value in self.__dict__.items() if name != "_failures"}
+        """Leave the suite behind: only what was counted goes to another process."""
+        return {name: value for name, value in self.__dict__.items() if name != "_suite"}
 
     def _count_answer(self, held: Held, state: Conversation, turn: Turn, scored: Scored) -> bool:
         """Add an answer to its conversation's values; return whether it is empty, an error or a refusal."""
@@ -279,7 +280,9 @@ class Aggregates:
         values[-1] += 1
         self._hear(held, ("", release, scored.scorers, scored.values))
         values[self._at_failed] += 1
-        failed = self._failures.found(turn.text)
+        whole = len(turn.text) <= self._kept_whole
+        failures = self._suite.follow_up_rules.failures
+        failed = failures.find_ahead(turn.text) if whole else failures.found(turn.text)
         values[self._at_failed + 1] += failed
         if scored.findings:
             place = self._at_checks

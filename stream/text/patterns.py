@@ -19,9 +19,15 @@ class Patterns:
     def __init__(self, patterns: Sequence[str], *, few: bool = False) -> None:
         """Compile expressions; few: there are so few that one set of all is faster."""
         branches = [(number, branch) for number, pattern in enumerate(patterns) for branch in _branches(pattern)]
-        whole, _ = _filtered(branches)
-        unfiltered = frozenset(range(len(branches)) if few else whole.Match(b"", potential=True) or ())
-        self._filter, self._numbers = _filtered([branch for i, branch in enumerate(branches) if i not in unfiltered])
+        self._filter: Any = None
+        self._numbers: list[int] = []
+        unfiltered = frozenset(range(len(branches)))
+        if not few:
+            self._filter, self._numbers = _filtered(branches)
+            unfiltered = frozenset(self._filter.Match(b"", potential=True) or ())
+        if unfiltered and self._numbers:  # compiled once more only where some stand apart: it takes most of the start
+            filtered = [branch for i, branch in enumerate(branches) if i not in unfiltered]
+            self._filter, self._numbers = _filtered(filtered)
         self._always = re2.Set.SearchSet(options())
         self._always_numbers = []
         for i in sorted(unfiltered):

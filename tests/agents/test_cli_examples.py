@@ -39,6 +39,8 @@ def prepare(directory: Path) -> None:
     (directory / "turns.jsonl.gz").write_bytes(gzip.compress(lines, 1))
     (directory / "traces.json").write_bytes((ROOT / "tests" / "data" / "formats" / "otel.jsonl").read_bytes())
     (directory / "prompt.md").write_text("Answer in English. Write at most 100 words. Cite every document as [doc_id].")
+    for name in ("now", "next"):
+        (directory / f"{name}.toml").write_text(f'name = "{name}"')
     (directory / "my-labelled-turns").mkdir()
     labelled = b"".join(orjson.dumps(turn | {"vote": 1}) + b"\n" for turn in turns)
     (directory / "my-labelled-turns" / "turns.jsonl").write_bytes(labelled)

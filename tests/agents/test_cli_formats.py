@@ -256,3 +256,60 @@ def test_a_role_that_nobody_knows_is_told_with_what_to_type(command: str, tmp_pa
     mapping = tmp_path / "mapping.toml"
     assert run("convert", path, "--propose", mapping).exit_code == 0
     assert "3 turns" in replay(tmp_path, path, "--mapping", mapping).output
+
+
+def piped(content: bytes, *arguments: object) -> Result:
+    return CliRunner().invoke(turnsignal, list(map(str, arguments)), input=content)
+
+
+@pytest.mark.parametrize("name", ["openai.jsonl", "langchain.json"])
+def test_a_log_may_come_by_standard_input(name: str, tmp_path: Path) -> None:
+    content = (DATA / name).read_bytes()
+    done = piped(content, "replay", "-", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "-: taken for " in done.output
+    assert "4 turns" in done.output
+    assert orjson.loads((tmp_path / "out" / "summary.json").read_bytes())["files"] == ["-"]
+    first = orjson.loads((tmp_path / "out" / "scores.jsonl").read_bytes().splitlines()[0])
+    shown = run("conversation", first["conversation_id"], "--from", tmp_path / "out")
+    assert "texts are not shown of what came by standard input" in shown.output
+    assert piped(content, "convert", "-", "--out", tmp_path / "turns.jsonl").exit_code == 0
+    assert len((tmp_path / "turns.jsonl").read_bytes().splitlines()) == 4
+    assert piped(content, "convert", "-", "--propose", tmp_path / "m.toml").exit_code == 0
+
+
+def test_turns_may_come_by_standard_input_and_a_line_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    done = piped(orjson.dumps(TURN) + b"\nno json\n", "replay", "-", "--out", tmp_path / "out")
+    assert "1 turn" in done.output
+    assert "the first: -, line 2: expected one JSON object" in done.output
+
+
+def test_standard_input_is_read_once(tmp_path: Path) -> None:
+    done = piped(b"{}", "replay", "-", "-", "--out", tmp_path / "out")
+    assert "expected - once, which is standard input, got it 2 times" in str(done.exception)
+
+
+@pytest.mark.parametrize("name", ["langsmith.jsonl", "own.jsonl"])
+def test_user_ids_become_digests_with_a_secret_and_nothing_else_changes(name: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_bytes(b"".join(orjson.dumps(TURN | {"turn_id": f"t{n}", "user_id": "u-1"}) + b"\n" for n in range(3)))
+    log = own if name == "own.jsonl" else DATA / name
+    for key in ("one", "two"):
+        (tmp_path / key).write_text(key * 16)
+        done = run("convert", log, "--out", tmp_path / f"{key}.jsonl", "--hash-users", tmp_path / key)
+        assert done.exit_code == 0, done.output
+    assert run("convert", log, "--out", tmp_path / "plain.jsonl").exit_code == 0
+    one, two, plain = (
+        [orjson.loads(line) for line in (tmp_path / f"{kind}.jsonl").read_bytes().splitlines()]
+        for kind in ("one", "two", "plain")
+    )
+    assert {turn["user_id"] for turn in plain} == {"u-1"}
+    (first,), (second,) = ({turn["user_id"] for turn in turns} for turns in (one, two))
+    assert len({first, second, "u-1"}) == 3
+    assert [turn | {"user_id": "u-1"} for turn in one] == plain
+
+
+def test_a_secret_that_could_be_guessed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("salt\n")
+    done = run("convert", DATA / "langsmith.jsonl", "--check", "--hash-users", tmp_path / "key")
+    assert "expected a secret of 16 bytes or more, got 4; try: openssl rand -hex 32 >" in str(done.exception)

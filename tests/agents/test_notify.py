@@ -113,7 +113,15 @@ def test_in_slacks_form_a_strangers_words_ping_nobody_and_link_nowhere() -> None
 
 @pytest.mark.parametrize(
     "address",
-    ["ftp://a/b", "hooks.slack.com/x", "http:///x", "https://a b/c", "http://a:99999/", "http://é.example/", "x" * 3000],
+    [
+        "ftp://a/b",
+        "hooks.slack.com/x",
+        "http:///x",
+        "https://a b/c",
+        "http://a:99999/",
+        "http://é.example/",
+        "x" * 3000,
+    ],
 )
 def test_an_address_that_is_none_is_refused_and_not_shown(address: str) -> None:
     with pytest.raises(ConfigError) as caught:

@@ -35,6 +35,18 @@ def test_every_check_has_an_example_of_itself_beside_its_family(family: str) -> 
 
 
 @pytest.mark.parametrize("family", CHECKS)
+def test_every_check_breaks_on_a_response_of_its_own(family: str) -> None:
+    """One that nothing breaks checks nothing."""
+    check = CHECKS[family]
+    assert "breaks" in vars(check), f"{family} needs a line `breaks: ClassVar[str] = …`: a response that breaks it"
+    if EXAMPLES[family] in RUNNABLE:
+        assert any(
+            parse_check(EXAMPLES[family]).check(answer(check.breaks, platform)).result is Result.FAIL
+            for platform in ("slack", "web")
+        )
+
+
+@pytest.mark.parametrize("family", CHECKS)
 def test_family_is_the_key_and_the_version_counts_from_one(family: str) -> None:
     assert CHECKS[family].family == family
     assert CHECKS[family].version >= 1

@@ -1,6 +1,7 @@
 """What import-linter cannot say: which files may reach into Faust."""
 
 import ast
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -21,6 +22,13 @@ def test_only_three_files_touch_the_internals_of_faust() -> None:
         if any(name.startswith("faust.") and name not in PUBLIC for name in imported(path))
     }
     assert reaching <= INSIDE
+
+
+def test_contributing_names_them_and_says_how_tests_are_run() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (line,) = [line for line in text.splitlines() if "touch Faust's internals" in line]
+    assert {name.rpartition("/")[2] for name in re.findall(r"`([^`]*\.py)`", line)} == INSIDE
+    assert not re.findall(r"`pytest ", text), "say `.venv/bin/python -m pytest …`, or `make check ARGS=…`"
 
 
 def test_the_version_that_they_replace_parts_of_is_pinned_exactly() -> None:

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from grafana.build import BOARDS, DASHBOARDS, written
+from grafana.queries import OF_ALL_VERSIONS
 from tests.deploy.test_alerts import ALERTS, faults, grouped, selected
 from turnsignal.agents.metrics.families import FAMILIES, PREFIX
 
@@ -103,7 +104,7 @@ def test_the_window_is_never_shorter_than_five_minutes(name: str) -> None:
 @every_board
 def test_releases_and_alarms_are_marked(name: str) -> None:
     marks = {mark["name"]: mark for mark in BUILT[name]["annotations"]["list"]}
-    assert {"Releases", "Builds", "Alerts"} <= set(marks)
+    assert {"Releases", "Builds", "Changes", "Alerts"} <= set(marks)
     for mark in marks.values():
         assert mark["datasource"] == SOURCE
         assert mark["enable"]
@@ -180,8 +181,8 @@ def test_what_is_asked_is_of_the_chosen_job_assistants_and_versions(name: str, p
             family = family_of(metric)
             labels = {"job", *(family.labels if family else ())}
             wanted = {label: f"${label}" for label in ("job", "assistant", "version") if label in labels}
-            if metric == f"{PREFIX}build_info":
-                wanted.pop("version")  # of turnsignal itself
+            if metric == f"{PREFIX}build_info" or metric.removeprefix(PREFIX) in OF_ALL_VERSIONS:
+                wanted.pop("version")  # of turnsignal itself, or of none
             assert wanted.items() <= {label: value for label, _, value in matchers}.items(), metric
 
 

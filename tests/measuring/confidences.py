@@ -29,7 +29,7 @@ class Decided(FollowUpsCompared):
     def decisions(self) -> Iterator[tuple[str, bool, bool]]:
         """Give the decisions; messages that no rule recognises have none."""
         for key, (truth, _, _) in self._wanted.items():
-            score = self._said.get(key)
+            score = self._scores.get(key)
             if score is not None and score["value"] is not None:
                 called = score["free"] == 0.0
                 yield score["explanation"], called, called is truth

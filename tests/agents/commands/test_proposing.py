@@ -131,8 +131,9 @@ def test_the_command_writes_a_suite_that_the_check_command_accepts(tmp_path: Pat
     prompt.write_text(SUPPORT)
     done = CliRunner().invoke(turnsignal, ["suite", "from-prompt", str(prompt), "--out", str(out)])
     assert done.exit_code == 0, done.output
-    assert "7 sentences covered, 1 doubtful (commented out), 1 instructions not covered" in " ".join(
-        done.output.split()
+    assert (
+        "7 sentences covered, 1 doubtful (commented out, and not covered until you take the # away), 1 instructions not"
+        in " ".join(done.output.split())
     )
     assert parse_suite(out.read_text()).name == "support"
     checked = CliRunner().invoke(turnsignal, ["suite", "check", str(out)])
@@ -173,3 +174,12 @@ def test_shuffled_pieces_of_prompts_never_break_the_suite() -> None:
     for seed in range(30):
         chosen = " ".join(random.Random(seed).choices(pieces, k=120))
         parse_suite(write_suite(choose(read_prompt(chosen)), chosen, chosen))
+
+
+def test_a_sentence_whose_check_cannot_be_made_here_is_doubtful_and_not_covered() -> None:
+    read = read_prompt("Use no commas. Use at most 3 bullets. If asked, use no headings.")
+    assert (read.covered, read.doubtful) == (2, 1)
+    wrong = [one._replace(check="nothing.such") if "bullet" in one.check else one for one in read.proposals]
+    chosen = choose(read._replace(proposals=tuple(wrong)))
+    assert (chosen.covered, chosen.doubtful) == (1, 2)
+    assert "# Covered: 1 sentences; doubtful: 2; not covered: 0." in write_suite(chosen, "name", "prompt.md")

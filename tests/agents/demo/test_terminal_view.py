@@ -11,7 +11,7 @@ from tests.agents.demo.rows import follow_up, response
 from turnsignal.agents.demo.live_comparison import ReleaseChange
 from turnsignal.agents.demo.live_statistics import LiveStatistics
 from turnsignal.agents.demo.terminal_view import (
-    Summary,
+    FinalView,
     Texts,
     View,
     Vitals,
@@ -116,7 +116,7 @@ def test_without_colour_the_meaning_stays() -> None:
 
 def test_where_there_is_no_terminal_there_are_no_escapes() -> None:
     assert "\x1b" not in printed(View(worse(), VITALS))
-    assert "\x1b" not in printed(Summary(worse()))
+    assert "\x1b" not in printed(FinalView(worse()))
 
 
 def test_a_terminal_of_ascii_gets_ascii() -> None:
@@ -163,7 +163,7 @@ def test_before_the_first_score_it_says_what_it_waits_for() -> None:
 
 def test_the_view_shows_the_numbers_the_diagnosis_and_the_reason() -> None:
     known = statistics()
-    for shown in (drawn(View(known, VITALS)), printed(Summary(known))):
+    for shown in (drawn(View(known, VITALS)), printed(FinalView(known))):
         for word in ("v1", "0.80", "0.20", "0%", "100%", "high/low/high", "Work on generation.", "The user says so."):
             assert word in shown
     line = describe_state(known, VITALS)

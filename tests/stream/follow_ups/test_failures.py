@@ -157,3 +157,15 @@ def test_an_error_that_is_explained_is_an_answer() -> None:
     for text in ("Failed to load means that the plugin is old.", "If you see “too many requests”, wait a minute."):
         assert not FAILURES.found(text)
     assert FAILURES.found("Too many requests, wait a minute.")
+
+
+def test_what_was_found_ahead_is_found_again_and_does_not_pile_up() -> None:
+    failures = Failures()
+    answers = [("Internal error 500.", True), ("Click Reset and wait for the mail.", False)]
+    assert [failures.find_ahead(text) for text, _ in answers] == [failed for _, failed in answers]
+    for text, failed in answers * 2:  # another string with the same letters, as a conversation's state has it
+        assert failures.found(text.encode().decode()) is failed
+    for number in range(10_050):
+        failures.find_ahead(f"Step {number}: press the button.")
+    assert failures.found("Internal error 500.")
+    assert not failures.found("Step 3: press the button.")

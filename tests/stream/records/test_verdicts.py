@@ -6,7 +6,7 @@ from pydantic import ValidationError
 from turnsignal.agents.commands.schemas import schema_of
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict, VerdictJudge, verdict_id
 
-JUDGE = VerdictJudge("grounded", "openai", "gpt-4o-mini", "gpt-4o-mini-2024", "groundedness", 1, "0123456789ab")
+JUDGE = VerdictJudge("grounded", "openai", "gpt-4o-mini", "groundedness", 1, "0123456789ab", "gpt-4o-mini-2024")
 WHOLE = Verdict(1, "id", "c", "t", "response", "shop", 5.0, "row", "suite", JUDGE, 0.5, value=1.0)
 
 

@@ -1,0 +1,305 @@
+"""`turnsignal judge …`: recorded turns past LLM judges, or what that would send and cost."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from turnsignal.agents.commands.options import (
+    FILES,
+    FORMAT,
+    JSON,
+    MAPPING,
+    STRICT,
+    SUITE,
+    how_to_read,
+    open_console,
+    print_json,
+)
+from turnsignal.agents.process.exits import EXIT_FAILED
+from turnsignal.stream.errors import ConfigError, TurnsignalError
+
+if TYPE_CHECKING:
+    from turnsignal.stream.judging.exchanges import ExchangeRecord
+    from turnsignal.stream.judging.judges import Judge, JudgePart
+    from turnsignal.stream.records.verdicts import Verdict
+    from turnsignal.stream.redaction import Redaction
+    from turnsignal.stream.suite import Suite
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_DRY = "scripted:dry-run"
+_SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
+
+
+@click.command(
+    epilog="Example: turnsignal judge --rubric groundedness --model scripted:overlap turns.jsonl.gz --limit 20"
+)
+@click.argument("files", type=FILES, nargs=-1, required=True)
+@click.option("--rubric", "rubrics", multiple=True, help="Judge of the suite by rubric or name, or a new one.")
+@click.option("--model", help="Who answers, MODEL or ENDPOINT:MODEL.  [that of the suite's judge]")
+@click.option("--limit", type=click.IntRange(1), help="Ask about so many exchanges at most.")
+@click.option("--dry-run", is_flag=True, help="Print prompts and the greatest price, and ask nobody.")
+@click.option("--budget", type=click.FloatRange(0), help="Spend no more than this.  [judging.budget of the suite]")
+@click.option("--recorded", type=FILES, help="Answer with the verdicts of this file instead of asking.")
+@click.option("--out", type=_FILE, help="File of verdicts (.jsonl); what it already holds is not asked for again.")
+@click.option("--suite", "suite_file", type=SUITE, help="Suite with judges.  [TURNSIGNAL_SUITE, or the built-in]")
+@click.option("--redaction", type=SUITE, help="What to take out of texts.  [TURNSIGNAL_REDACTION, or all]")
+@JSON
+@FORMAT
+@MAPPING
+@STRICT
+def judge(
+    files: tuple[Path, ...],
+    *,
+    rubrics: tuple[str, ...],
+    model: str | None,
+    limit: int | None,
+    dry_run: bool,
+    budget: float | None,
+    recorded: Path | None,
+    out: Path | None,
+    suite_file: Path | None,
+    redaction: Path | None,
+    as_json: bool,
+    format_name: str | None,
+    mapping: Path | None,
+    strict: bool,
+) -> None:
+    """Ask LLM judges about recorded answers, or any chat log; with --dry-run, show what would be sent and cost.
+
+    Judges are those of the suite ([[judges]]), or --rubric and --model: answer_relevance, answer_relevancy,
+    completeness, context_recall, context_relevance, factual_correctness, follow_up, groundedness, task_utility, or the
+    path of a rubric of yours (.toml, see `turnsignal schema rubric`).
+
+    \b
+    Models:  gpt-4o-mini  anthropic:…  google:…  ollama:…  scripted:overlap (no model: word overlap)
+             NAME:…  any OpenAI-compatible endpoint   python:MODULE:FUNCTION  one of yours
+    TURNSIGNAL_JUDGE_OPENAI_KEY (or _KEY_FILE), _ANTHROPIC_KEY, …; TURNSIGNAL_JUDGE_<NAME>_URL
+
+    What identifies people is taken out before anything is sent, unless [judging] redact = false. Ends with 1 when
+    nothing could be judged.
+    """
+    import time
+
+    from turnsignal.agents.files.importing import Imported
+    from turnsignal.agents.files.judging import judge_exchanges, load_judges, read_exchanges, redacted_exchanges
+    from turnsignal.agents.files.redacting import suite_in_force
+
+    suite = suite_in_force(
+        suite_file or os.environ.get("TURNSIGNAL_SUITE") or None,
+        redaction or os.environ.get("TURNSIGNAL_REDACTION") or None,
+    )
+    judging = suite.judging if budget is None else suite.judging.model_copy(update={"budget": budget})
+    removing = _redaction(suite)
+    judges = load_judges(_choose(suite, rubrics, model, dry_run=dry_run or recorded is not None), judging, removing)
+    say = partial(click.echo, err=True)
+    with Imported(files, how_to_read(format_name, mapping, strict=strict), say=say) as imported:
+        exchanges = list(_limited(read_exchanges(imported.sources, suite, time.time()), judges, limit))
+    counts: dict[str, int] = {}
+    exchanges = redacted_exchanges(exchanges, removing, counts)
+    if dry_run:
+        _show_plan(judges, exchanges, counts, limit or _SHOWN, as_json=as_json)
+        return
+    from turnsignal.agents.providers.recorded import RecordedVerdicts
+
+    with _kept(out) as (known, on_verdict):
+        verdicts = judge_exchanges(
+            exchanges,
+            judges,
+            judging,
+            os.environ,
+            recorded=None if recorded is None else RecordedVerdicts(_read(recorded)),
+            known=known,
+            on_verdict=on_verdict,
+        )
+    if out is not None:
+        _rewrite(out, known, verdicts)
+    _show(judges, verdicts, counts, out, as_json=as_json)
+    if not any(verdict.unscored is None for verdict in verdicts):
+        click.echo(f"turnsignal: none of {len(verdicts):,} exchanges could be judged", err=True)
+        sys.exit(EXIT_FAILED)
+
+
+def _redaction(suite: "Suite") -> "Redaction | None":
+    from turnsignal.stream.redaction import Redaction
+
+    return suite.redaction or (Redaction() if suite.judging.redact else None)
+
+
+def _choose(suite: "Suite", rubrics: Sequence[str], model: str | None, *, dry_run: bool) -> "list[JudgePart]":
+    """Return the judges to ask: the suite's, some of them, or new ones; raises ConfigError."""
+    from pydantic import ValidationError
+
+    from turnsignal.stream.errors import describe_first_error
+    from turnsignal.stream.judging.judges import JudgePart, check_names
+
+    parts = [part for part in suite.judges if not rubrics or {part.rubric, part.name} & set(rubrics)]
+    missing = [name for name in rubrics if not any(name in (part.rubric, part.name) for part in parts)]
+    if not parts and not missing:
+        raise ConfigError("expected --rubric NAME, or [[judges]] in the suite; got neither")
+    if missing and model is None and not dry_run:
+        msg = f"--model: expected who answers for {missing[0]}, as no judge of the suite has it; got none;"
+        msg_0 = f"{msg} try --model scripted:overlap, or --dry-run"
+        raise ConfigError(msg_0)
+    try:
+        if model is not None:
+            parts = [JudgePart.model_validate({**part.model_dump(), "model": model}) for part in parts]
+        parts += [JudgePart.model_validate({"rubric": name, "model": model or _DRY}) for name in missing]
+        return list(check_names(tuple(parts)))
+    except ValidationError as error:
+        raise ConfigError(describe_first_error(error, "judge")) from None
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
+
+
+def _limited(
+    exchanges: "Iterator[ExchangeRecord]", judges: "Sequence[Judge]", limit: int | None
+) -> "Iterator[ExchangeRecord]":
+    """Give the first exchanges of the stages that are judged, `limit` of each."""
+    left = {judge.chosen.rubric.stage: limit for judge in judges}
+    for exchange in exchanges:
+        count = left.get(exchange.stage, 0)
+        if count is None:
+            yield exchange
+        elif count > 0:
+            left[exchange.stage] = count - 1
+            yield exchange
+        elif all(count == 0 for count in left.values()):
+            return
+
+
+def _show_plan(
+    judges: "Sequence[Judge]",
+    exchanges: "Sequence[ExchangeRecord]",
+    counts: dict[str, int],
+    shown: int,
+    *,
+    as_json: bool,
+) -> None:
+    from turnsignal.agents.files.judging import Previewed, preview
+    from turnsignal.stream.judging.judges import NANO
+
+    plan: list[dict[str, Any]] = []
+    for each in judges:
+        stage = each.chosen.rubric.stage
+        previews = [preview(each, exchange) for exchange in exchanges if exchange.stage == stage]
+        asked = [one for one in previews if isinstance(one, Previewed)]
+        left_out: dict[str, int] = {}
+        for one in previews:
+            if not isinstance(one, Previewed):
+                left_out[str(one.unscored)] = left_out.get(str(one.unscored), 0) + 1
+        known = each.price is not None and each.part.model != _DRY
+        plan.append(
+            {
+                "judge": each.part.name,
+                "rubric": each.chosen.name,
+                "model": None if each.part.model == _DRY else each.part.model,
+                "exchanges": len(asked),
+                "calls": sum(one.calls for one in asked),
+                "likely_tokens": sum(one.prompt.likely_tokens * one.calls for one in asked),
+                "likely_price": sum(one.likely for one in asked) / NANO if known else None,
+                "greatest_price": sum(one.greatest for one in asked) / NANO if known else None,
+                "not_asked": left_out,
+                "prompts": [
+                    {"instructions": one.prompt.instructions, "material": one.prompt.material} for one in asked[:shown]
+                ],
+            }
+        )
+    if as_json:
+        print_json({"judges": plan, "redacted": counts})
+        return
+    for row in plan:
+        _print_plan(row)
+    click.echo(_describe_redaction(counts))
+
+
+def _print_plan(row: dict[str, Any]) -> None:
+    from turnsignal.agents.report.escaping import plain
+
+    for count, prompt in enumerate(row["prompts"], 1):
+        click.echo(f"── {row['judge']}, prompt {count} of {row['exchanges']:,}: instructions")
+        click.echo(prompt["instructions"])
+        click.echo(f"── {row['judge']}, prompt {count} of {row['exchanges']:,}: material")
+        click.echo(plain(prompt["material"], 1_000_000))
+    price = "not known" if row["greatest_price"] is None else f"{row['greatest_price']:.4f} at most"
+    likely = "" if row["likely_price"] is None else f", {row['likely_price']:.4f} probably"
+    click.echo(
+        f"{row['judge']} by {row['model'] or 'nobody yet (--model)'}: {row['exchanges']:,} exchanges,"
+        f" {row['calls']:,} calls, about {row['likely_tokens']:,} tokens; price {price}{likely}"
+    )
+    if row["not_asked"]:
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in row["not_asked"].items())
+        click.echo(f"{row['judge']}: nothing to ask: {reasons}")
+
+
+def _describe_redaction(counts: dict[str, int]) -> str:
+    if not counts:
+        return "Taken out before sending: nothing."
+    return "Taken out before sending: " + ", ".join(f"{kind} {n:,}" for kind, n in sorted(counts.items())) + "."
+
+
+def _show(
+    judges: "Sequence[Judge]",
+    verdicts: "Sequence[Verdict]",
+    counts: dict[str, int],
+    out: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    from turnsignal.agents.report.judged import format_judged, summarize
+    from turnsignal.agents.report.tables import print_lines
+    from turnsignal.stream.records.verdicts import VERDICTS
+
+    by_name = {each.part.name: [one for one in verdicts if one.judge.name == each.part.name] for each in judges}
+    rows = [summarize(each, by_name[each.part.name]) for each in judges]
+    if as_json:
+        dumped = [VERDICTS.dump_python(verdict, mode="json", exclude_none=True) for verdict in verdicts]
+        print_json({"judges": rows, "redacted": counts, "verdicts": dumped})
+        return
+
+    print_lines(open_console(), format_judged(rows, verdicts))
+    click.echo(_describe_redaction(counts))
+    if out is not None:
+        click.echo(f"Wrote {len(verdicts):,} verdicts to {out}; compare them with people: turnsignal measure -h")
+
+
+@contextmanager
+def _kept(out: Path | None) -> "Iterator[tuple[dict[str, Verdict], Callable[[Verdict], None]]]":
+    """Give what the file already holds, and what appends to it."""
+    from turnsignal.agents.files.judging import encode_verdict
+
+    if out is None:
+        yield {}, lambda _: None
+        return
+    known = _read(out) if out.exists() else {}
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with out.open("ab") as file:
+
+            def append(verdict: "Verdict") -> None:
+                file.write(encode_verdict(verdict) + b"\n")
+                file.flush()
+
+            yield known, append
+    except OSError as error:
+        msg = f"{out}: expected a file that can be written, got: {error.strerror}"
+        raise TurnsignalError(msg) from None
+
+
+def _read(path: Path) -> "dict[str, Verdict]":
+    from turnsignal.agents.files.judging import read_verdicts
+
+    return read_verdicts(path)
+
+
+def _rewrite(out: Path, known: "dict[str, Verdict]", verdicts: "Sequence[Verdict]") -> None:
+    """Put the file in order: what it held of other exchanges and judges first, then one verdict of each."""
+    from turnsignal.agents.files.judging import write_verdicts
+
+    new = {verdict.id for verdict in verdicts}
+    write_verdicts(out, [*(verdict for key, verdict in known.items() if key not in new), *verdicts])

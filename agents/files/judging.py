@@ -1,0 +1,237 @@
+"""Judging files: recorded turns through the pipeline to exchanges, and each of them past the judges.
+
+Verdicts are appended to their file as they come, so that a run that is stopped goes on where it was.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+from pydantic import ValidationError
+
+from turnsignal.agents.files.reading import Recording, TurnFile
+from turnsignal.agents.process.memory import kept_memory
+from turnsignal.agents.providers.asking import JudgeAsker, begin_inquiry
+from turnsignal.agents.providers.finding import PYTHON, make_provider
+from turnsignal.agents.providers.lines import EndpointLine
+from turnsignal.agents.providers.protocol import Provider
+from turnsignal.agents.python_checks.host import hosted
+from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangePart, ExchangeRecord
+from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgePart, JudgingPart, is_rubric_file, make_judge
+from turnsignal.stream.judging.material import NothingToJudge, collect_material, redact_exchange
+from turnsignal.stream.judging.prompt import Prompt
+from turnsignal.stream.judging.purse import Purse
+from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric, parse_rubric
+from turnsignal.stream.judging.sampling import is_sampled
+from turnsignal.stream.judging.verdicts import identify, make_unjudged
+from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
+from turnsignal.stream.records.wire import EXCHANGES
+from turnsignal.stream.redaction import Redaction
+from turnsignal.stream.replay import Indexer, Replay
+from turnsignal.stream.suite import Suite
+
+#: reasons that may be gone at the next run, so that the exchange is asked about again
+_PASSING = (Unjudged.BUDGET, Unjudged.TIMEOUT, Unjudged.PROVIDER, Unjudged.PARSE, Unjudged.ERROR, Unjudged.SAMPLED_OUT)
+
+
+def read_exchanges(sources: Sequence[Path | TurnFile], suite: Suite, now: float) -> Iterator[ExchangeRecord]:
+    """Give the exchanges of recorded turns, as a worker would queue them: all of them, with known labels."""
+    queued = suite.model_copy(update={"exchanges": ExchangePart(share=1.0, truth=True)})
+    if suite.redaction is not None:
+        queued = queued.redacted_by(suite.redaction)
+    recording = Recording(sources)
+    indexer = Indexer(now, mend=recording.mend)
+    with kept_memory(), hosted(queued) as ready, ExitStack() as opened:
+        replay = Replay(ready, None, indexer)
+        lines = opened.enter_context(recording.in_order(indexer)).placed()
+        for _, outputs in chain(replay.feed(lines), replay.finish(indexer.end)):
+            for output in outputs:
+                if output.topic == EXCHANGES and output.value is not None:
+                    yield EXCHANGE_RECORDS.validate_json(output.value)
+
+
+def load_rubric(name: str) -> ChosenRubric:
+    """Find a rubric by its name, or read a user's from its file; raises ConfigError."""
+    if not is_rubric_file(name):
+        return choose_rubric(name)
+    try:
+        text = Path(name).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{name}: expected a rubric in TOML, got {error}"
+        raise ConfigError(msg) from None
+    return ChosenRubric(parse_rubric(text, name))
+
+
+def load_judges(parts: Sequence[JudgePart], judging: JudgingPart, redaction: Redaction | None) -> list[Judge]:
+    """Put judges together, with rubrics from files; raises ConfigError."""
+    fingerprint = "" if redaction is None else redaction.fingerprint
+    return [make_judge(part, judging, load_rubric(part.rubric), fingerprint) for part in parts]
+
+
+class Previewed(NamedTuple):
+    """What would be asked about one exchange. likely, greatest: price in billionths, greatest with every try."""
+
+    exchange: ExchangeRecord
+    prompt: Prompt
+    calls: int
+    likely: int
+    greatest: int
+
+
+def preview(judge: Judge, exchange: ExchangeRecord) -> Previewed | Verdict:
+    """Return what would be asked first about an exchange, or the verdict of one that nobody has to be asked about."""
+    try:
+        material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
+    except NothingToJudge as error:
+        return make_unjudged(exchange, judge, error.reason, error.detail)
+    inquiry = begin_inquiry(judge, material)
+    assert inquiry.prompt is not None, "an inquiry begins with a prompt"
+    likely = judge.cost(inquiry.prompt.likely_tokens * inquiry.calls, 200 * inquiry.calls)
+    greatest = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
+    return Previewed(exchange, inquiry.prompt, inquiry.calls, likely, greatest)
+
+
+def judge_exchanges(
+    exchanges: Sequence[ExchangeRecord],
+    judges: Sequence[Judge],
+    judging: JudgingPart,
+    env: Mapping[str, str],
+    *,
+    recorded: Provider | None = None,
+    known: Mapping[str, Verdict] | None = None,
+    on_verdict: Callable[[Verdict], None] = lambda _: None,
+) -> list[Verdict]:
+    """Ask every judge about every exchange of its stage; return the verdicts, by judge, then in the order given.
+
+    recorded: answers in the place of all endpoints; known: earlier verdicts by id, which are not asked for again;
+    on_verdict: called with each new one as it comes. Raises ConfigError before anything is asked.
+    """
+    lines = _lines(judges, judging, env, recorded)
+    purse = Purse(None if judging.budget is None else round(judging.budget * 1e9))
+    run = _Run(lines, purse, known or {}, on_verdict)
+    return asyncio.run(run.ask_all(exchanges, judges))
+
+
+def _lines(
+    judges: Sequence[Judge], judging: JudgingPart, env: Mapping[str, str], recorded: Provider | None
+) -> dict[str, tuple[Provider, EndpointPart]]:
+    found: dict[str, tuple[Provider, EndpointPart]] = {}
+    for judge in judges:
+        name = _line_name(judge)
+        if name not in found:
+            provider = recorded or make_provider(judge.endpoint, judge.model, env)
+            found[name] = provider, judging.endpoints.get(judge.endpoint, EndpointPart())
+    return found
+
+
+def _line_name(judge: Judge) -> str:
+    return judge.part.model if judge.endpoint == PYTHON else judge.endpoint
+
+
+class _Run:
+    """One run over exchanges: as many asked about at once as their endpoints take."""
+
+    def __init__(
+        self,
+        providers: Mapping[str, tuple[Provider, EndpointPart]],
+        purse: Purse,
+        known: Mapping[str, Verdict],
+        on_verdict: Callable[[Verdict], None],
+    ) -> None:
+        self._providers = providers
+        self._purse = purse
+        self._known = known
+        self._on_verdict = on_verdict
+
+    async def ask_all(self, exchanges: Sequence[ExchangeRecord], judges: Sequence[Judge]) -> list[Verdict]:
+        lines = {name: EndpointLine(provider, part) for name, (provider, part) in self._providers.items()}
+        work: dict[str, list[tuple[int, Judge, ExchangeRecord]]] = {name: [] for name in lines}
+        number = 0
+        for judge in judges:
+            for exchange in exchanges:
+                if exchange.stage == judge.chosen.rubric.stage:
+                    work[_line_name(judge)].append((number, judge, exchange))
+                    number += 1
+        verdicts: dict[int, Verdict] = {}
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for name, waiting in work.items():
+                    # An exchange's deadline runs from the moment that it is taken up, so no more than fit are.
+                    todo = iter(waiting)
+                    for _ in range(self._providers[name][1].at_once):
+                        tasks.create_task(self._ask_some(todo, lines[name], verdicts))
+        finally:
+            await asyncio.gather(*(line.close() for line in lines.values()))
+        return [verdicts[index] for index in sorted(verdicts)]
+
+    async def _ask_some(
+        self, todo: Iterator[tuple[int, Judge, ExchangeRecord]], line: EndpointLine, verdicts: dict[int, Verdict]
+    ) -> None:
+        for number, judge, exchange in todo:
+            known = self._known.get(identify(exchange, judge))
+            if known is not None and known.unscored not in _PASSING:
+                known.cached = True
+                verdicts[number] = known
+            elif not is_sampled(exchange.conversation_id.encode(), judge.part.share):
+                detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
+                verdicts[number] = make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
+            else:
+                verdicts[number] = await JudgeAsker(judge, line, self._purse).ask(exchange)
+                self._on_verdict(verdicts[number])
+
+
+def redacted_exchanges(
+    exchanges: Sequence[ExchangeRecord], redaction: Redaction | None, counts: dict[str, int]
+) -> list[ExchangeRecord]:
+    """Return exchanges without what identifies people; counts: replacements by kind are added to it."""
+    if redaction is None:
+        return list(exchanges)
+    return [redact_exchange(exchange, redaction, counts) for exchange in exchanges]
+
+
+def read_verdicts(path: Path) -> dict[str, Verdict]:
+    """Return the verdicts of a file by id, the last one of each; a last line that was not finished is left out.
+
+    Raises TurnsignalError naming file and line for a line that is no verdict.
+    """
+    found: dict[str, Verdict] = {}
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        msg = f"{path}: expected a file of verdicts, got: {error.strerror}"
+        raise TurnsignalError(msg) from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            verdict = VERDICTS.validate_json(line)
+        except ValidationError as error:
+            if number == len(lines):
+                continue  # no newline: the process that wrote it was stopped
+            problem = error.errors(include_url=False)[0]
+            key = ".".join(map(str, problem["loc"])) or "line"
+            msg = f"{path}:{number}: expected a verdict (`turnsignal schema verdict`), got {key}: {problem['msg']}"
+            raise TurnsignalError(msg) from None
+        found[verdict.id] = verdict
+    return found
+
+
+def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
+    """Write a file of verdicts anew, all at once or not at all; raises TurnsignalError."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        draft.write_bytes(b"".join(encode_verdict(verdict) + b"\n" for verdict in verdicts))
+        draft.replace(path)
+    except OSError as error:
+        msg = f"{path}: expected a file that can be written, got: {error.strerror}"
+        raise TurnsignalError(msg) from None
+
+
+def encode_verdict(verdict: Verdict) -> bytes:
+    """Return a verdict as JSON, without what is empty."""
+    return orjson.dumps(VERDICTS.dump_python(verdict, mode="json", exclude_none=True))

@@ -1,0 +1,104 @@
+"""Asking: one exchange and one judge → one verdict, whatever the endpoint does."""
+
+import asyncio
+
+from turnsignal.agents.providers.lines import Attempts, EndpointLine
+from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
+from turnsignal.stream.judging.exchanges import ExchangeRecord
+from turnsignal.stream.judging.inquiry import Inquiry, Judgement
+from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
+from turnsignal.stream.judging.purse import Purse
+from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict, with_costs
+from turnsignal.stream.records.verdicts import MAX_REASONING, Unjudged, Verdict
+
+
+class JudgeAsker:
+    """Ask one judge. line: to its endpoint; purse: what may be spent."""
+
+    def __init__(self, judge: Judge, line: EndpointLine, purse: Purse) -> None:
+        self._judge = judge
+        self._line = line
+        self._purse = purse
+
+    async def ask(self, exchange: ExchangeRecord) -> Verdict:
+        """Return the verdict; never raises for anything that an endpoint or a text does."""
+        judge = self._judge
+        try:
+            material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
+        except NothingToJudge as error:
+            return make_unjudged(exchange, judge, error.reason, error.detail)
+        inquiry = begin_inquiry(judge, material)
+        most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
+        if not self._purse.hold(most):
+            return make_unjudged(
+                exchange, judge, Unjudged.BUDGET, "the budget has no room for the price that it can have"
+            )
+        asked = _Asked(identify(exchange, judge))
+        try:
+            judgement = await self._judge_it(inquiry, asked)
+        finally:
+            self._purse.settle(most, asked.cost)
+        verdict = make_verdict(exchange, judge, judgement)
+        verdict.judge.answered, verdict.cut = asked.model, [*material.cut]
+        return with_costs(verdict, asked.attempts, (asked.tokens_in, asked.tokens_out), asked.cost, asked.latency)
+
+    async def _judge_it(self, inquiry: Inquiry, asked: "_Asked") -> Judgement:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        used = Attempts(begun + self._judge.part.deadline)
+        try:
+            while inquiry.prompt is not None:
+                call = self._call(inquiry, asked.verdict)
+                before = used.made
+                try:
+                    reply = await self._line.ask(call, self._judge.part.attempts, used)
+                finally:
+                    # What a failed call cost nobody says; that it cost nothing would be the wrong guess for a budget.
+                    asked.count(self._judge, call, used.made - before)
+                asked.take(self._judge, call, reply)
+                if reply.problem:
+                    return Judgement(reasoning=reply.problem[:MAX_REASONING], unscored=Unjudged.PARSE)
+                inquiry.on_reply(reply.text)
+        except ProviderError as error:
+            return Judgement(reasoning=str(error)[:MAX_REASONING], unscored=error.reason)
+        finally:
+            asked.attempts, asked.latency = used.made, loop.time() - begun
+        assert inquiry.judgement is not None, "an inquiry without a prompt has a judgement"
+        return inquiry.judgement
+
+    def _call(self, inquiry: Inquiry, verdict: str) -> ProviderCall:
+        part = self._judge.part
+        assert inquiry.prompt is not None, "only an inquiry with a prompt has a call"
+        temperature = None if part.temperature == "unset" else part.temperature
+        model = self._judge.model
+        return ProviderCall(verdict, model, inquiry.prompt, part.max_output, temperature, part.structured, part.timeout)
+
+
+class _Asked:
+    """What asking about one exchange took."""
+
+    def __init__(self, verdict: str) -> None:
+        self.verdict = verdict
+        self.model: str | None = None
+        self.tokens_in = self.tokens_out = self.attempts = self.cost = 0
+        self.latency = 0.0
+
+    def count(self, judge: Judge, call: ProviderCall, made: int) -> None:
+        """Count calls at what they probably cost at most, as long as no usage is known."""
+        self.cost += made * judge.cost(call.prompt.likely_tokens, 0)
+
+    def take(self, judge: Judge, call: ProviderCall, reply: ProviderReply) -> None:
+        """Count a reply by the endpoint's own figures, or by characters where it has none."""
+        text = reply.text or ""
+        tokens_in = call.prompt.likely_tokens if reply.input is None else reply.input
+        tokens_out = len(text) // 4 if reply.output is None else reply.output
+        self.cost += judge.cost(tokens_in, tokens_out) - judge.cost(call.prompt.likely_tokens, 0)
+        self.tokens_in += tokens_in
+        self.tokens_out += tokens_out
+        self.model = reply.model or self.model
+
+
+def begin_inquiry(judge: Judge, material: Material) -> Inquiry:
+    """Begin to ask a judge's rubric about material."""
+    return Inquiry(judge.chosen.rubric, material, judge.chosen.form, judge.chosen.how)

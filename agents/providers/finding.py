@@ -1,0 +1,41 @@
+"""Finding a provider: by the endpoint that a judge's model names."""
+
+import importlib
+from collections.abc import Mapping
+from typing import cast
+
+from turnsignal.agents.providers.endpoints import find_endpoint
+from turnsignal.agents.providers.protocol import Provider
+from turnsignal.agents.providers.scripted import Scripted
+from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.judging.judges import SCRIPTED
+
+PYTHON = "python"
+
+
+def make_provider(endpoint: str, model: str, env: Mapping[str, str]) -> Provider:
+    """Make the provider that answers for an endpoint; of `python`, the model is `module:function`.
+
+    Raises ConfigError where its variables, or the function, are not there or not right.
+    """
+    if endpoint == SCRIPTED:
+        return Scripted()
+    if endpoint == PYTHON:
+        return _own(model)
+    from turnsignal.agents.providers.openai_compatible import OpenAICompatible  # takes half a second
+
+    return OpenAICompatible(find_endpoint(endpoint, env))
+
+
+def _own(name: str) -> Provider:
+    module, _, function = name.partition(":")
+    try:
+        provider = getattr(importlib.import_module(module), function)()
+    except Exception as error:  # whatever a user's module does when it is imported
+        msg = f"model python:{name}: expected python:MODULE:FUNCTION that makes a provider,"
+        msg += f" got {type(error).__name__}: {error}"
+        raise ConfigError(msg) from None
+    if not hasattr(provider, "ask") or not hasattr(provider, "close"):
+        msg = f"model python:{name}: expected a provider with `ask` and `close`, got {type(provider).__name__}"
+        raise ConfigError(msg)
+    return cast("Provider", provider)

@@ -1,0 +1,107 @@
+"""The line to one endpoint: so many calls at once and a minute, tried again where that helps, left alone when down."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aiolimiter import AsyncLimiter
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt, wait_random_exponential
+from tenacity.wait import wait_base
+
+from turnsignal.agents.providers.protocol import Provider, ProviderCall, ProviderError, ProviderReply
+from turnsignal.stream.judging.breaker import EndpointBreaker
+from turnsignal.stream.judging.judges import EndpointPart
+from turnsignal.stream.records.verdicts import Unjudged
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  #: seconds between tries, without a word from the endpoint
+_JITTER = 1.1  #: how much longer than asked for we wait at most, so that not everybody comes back at once
+
+
+@dataclass(slots=True)
+class Attempts:
+    """What one exchange has used up. deadline: on the loop's clock; made: calls that were sent."""
+
+    deadline: float
+    made: int = 0
+
+
+class EndpointLine:
+    """Send calls to one provider. first_wait: seconds before a second try, doubled for each one after it."""
+
+    def __init__(self, provider: Provider, part: EndpointPart, first_wait: float = _FIRST_WAIT) -> None:
+        self._provider = provider
+        self._slots = asyncio.Semaphore(part.at_once)
+        per_minute = part.requests_per_minute
+        # Evenly, not a minute's worth at its beginning: an endpoint's own limits look at seconds, too.
+        self._pace = AsyncLimiter(1, 60 / per_minute) if per_minute else None
+        self._breaker = EndpointBreaker()
+        self._wait = _Waiting(first_wait)
+
+    async def ask(self, call: ProviderCall, attempts: int, used: Attempts) -> ProviderReply:
+        """Send a call, and again where that may help, until the deadline.
+
+        Raises ProviderError: the last one, or `timeout` where the deadline came first.
+        """
+        last: list[ProviderError] = []
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(lambda error: isinstance(error, ProviderError) and error.again),
+            stop=_any(stop_after_attempt(attempts), lambda state: self._is_late(state, used)),
+            wait=self._wait,
+            after=lambda state: last.append(state.outcome.exception()),  # type: ignore[union-attr, arg-type]
+            reraise=True,
+        )
+        try:
+            async with asyncio.timeout_at(used.deadline):
+                return await retrying(self._once, call, used)
+        except TimeoutError:
+            why = f"; the last try: {last[-1]}" if last else ""
+            msg = f"expected a reply before the deadline of the exchange, got none{why}"
+            raise ProviderError(msg, reason=Unjudged.TIMEOUT) from None
+
+    async def close(self) -> None:
+        """Close the provider."""
+        await self._provider.close()
+
+    async def _once(self, call: ProviderCall, used: Attempts) -> ProviderReply:
+        async with self._slots:
+            if self._pace is not None:
+                await self._pace.acquire()
+            if pause := self._breaker.waits(time.monotonic()):
+                msg = f"expected an endpoint that answers, got failures in a row; it is left alone for {pause:.0f} s"
+                raise ProviderError(msg, again=True, after=pause)
+            used.made += 1
+            try:
+                reply = await self._provider.ask(call)
+            except ProviderError as error:
+                if error.down:
+                    self._breaker.on_failure(time.monotonic())
+                else:
+                    self._breaker.on_answer()
+                raise
+            except BaseException:
+                self._breaker.on_nothing()
+                raise
+            self._breaker.on_answer()
+            return reply
+
+    def _is_late(self, state: RetryCallState, used: Attempts) -> bool:
+        """Say whether the deadline comes before the next try could."""
+        return asyncio.get_running_loop().time() + state.upcoming_sleep >= used.deadline
+
+
+class _Waiting(wait_base):
+    """Wait as long as the endpoint asks for and a little more by chance, else longer each time."""
+
+    def __init__(self, first: float) -> None:
+        self._growing = wait_random_exponential(multiplier=first, max=_LONGEST_WAIT)
+
+    def __call__(self, retry_state: RetryCallState) -> float:
+        error = retry_state.outcome.exception() if retry_state.outcome else None
+        after = getattr(error, "after", None)
+        grown = self._growing(retry_state)
+        return grown if after is None else float(after) + min(grown, after * (_JITTER - 1))
+
+
+def _any(*stops: Callable[[RetryCallState], bool]) -> Callable[[RetryCallState], bool]:
+    return lambda state: any(stop(state) for stop in stops)

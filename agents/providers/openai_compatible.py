@@ -1,0 +1,138 @@
+"""Any endpoint that speaks OpenAI's chat completions: OpenAI itself, Anthropic, Google, Ollama, vLLM, a gateway.
+
+Its own retries are off: a call that is not counted would be a call that no budget knows. Replies are read by ourselves,
+as `.parse()` loses the token counts of a reply that does not fit. No redirect is followed, and nothing of the
+environment (OPENAI_API_KEY, OPENAI_ORG_ID, OPENAI_CUSTOM_HEADERS, …) is sent to an endpoint that may be another's.
+"""
+
+import time
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import openai
+
+from turnsignal.agents.providers.endpoints import Endpoint
+from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
+from turnsignal.stream.records.verdicts import Unjudged
+
+_LONGEST_WAIT = 3_600.0  #: seconds that an endpoint may ask us to wait
+_NO_KEY = "none"  #: the client sends one always
+_FINAL = {400: "the request", 401: "the key", 403: "the key", 404: "the model or the URL", 422: "the request"}
+
+
+class OpenAICompatible:
+    """Ask one endpoint."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
+        self._limit = "max_completion_tokens" if endpoint.name == "openai" else "max_tokens"
+        self._sdk = openai.AsyncOpenAI(
+            api_key=endpoint.key.get_secret_value() if endpoint.key else _NO_KEY,
+            base_url=endpoint.url,
+            max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
+        )
+        self._sdk.organization = self._sdk.project = self._sdk.admin_api_key = None
+        self._sdk._custom_headers = {}
+
+    async def ask(self, call: ProviderCall) -> ProviderReply:
+        """Answer one prompt; raises ProviderError."""
+        try:
+            completion = await self._sdk.chat.completions.create(**self._request(call))
+        except openai.APITimeoutError:
+            detail = f"{self._endpoint.name}: no answer within {call.timeout:g} s"
+            raise ProviderError(detail, reason=Unjudged.TIMEOUT, again=True, down=True) from None
+        except openai.APIStatusError as error:
+            raise self._refused(error) from None
+        except openai.APIConnectionError as error:
+            cause = type(error.__cause__ or error).__name__
+            detail = f"{self._endpoint.name}: expected a connection, got {cause}"
+            raise ProviderError(detail, again=True, down=True) from None
+        except (openai.OpenAIError, ValueError, TypeError) as error:
+            raise self._garbage(type(error).__name__) from None
+        return self._read(completion)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._sdk.close()
+
+    def _request(self, call: ProviderCall) -> dict[str, Any]:
+        prompt = call.prompt
+        request: dict[str, Any] = {
+            "model": call.model,
+            "messages": [
+                {"role": "system", "content": prompt.instructions},
+                {"role": "user", "content": prompt.material},
+            ],
+            "timeout": call.timeout,
+            self._limit: call.max_output,
+        }
+        if call.temperature is not None:
+            request["temperature"] = call.temperature
+        if call.structured:
+            schema = {"name": prompt.name, "schema": prompt.schema, "strict": True}
+            request["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return request
+
+    def _read(self, completion: Any) -> ProviderReply:
+        """Read a completion as little as needed: the client takes whatever an endpoint sends for one."""
+        choices = getattr(completion, "choices", None)
+        if not isinstance(choices, list) or not choices or (message := getattr(choices[0], "message", None)) is None:
+            raise self._garbage(type(completion).__name__)
+        usage = getattr(completion, "usage", None)
+        text, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
+        finish = getattr(choices[0], "finish_reason", None)
+        problem = ""
+        if refusal:
+            problem = f"the model refused: {str(refusal)[:200]}"
+        elif finish == "length":
+            problem = "the reply was cut off: max_output of the judge is too small for it"
+        elif finish == "content_filter":
+            problem = "the endpoint's filter kept the reply back"
+        model = getattr(completion, "model", None)
+        return ProviderReply(
+            text if isinstance(text, str) else None,
+            model[:200] if isinstance(model, str) else None,
+            _count(usage, "prompt_tokens"),
+            _count(usage, "completion_tokens"),
+            problem,
+        )
+
+    def _garbage(self, got: str) -> ProviderError:
+        detail = f"{self._endpoint.name}: expected a chat completion, got something else ({got})"
+        return ProviderError(detail, again=True, down=True)
+
+    def _refused(self, error: openai.APIStatusError) -> ProviderError:
+        """Describe a status; what the endpoint says about it is not repeated, as it may hold the key."""
+        status, name = error.status_code, self._endpoint.name
+        if status in (408, 409, 429) or status >= 500:
+            detail = f"{name}: expected an answer, got HTTP status {status}"
+            after = retry_after(error.response.headers.get("retry-after"), time.time())
+            return ProviderError(detail, again=True, after=after, down=status >= 500)
+        if 300 <= status < 400:
+            detail = f"{name}: expected an answer, got a redirect ({status}), which is not followed; mend the URL"
+            return ProviderError(detail, down=True)
+        detail = f"{name}: it refuses {_FINAL.get(status, 'the request')} (HTTP status {status})"
+        return ProviderError(detail, down=status in (401, 403, 404))
+
+
+def retry_after(value: str | None, now: float) -> float | None:
+    """Return the seconds to wait that a Retry-After header asks for, as seconds or as a date; None if it says nothing.
+
+    >>> retry_after("7", 0.0), retry_after("Thu, 01 Jan 1970 00:01:00 GMT", 15.0), retry_after("soon", 0.0)
+    (7.0, 45.0, None)
+    """
+    if value is None:
+        return None
+    text = value.strip()
+    try:
+        seconds = float(text) if text[:1].isdigit() else parsedate_to_datetime(text).timestamp() - now
+    except (ValueError, OverflowError):
+        return None
+    return min(_LONGEST_WAIT, max(0.0, seconds))
+
+
+def _count(usage: Any, name: str) -> int | None:
+    count = getattr(usage, name, None)
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 10**12 else None

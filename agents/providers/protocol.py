@@ -1,0 +1,67 @@
+"""What a provider is: something that answers one prompt, or says why not."""
+
+from typing import NamedTuple, Protocol
+
+from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.judging.prompt import Prompt
+from turnsignal.stream.records.verdicts import Unjudged
+
+
+class ProviderCall(NamedTuple):
+    """One call. verdict: id of the verdict that it is for; temperature: None leaves it to the endpoint."""
+
+    verdict: str
+    model: str
+    prompt: Prompt
+    max_output: int
+    temperature: float | None
+    structured: bool
+    timeout: float
+
+
+class ProviderReply(NamedTuple):
+    """What came back. text: None where the model wrote none; problem: why it cannot be read, as when it was cut off.
+
+    model: that says it answered; input, output: tokens as the endpoint counted them, None where it did not.
+    """
+
+    text: str | None
+    model: str | None = None
+    input: int | None = None
+    output: int | None = None
+    problem: str = ""
+
+
+class ProviderError(TurnsignalError):
+    """Say why there is no reply, without anything secret.
+
+    reason: of the verdict; again: whether another try may help; after: seconds to wait before it, if the endpoint
+    says; down: whether the endpoint as a whole fails, and not only this call.
+    """
+
+    def __init__(
+        self,
+        detail: str,
+        *,
+        reason: Unjudged = Unjudged.PROVIDER,
+        again: bool = False,
+        after: float | None = None,
+        down: bool = False,
+    ) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.again = again
+        self.after = after
+        self.down = down
+
+
+class Provider(Protocol):
+    """Who answers. A user's own is made by a function without arguments, named as model `python:module:function`."""
+
+    async def ask(self, call: ProviderCall) -> ProviderReply:
+        """Answer one prompt; raises ProviderError. May be called many times at once."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections. Called once."""
+        ...

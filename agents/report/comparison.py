@@ -1,0 +1,107 @@
+"""What a comparison says: which scores differ and by how much, which labels changed, and where to look."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Column
+from rich.text import Text
+
+from turnsignal.agents.report.escaping import plain
+from turnsignal.agents.report.tables import add, fold, indent, make_table, number, write_number
+from turnsignal.stream.reports.paired import EQUIVALENT, IDENTICAL
+from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
+
+_ORDER = (WORSE, BETTER, CHANGED)
+_STYLES = {WORSE: "red", BETTER: "green", CHANGED: "yellow"}
+_LABELS = 5  # changes of labels that are shown of a scorer
+_EXPLANATION = 120  # characters
+
+
+def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> Iterator[RenderableType]:
+    """Give a sentence, the scores that differ, the labels that changed, and the conversations that moved most.
+
+    names: of both sides, as the user knows them.
+    """
+    figures: Mapping[str, Mapping[str, Any]] = comparison["figures"]
+    before, after = (plain(name, 60) for name in names)
+    yield Text(
+        f"{comparison['exchanges']:,} exchanges of {comparison['conversations']:,} conversations: {before} → {after}"
+    )
+    named = [(name, figure) for name, figure in figures.items() if figure["verdict"] in _ORDER]
+    yield Text(_sentence(named, after), style="bold")
+    for which, side in (("only_before", before), ("only_after", after)):
+        if comparison[which]:
+            listed = ", ".join(plain(name, 60) for name in comparison[which])
+            yield Text(f"Not compared, only in {side}: {listed}")
+    yield from _figures(figures)
+    yield from _labels(comparison["labels"])
+    yield from _moved(comparison["moved"])
+
+
+def _sentence(named: list[tuple[str, Mapping[str, Any]]], after: str) -> str:
+    if not named:
+        return "No difference is shown in any score."
+    parts = []
+    for verdict in _ORDER:
+        of = [
+            f"{plain(name, 60)} {write_number(figure['value'])}"
+            for name, figure in named
+            if figure["verdict"] == verdict
+        ]
+        if of:
+            parts.append(f"{verdict}: {', '.join(of)}")
+    return f"With {after} {'; '.join(parts)}"
+
+
+def _figures(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableType]:
+    differing = [(name, figure) for name, figure in figures.items() if figure["verdict"] != IDENTICAL]
+    if differing:
+        columns = [number("difference"), number("95 %"), number("conversations"), number("least shown")]
+        table, drawn = make_table(fold("score", width=14), *columns, Column("verdict", ratio=1))
+        rank = {verdict: place for place, verdict in enumerate(_ORDER)}
+        for name, figure in sorted(differing, key=lambda item: (rank.get(item[1]["verdict"], len(rank)), item[0])):
+            interval = f"{write_number(figure['low'])} to {write_number(figure['high'])}"
+            verdict = Text(figure["verdict"], style=_STYLES.get(figure["verdict"], ""))
+            if "why" in figure:
+                verdict.append(
+                    f" ({plain(figure['why'], 80)})"
+                    if figure["verdict"] == EQUIVALENT
+                    else f": {plain(figure['why'], 80)}"
+                )
+            cells = [write_number(figure["value"]), interval, f"{figure['n']:,}", f"{figure['least_shown']:.3f}"]
+            add(table, [plain(name, 60), *cells, verdict])
+        yield drawn
+        yield Text("least shown: a difference of that size would have been shown in 80 of 100 such recordings")
+    same = [plain(name, 60) for name, figure in figures.items() if figure["verdict"] == IDENTICAL]
+    if same:
+        yield Text(f"The same in every exchange: {', '.join(same)}")
+
+
+def _labels(labels: Mapping[str, list[Mapping[str, Any]]]) -> Iterator[RenderableType]:
+    if not labels:
+        return
+    table, drawn = make_table(
+        fold("score", width=14), fold("before"), fold("after"), number("exchanges"), title="Labels that changed"
+    )
+    for name, changes in labels.items():
+        for change in changes[:_LABELS]:
+            add(table, [plain(name, 60), plain(change["before"], 40), plain(change["after"], 40), f"{change['n']:,}"])
+    yield drawn
+
+
+def _moved(moved: list[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    if not moved:
+        return
+    yield Text()
+    yield Text("Conversations that moved most", style="bold")
+    for change in moved:
+        head = f"{plain(change['conversation_id'], 60)}  {plain(change['turn_id'], 40)}  {plain(change['scorer'], 40)}"
+        yield Text(head)
+        yield indent([(f"  {side}", _describe(change[side])) for side in ("before", "after")])
+
+
+def _describe(score: Mapping[str, Any]) -> str:
+    label = f" {plain(score['label'], 40)}" if score["label"] else ""
+    why = f": {plain(score['explanation'], _EXPLANATION)}" if score["explanation"] else ""
+    return f"{score['value']:.2f}{label}{why}"

@@ -1,0 +1,43 @@
+"""The circuit breaker of an endpoint: after failures in a row it is left alone, for longer each time it fails again."""
+
+AFTER = 5  #: failures in a row
+FIRST, LONGEST = 10.0, 300.0  #: seconds for which it is left alone
+
+
+class EndpointBreaker:
+    """Count an endpoint's failures in a row; `now` is in seconds of any clock that never goes back."""
+
+    __slots__ = ("_failures", "_pause", "_trying", "_until")
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._pause = FIRST
+        self._until = float("-inf")
+        self._trying = False
+
+    def waits(self, now: float) -> float:
+        """Return for how many seconds it is not to be asked, 0 when it may be; then one call at a time tries it."""
+        if self._failures < AFTER:
+            return 0.0
+        if now < self._until:
+            return self._until - now
+        if self._trying:
+            return 1.0
+        self._trying = True
+        return 0.0
+
+    def on_answer(self) -> None:
+        """Note that it answered."""
+        self._failures, self._pause, self._trying = 0, FIRST, False
+
+    def on_failure(self, now: float) -> None:
+        """Note that it failed."""
+        self._failures += 1
+        if self._failures >= AFTER and (self._trying or self._failures == AFTER):
+            self._until = now + self._pause
+            self._pause = min(LONGEST, 2 * self._pause)
+        self._trying = False
+
+    def on_nothing(self) -> None:
+        """Note that a call ended without saying anything about the endpoint, as when it was cancelled."""
+        self._trying = False

@@ -1,0 +1,191 @@
+"""Judges: who is asked which rubric, by which model, at what price; `[[judges]]` and `[judging]` of a suite.
+
+They stand in the suite and not in its fingerprint: a verdict carries the digest of its own judge.
+"""
+
+from hashlib import blake2b
+from pathlib import PurePath
+from typing import Annotated, Any, Literal, NamedTuple
+
+import orjson
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from turnsignal.stream.durations import Duration
+from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.judging.material import MAX_INPUT
+from turnsignal.stream.judging.rubric import Ratio, Word
+from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric
+
+OPENAI, SCRIPTED = "openai", "scripted"
+FREE = ("scripted", "ollama")  #: endpoints whose calls cost nothing unless the suite says so
+NANO = 1_000_000_000  #: parts of the currency in which money is counted, so that sums are exact
+
+Amount = Annotated[float, Field(ge=0, le=1_000_000)]
+
+
+class _JudgingPart(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class PricePart(_JudgingPart):
+    """What a model costs, in your currency for a million tokens."""
+
+    input: Amount
+    output: Amount
+
+
+class EndpointPart(_JudgingPart):
+    """What an endpoint takes. at_once: calls in flight; requests_per_minute: 0 for no limit."""
+
+    at_once: Annotated[int, Field(ge=1, le=1_000)] = 8
+    requests_per_minute: Annotated[int, Field(ge=0, le=1_000_000)] = 0
+
+
+class JudgingPart(_JudgingPart):
+    """What all judges have in common.
+
+    budget: for a day, in the currency of `prices`, None for no limit; max_age: an exchange that waited for longer is
+    not asked about any more; redact: take out what identifies people before anything is sent; prices, endpoints: by
+    model (`gpt-4o-mini` or `endpoint:model`) and by endpoint.
+    """
+
+    budget: Amount | None = None
+    max_age: Duration = 3600.0
+    redact: bool = True
+    prices: dict[str, PricePart] = Field(default_factory=dict)
+    endpoints: dict[Word, EndpointPart] = Field(default_factory=dict)
+
+
+def _known_rubric(name: str) -> str:
+    if not is_rubric_file(name):
+        try:
+            choose_rubric(name)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+    return name
+
+
+def _readable_model(text: str) -> str:
+    endpoint, model = split_model(text)
+    if not endpoint.replace("_", "").isalnum() or not endpoint.isascii() or endpoint != endpoint.lower() or not model:
+        msg = f"expected MODEL or ENDPOINT:MODEL, such as gpt-4o-mini or ollama:llama3; got {text!r}"
+        raise ValueError(msg)
+    return text
+
+
+class JudgePart(_JudgingPart):
+    """One judge.
+
+    rubric: a name with parameters, or the path of a TOML file; model: MODEL (of openai) or ENDPOINT:MODEL; share: of
+    conversations, the same ones for every judge; attempts, timeout: calls for one reply, and seconds for each;
+    deadline: seconds for one exchange, waiting included; max_input: bytes of texts that are sent, max_output: tokens
+    that may come back; temperature: `unset` leaves it to the endpoint; structured: ask for a reply by JSON schema.
+    """
+
+    rubric: Annotated[str, Field(max_length=500), AfterValidator(_known_rubric)]
+    model: Annotated[str, Field(max_length=200), AfterValidator(_readable_model)]
+    name: Word = ""  # filled from the rubric
+    share: Ratio = 1.0
+    attempts: Annotated[int, Field(ge=1, le=10)] = 4
+    timeout: Annotated[Duration, Field(le=3_600)] = 60.0
+    deadline: Annotated[Duration, Field(le=3_600)] = 180.0
+    max_input: Annotated[int, Field(ge=10_000, le=1_000_000)] = MAX_INPUT
+    max_output: Annotated[int, Field(ge=16, le=100_000)] = 2_048
+    temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] = 0.0
+    structured: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, data: Any) -> Any:
+        if isinstance(data, dict) and not data.get("name") and isinstance(data.get("rubric"), str):
+            name = data["rubric"]
+            return data | {"name": PurePath(name).stem if is_rubric_file(name) else name.partition("(")[0]}
+        return data
+
+
+class Judge(NamedTuple):
+    """A judge ready to be asked. endpoint, model: who answers; price: None where it is not known."""
+
+    part: JudgePart
+    chosen: ChosenRubric
+    endpoint: str
+    model: str
+    price: PricePart | None
+    redaction: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Digest of everything that decides its verdicts: 12 hex digits."""
+        asked = self.part.model_dump(mode="json", include={"name", "model", "max_input", "max_output", "temperature"})
+        content = [asked, self.part.structured, self.chosen.digest, self.redaction]
+        return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()
+
+    def cost(self, tokens_in: int, tokens_out: int) -> int:
+        """Return what tokens cost, in billionths of the currency, rounded up; 0 where the price is not known."""
+        if self.price is None:
+            return 0
+        return -int(-(tokens_in * self.price.input + tokens_out * self.price.output) * NANO // 1_000_000)
+
+    def greatest_cost(self, calls: int, most_tokens: int) -> int:
+        """Return the most that an inquiry can cost, every call repeated as often as allowed.
+
+        most_tokens: of all its prompts together; what one call gives, every later one may be given to read.
+        """
+        output = self.part.max_output
+        echoed = output * calls * (calls - 1) // 2
+        return self.part.attempts * self.cost(most_tokens + echoed, output * calls)
+
+
+def make_judge(part: JudgePart, judging: JudgingPart, chosen: ChosenRubric, redaction: str = "") -> Judge:
+    """Put a judge together. redaction: fingerprint of what is taken out before, "" for nothing.
+
+    Raises ConfigError where a budget is set and what the model costs is not known.
+    """
+    endpoint, model = split_model(part.model)
+    price = judging.prices.get(part.model) or judging.prices.get(model)
+    if price is None and endpoint in FREE:
+        price = PricePart(input=0.0, output=0.0)
+    if price is None and judging.budget is not None:
+        msg = f"judging.prices: expected what {part.model} costs, as judging.budget is set; got none: add"
+        msg += f' [judging.prices."{part.model}"] with input and output for a million tokens'
+        raise ConfigError(msg)
+    return Judge(part, chosen, endpoint, model, price, redaction)
+
+
+def split_model(text: str) -> tuple[str, str]:
+    """Return endpoint and model of a model string.
+
+    >>> split_model("ollama:llama3:8b"), split_model("gpt-4o")
+    (('ollama', 'llama3:8b'), ('openai', 'gpt-4o'))
+    """
+    endpoint, colon, model = text.partition(":")
+    return (endpoint, model) if colon else (OPENAI, text)
+
+
+def is_rubric_file(name: str) -> bool:
+    """Whether a judge's rubric is the path of a file."""
+    return name.endswith(".toml")
+
+
+def check_names(judges: tuple[JudgePart, ...]) -> tuple[JudgePart, ...]:
+    """Return judges of different names; raises ValueError where two have the same."""
+    names = [judge.name for judge in judges]
+    if twice := {name for name in names if names.count(name) > 1}:
+        msg = f"expected judges of different names, got {min(twice)} twice: give each a name"
+        raise ValueError(msg)
+    return judges
+
+
+def same_family(judge: str, judged: str | None) -> bool:
+    """Whether a judge's model is of the family of the model that it judges, which it may favour.
+
+    >>> same_family("gpt-4o", "gpt-3.5-turbo"), same_family("gpt-4o", "claude-3-5-sonnet"), same_family("gpt-4o", None)
+    (True, False, False)
+    """
+    return judged is not None and _family(judge) == _family(judged) != ""
+
+
+def _family(model: str) -> str:
+    name = model.rpartition("/")[2].lower()
+    word = "".join(letter if letter.isalpha() else " " for letter in name).split()
+    return {"o": "gpt", "chatgpt": "gpt"}.get(word[0], word[0]) if word else ""

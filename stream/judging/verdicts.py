@@ -1,0 +1,73 @@
+"""Making verdicts: the exchange's identification, the judge's, and what came of asking."""
+
+from turnsignal.stream.judging.exchanges import ExchangeRecord
+from turnsignal.stream.judging.inquiry import Judgement
+from turnsignal.stream.judging.judges import NANO, Judge
+from turnsignal.stream.records.scores import row_id
+from turnsignal.stream.records.verdicts import (
+    MAX_REASONING,
+    Unjudged,
+    Verdict,
+    VerdictJudge,
+    VerdictTokens,
+    verdict_id,
+)
+
+JUDGE = "judge"  #: the step of a cascade that decided
+
+
+def identify(exchange: ExchangeRecord, judge: Judge) -> str:
+    """Return the id of the verdict of a judge on an exchange; of schema 1, which names no row, by what it is about."""
+    row = exchange.row or row_id(
+        exchange.conversation_id, exchange.turn_id, exchange.stage, exchange.follow_up_id or exchange.turn_id, ""
+    )
+    return verdict_id(row, judge.digest)
+
+
+def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -> Verdict:
+    """Return the verdict for a judgement, without what asking took."""
+    chosen = judge.chosen
+    judged_by = VerdictJudge(
+        judge.part.name,
+        judge.endpoint,
+        judge.model,
+        chosen.name,
+        chosen.rubric.version,
+        chosen.digest,
+    )
+    return Verdict(
+        1,
+        identify(exchange, judge),
+        exchange.conversation_id,
+        exchange.turn_id,
+        exchange.stage,
+        exchange.assistant,
+        exchange.time,
+        exchange.row,
+        exchange.suite,
+        judged_by,
+        min(exchange.inclusion, judge.part.share),  # of nested samples
+        exchange.version,
+        exchange.model,
+        exchange.platform,
+        exchange.environment,
+        exchange.follow_up_id,
+        judgement.label,
+        judgement.value,
+        judgement.reasoning[:MAX_REASONING],
+        judgement.claims,
+        judgement.unscored,
+        None if judgement.unscored else JUDGE,
+    )
+
+
+def make_unjudged(exchange: ExchangeRecord, judge: Judge, reason: Unjudged, detail: str) -> Verdict:
+    """Return the verdict for an exchange that was not judged; detail: why, in a sentence."""
+    return make_verdict(exchange, judge, Judgement(reasoning=detail, unscored=reason))
+
+
+def with_costs(verdict: Verdict, attempts: int, tokens: tuple[int, int], cost: int, latency: float) -> Verdict:
+    """Put down what a verdict took. cost: in billionths of the currency; latency: seconds."""
+    verdict.attempts, verdict.tokens, verdict.latency = attempts, VerdictTokens(*tokens), round(latency, 3)
+    verdict.cost = cost / NANO
+    return verdict

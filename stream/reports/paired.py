@@ -1,0 +1,240 @@
+"""Paired: two replays of the same turns, under two suites or two versions of the code, row by row.
+
+What differs lies within an exchange, so differences are taken there, and a conversation is the unit that they are
+uncertain by: the variance of their mean is the cluster-robust one of a ratio (Cameron and Miller 2015; Miller 2024,
+arXiv 2411.00640, paired differences). Words of comparison follow the one promise of `stream.statistics.claims`.
+"""
+
+import heapq
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.statistics.claims import SAME, SMALL, Claim, claims, coverage_name
+from turnsignal.stream.statistics.intervals import Clusters, Difference, Z, t_quantile, t_tails
+
+POWER = 0.8416212335729143  #: 80 % quantile of the normal distribution
+IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
+SHOWN = 10  #: conversations that moved most
+
+_Row = Mapping[str, Any]
+_Place = tuple[str, str, str, str | None, str | None]  # conversation, turn, stage, follow-up, feedback
+_MOST_WAITING = 100_000  # rows of one side that the other has not yet: more are not of the same turns
+
+
+class SideScore(NamedTuple):
+    """What one side says of an exchange by one scorer."""
+
+    value: float | None
+    label: str | None
+    explanation: str | None
+
+
+class Moved(NamedTuple):
+    """The conversation that moved by so much over all scorers, and where most.
+
+    by: sum of absolute differences; scorer, turn_id, before, after: the greatest of them.
+    """
+
+    by: float
+    conversation_id: str
+    turn_id: str
+    scorer: str
+    before: SideScore
+    after: SideScore
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        sides = {"before": self.before._asdict(), "after": self.after._asdict()}
+        return {**self._asdict(), "by": round(self.by, 6), **sides}
+
+
+class PairedScores:
+    """Two sides of the same turns, row by row: `add` every pair of rows, then `differences`, `labels` and `moved`."""
+
+    def __init__(self) -> None:
+        self.exchanges = 0
+        self._sums: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
+        self._coverage: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
+        self.labels: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
+        self.one_sided: tuple[set[str], set[str]] = (set(), set())
+        self._by: defaultdict[str, float] = defaultdict(float)
+        self._most: dict[str, Moved] = {}
+
+    def add(self, before: _Row, after: _Row) -> None:
+        """Take in what both sides say of one exchange at one stage."""
+        conversation, turn = before["conversation_id"], before["turn_id"]
+        mine, theirs = _scores(before), _scores(after)
+        self.one_sided[0].update(mine.keys() - theirs.keys())
+        self.one_sided[1].update(theirs.keys() - mine.keys())
+        self.exchanges += 1
+        for name in mine.keys() & theirs.keys():
+            old, new = mine[name], theirs[name]
+            covered = self._coverage[name][conversation]
+            covered[0] += 1
+            covered[1] += (new.value is not None) - (old.value is not None)
+            if old.label is not None and new.label is not None and old.label != new.label:
+                self.labels[name][old.label, new.label] += 1
+            if old.value is None or new.value is None:
+                continue
+            change = new.value - old.value
+            sums = self._sums[name][conversation]
+            sums[0] += 1
+            sums[1] += change
+            if change:
+                self._move(conversation, Moved(abs(change), conversation, turn, name, old, new))
+
+    def _move(self, conversation: str, moved: Moved) -> None:
+        self._by[conversation] += moved.by
+        most = self._most.get(conversation)
+        if most is None or moved.by > most.by:
+            self._most[conversation] = moved
+
+    def moved(self) -> list[Moved]:
+        """Return the conversations that moved most, the furthest first."""
+        names = heapq.nsmallest(SHOWN, self._by, key=lambda name: (-self._by[name], name))
+        return [self._most[name]._replace(by=self._by[name]) for name in names]
+
+    def differences(self) -> dict[str, Difference]:
+        """Return after − before of each scorer that has values on both sides."""
+        return {name: paired_difference(_clusters(of)) for name, of in sorted(self._sums.items())}
+
+    def coverages(self) -> dict[str, Difference]:
+        """Return after − before of the share of exchanges that each scorer could score."""
+        return {coverage_name(name): paired_difference(_clusters(of)) for name, of in sorted(self._coverage.items())}
+
+    def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
+        """Return all of it as JSON has it; arguments as in `claimed`."""
+        named, deltas = self.claimed(primary, least_change, minimum), self.differences()
+        return {
+            "exchanges": self.exchanges,
+            "conversations": max((delta.n for delta in deltas.values()), default=0),
+            "primary": primary,
+            "figures": {name: _figure(delta, named[name]) for name, delta in deltas.items()},
+            "labels": {
+                name: [{"before": before, "after": after, "n": n} for (before, after), n in counts.most_common(SHOWN)]
+                for name, counts in sorted(self.labels.items())
+            },
+            "only_before": sorted(self.one_sided[0]),
+            "only_after": sorted(self.one_sided[1]),
+            "moved": [moved.as_json() for moved in self.moved()],
+        }
+
+    def claimed(self, primary: str, least_change: float, minimum: int) -> dict[str, Claim]:
+        """Say of each scorer whether it is better, worse, changed, equivalent, or not known.
+
+        primary: the one that the comparison is about; least_change: the smallest difference worth naming; minimum:
+        conversations beneath which nothing is said.
+        """
+        deltas = self.differences()
+        enough = {name: delta for name, delta in deltas.items() if delta.n >= minimum}
+        covered = {name: delta for name, delta in self.coverages().items() if delta.n >= minimum}
+        named = claims(enough, covered, primary, least_change)
+        return {name: _reworded(named.get(name), delta, least_change) for name, delta in deltas.items()}
+
+
+def paired_difference(sums: Clusters) -> Difference:
+    """Return the mean of differences from −1 to 1 within conversations, with its interval by t.
+
+    Differences that are all the same leave no spread to judge by. All 0, they are no difference, and p is 1; else the
+    widest that a mean of so many conversations can have is taken.
+    """
+    n, mean = round(sums.n), sums.total / sums.turns
+    meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
+    if not sums.total2:
+        return Difference(0.0, 0.0, 0.0, n, 1.0)
+    if n < 2 or meat <= 1e-12 * sums.turns2:
+        error = math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
+    else:
+        error = math.sqrt(meat * n / (n - 1)) / sums.turns
+    degrees = max(1, n - 1)
+    half = t_quantile(degrees) * error
+    return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half), n, t_tails(abs(mean) / error, degrees))
+
+
+def least_shown(delta: Difference) -> float:
+    """Return the smallest difference that this comparison would have shown in 80 of 100 cases."""
+    half = (delta.high - delta.low) / 2
+    return half * (Z + POWER) / t_quantile(max(1, delta.n - 1))
+
+
+def conversations_needed(delta: Difference, wanted: float) -> int:
+    """Return how many conversations like these it takes to show a difference in 80 of 100 cases."""
+    return math.ceil(delta.n * (least_shown(delta) / wanted) ** 2)
+
+
+def replaced_rows(rows: Iterable[_Row]) -> set[str]:
+    """Return the ids of the rows that later ones correct."""
+    return {replaced for row in rows if (replaced := row.get("replaces")) is not None}
+
+
+def pair_rows(before: Iterable[_Row], after: Iterable[_Row]) -> Iterator[tuple[_Row, _Row]]:
+    """Give the rows of the same exchange and stage of two replays, those left out that later ones correct.
+
+    Both come in the order in which they were written, which is the same but for what a suite changes. Raises
+    TurnsignalError with the first row that only one side has.
+    """
+    waiting: tuple[dict[_Place, _Row], dict[_Place, _Row]] = ({}, {})
+    for rows in zip_longest(before, after):
+        for side, row in enumerate(rows):
+            if row is None:
+                continue
+            place = _place(row)
+            other = waiting[1 - side].pop(place, None)
+            if other is None:
+                waiting[side][place] = row
+            else:
+                yield (row, other) if side == 0 else (other, row)
+        if len(waiting[0]) + len(waiting[1]) > _MOST_WAITING:
+            break
+    for side, name in ((0, "first"), (1, "second")):
+        if waiting[side]:
+            conversation, turn, stage, *_ = next(iter(waiting[side]))
+            msg = (
+                f"expected two replays of the same turns, got turn {turn!r} of {conversation!r} (stage {stage}) in the"
+                f" {name} alone"
+            )
+            raise TurnsignalError(msg)
+
+
+def _place(row: _Row) -> _Place:
+    feedback = row.get("feedback") or {}
+    return row["conversation_id"], row["turn_id"], row["stage"], row.get("follow_up"), feedback.get("id")
+
+
+def _figure(delta: Difference, claim: Claim) -> dict[str, Any]:
+    figure: dict[str, Any] = {name: round(getattr(delta, name), 6) for name in ("value", "low", "high")}
+    figure |= {"n": delta.n, "p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}")}
+    figure |= {"verdict": claim.wording, "least_shown": round(least_shown(delta), 6)}
+    return figure | ({"why": claim.why} if claim.why else {})
+
+
+def _reworded(claim: Claim | None, delta: Difference, least_change: float) -> Claim:
+    if not (delta.value or delta.low or delta.high):
+        return Claim(IDENTICAL, 1.0)
+    if claim is None:
+        return Claim(TOO_FEW, 1.0)
+    if claim.wording in (SAME, SMALL) and max(abs(delta.low), abs(delta.high)) < least_change:
+        return claim._replace(wording=EQUIVALENT, why=f"within ±{least_change:g}")
+    return claim
+
+
+def _scores(row: _Row) -> dict[str, SideScore]:
+    return {
+        score["scorer"]: SideScore(score.get("value"), score.get("label"), score.get("explanation"))
+        for score in row["scores"]
+    }
+
+
+def _clusters(by_conversation: Mapping[str, list[float]]) -> Clusters:
+    sums = Clusters()
+    for name in sorted(by_conversation):
+        sums.add(*by_conversation[name])
+    return sums
+
+
+def _zeros() -> list[float]:
+    return [0.0, 0.0]

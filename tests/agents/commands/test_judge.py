@@ -1,0 +1,188 @@
+"""`turnsignal judge` on files: what it would send, what it sends, what it writes, and how it goes on."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner, Result
+
+from turnsignal.agents.cli import turnsignal
+from turnsignal.agents.files.judging import read_verdicts
+from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.stream.records.verdicts import Unjudged
+from turnsignal.stream.testing import make_record
+
+SUITE = """
+[judging.prices."dear"]
+input = 1000.0
+output = 1000.0
+[[judges]]
+name = "grounded"
+rubric = "groundedness"
+model = "scripted:overlap"
+[[judges]]
+rubric = "follow_up"
+model = "scripted:rules"
+share = 0.5
+"""
+DOCUMENTS = [{"doc_id": "kb/1", "text": "The warranty of the kettle is two years."}]
+
+
+@pytest.fixture
+def turns(tmp_path: Path) -> Path:
+    """Six conversations of a question, an answer, and a follow-up with an address in it."""
+    lines = []
+    for n in range(6):
+        said = (
+            ("user", "How long is the warranty of the kettle?", {}),
+            ("assistant", "The warranty of the kettle is two years [1].", {"retrieved": DOCUMENTS}),
+            ("user", "Thanks, mail it to ann@example.org!", {}),
+        )
+        for second, (role, text, more) in enumerate(said):
+            record = make_record(0, second + 10 * n, f"c{n}", turn_id=f"t{second}", role=role, text=text, **more)
+            lines.append(record.value or b"")
+    path = tmp_path / "turns.jsonl"
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    (tmp_path / "suite.toml").write_text(SUITE)
+    return path
+
+
+def run(turns: Path, *arguments: str, fine: bool = True) -> Result:
+    suite = str(turns.with_name("suite.toml"))
+    result = CliRunner().invoke(turnsignal, ["judge", str(turns), "--suite", suite, *arguments])
+    if fine:
+        assert result.exit_code == 0, result.output
+    return result
+
+
+def as_json(turns: Path, *arguments: str) -> Any:
+    return orjson.loads(run(turns, "--json", *arguments).stdout)
+
+
+def test_the_suites_judges_are_asked_and_their_figures_shown(turns: Path) -> None:
+    shown = as_json(turns)
+    grounded, follow_up = shown["judges"]
+    assert (grounded["judge"], grounded["judged"], grounded["mean"]) == ("grounded", 6, 1.0)
+    assert grounded["also"] == {"strict": 1.0}
+    assert follow_up["labels"] == {"thanks": follow_up["judged"]}
+    assert follow_up["judged"] + follow_up["unscored"].get("sampled_out", 0) == 6
+    assert 0 < follow_up["judged"] < 6
+    assert {verdict["inclusion"] for verdict in shown["verdicts"]} == {1.0, 0.5}
+    assert "grounded" in run(turns).stdout
+
+
+def test_a_dry_run_shows_prompts_without_what_identifies_people_and_the_greatest_price(turns: Path) -> None:
+    shown = as_json(turns, "--dry-run", "--rubric", "follow_up", "--model", "dear", "--limit", "2")
+    (plan,) = shown["judges"]
+    assert (plan["exchanges"], plan["calls"], len(plan["prompts"])) == (2, 2, 2)
+    assert plan["greatest_price"] > plan["likely_price"] > 0
+    assert orjson.loads(plan["prompts"][0]["material"])["follow_up"] == "Thanks, mail it to [email]!"
+    assert shown["redacted"] == {"email": 2}
+    text = run(turns, "--dry-run").stdout
+    assert "material" in text
+    assert "Taken out before sending: email 6." in text
+    assert "ann@" not in text
+
+
+def test_a_dry_run_needs_no_model_and_says_so(turns: Path) -> None:
+    assert "by nobody yet (--model): 6 exchanges" in run(turns, "--dry-run", "--rubric", "task_utility").stdout
+
+
+def test_texts_are_sent_as_they_are_where_the_suite_says_so(turns: Path) -> None:
+    suite = turns.with_name("suite.toml")
+    suite.write_text("[judging]\nredact = false\n" + SUITE)
+    assert as_json(turns, "--dry-run")["redacted"] == {}
+
+
+def test_what_the_file_holds_is_not_asked_for_again(turns: Path, tmp_path: Path) -> None:
+    out = tmp_path / "verdicts.jsonl"
+    first = as_json(turns, "--rubric", "grounded", "--limit", "4", "--out", str(out))
+    with out.open("ab") as file:
+        file.write(b'{"schema":1,"id":"cut o')  # a run that was stopped while it wrote
+    second = as_json(turns, "--rubric", "grounded", "--out", str(out))
+    assert [row["judges"][0]["cached"] for row in (first, second)] == [0, 4]
+    assert len(read_verdicts(out)) == len(out.read_bytes().splitlines()) == 6
+    values = {verdict["id"]: verdict["value"] for verdict in second["verdicts"]}
+    assert {verdict["id"]: verdict["value"] for verdict in first["verdicts"]}.items() <= values.items()
+
+
+def test_recorded_verdicts_answer_in_the_place_of_the_endpoint(turns: Path, tmp_path: Path) -> None:
+    out = tmp_path / "verdicts.jsonl"
+    first = as_json(turns, "--rubric", "grounded", "--limit", "4", "--out", str(out))
+    again = as_json(turns, "--rubric", "grounded", "--recorded", str(out))
+    assert again["judges"][0]["judged"] == 4
+    assert again["judges"][0]["unscored"] == {"provider": 2}
+    assert [v["value"] for v in again["verdicts"][:4]] == [v["value"] for v in first["verdicts"]]
+
+
+def test_a_rubric_of_ones_own_is_a_file(turns: Path, tmp_path: Path) -> None:
+    own = tmp_path / "tone.toml"
+    own.write_text(
+        'name = "tone"\nversion = 1\ntitle = "Kind?"\nstage = "response"\nneeds = ["response"]\n'
+        'question = "Is it kind?"\n'
+        '[[labels]]\nname = "kind"\nvalue = 1.0\nsays = "Yes."\n[[labels]]\nname = "curt"\nvalue = 0.0\nsays = "No."\n'
+    )
+    (row,) = as_json(turns, "--rubric", str(own), "--model", "scripted:any")["judges"]
+    assert (row["judge"], row["rubric"], row["judged"]) == ("tone", "tone", 6)
+
+
+def test_a_budget_that_is_used_up_leaves_the_rest_unscored(turns: Path) -> None:
+    suite = turns.with_name("suite.toml")
+    suite.write_text('[judging.prices."scripted:overlap"]\ninput = 1000.0\noutput = 1000.0\n' + SUITE)
+    result = run(turns, "--json", "--rubric", "grounded", "--budget", "0.01", fine=False)
+    assert result.exit_code == 1
+    (row,) = orjson.loads(result.stdout)["judges"]
+    assert (row["judged"], row["cost"], row["unscored"]) == (0, 0.0, {"budget": 6})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--rubric", "groundednes"), "expected who answers for groundednes"),
+        (("--rubric", "groundednes", "--model", "x"), "groundedness (did you mean that?)"),
+        (("--rubric", "task_utility", "--model", "Nope:x"), "expected MODEL or ENDPOINT:MODEL"),
+        (("--rubric", "task_utility", "--model", "lab:x"), "TURNSIGNAL_JUDGE_LAB_URL"),
+        (("--rubric", "task_utility", "--model", "dear"), "TURNSIGNAL_JUDGE_OPENAI_KEY"),
+        (("--rubric", "nowhere.toml", "--model", "scripted:x"), "nowhere.toml: expected a rubric in TOML"),
+        (("--rubric", "task_utility", "--model", "python:nowhere:make"), "expected python:MODULE:FUNCTION"),
+        (("--rubric", "task_utility", "--model", "gpt-4o", "--budget", "5"), 'add [judging.prices."gpt-4o"]'),
+    ],
+)
+def test_what_is_wrong_is_refused_before_anything_is_asked(
+    turns: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    result = run(turns, *arguments, fine=False)
+    assert isinstance(result.exception, ConfigError)
+    assert complaint in str(result.exception)
+
+
+def test_a_line_that_is_no_verdict_is_named(turns: Path, tmp_path: Path) -> None:
+    out = tmp_path / "verdicts.jsonl"
+    out.write_text('{"schema":1}\n')
+    with pytest.raises(TurnsignalError, match=r"verdicts.jsonl:1: expected a verdict"):
+        read_verdicts(out)
+
+
+def test_nothing_that_could_be_judged_ends_with_one(turns: Path) -> None:
+    result = run(turns, "--rubric", "factual_correctness", "--model", "scripted:x", fine=False)
+    assert result.exit_code == 1
+    assert "none of 6 exchanges could be judged" in result.output
+
+
+def test_a_provider_of_ones_own_answers(turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine_for_judges.py").write_text(
+        "from turnsignal.agents.providers.protocol import ProviderReply\n"
+        "class Mine:\n"
+        "    async def ask(self, call):\n"
+        '        return ProviderReply(\'{"intent": "a", "reasoning": "b", "label": "partly"}\')\n'
+        "    async def close(self):\n"
+        "        pass\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    model = "python:mine_for_judges:Mine"
+    (row,) = as_json(turns, "--rubric", "task_utility", "--model", model)["judges"]
+    assert (row["labels"], row["mean"]) == ({"partly": 6}, 0.5)
+    assert Unjudged.PARSE not in row["unscored"]
+    assert "TURNSIGNAL_JUDGE_OPENAI_KEY" not in os.environ

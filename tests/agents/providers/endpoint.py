@@ -1,0 +1,122 @@
+"""A small OpenAI-compatible endpoint as a process of its own; the model's name says what it does.
+
+A model is WHAT[,key=value…]; `times=2` does WHAT twice and answers from then on. GET /calls tells what came in.
+Prints its port, and ends when its standard input does.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from collections import Counter
+from email.utils import formatdate
+from typing import Any
+
+from aiohttp import web
+
+from turnsignal.agents.providers.protocol import ProviderCall
+from turnsignal.agents.providers.scripted import Scripted
+from turnsignal.stream.judging.prompt import Prompt
+
+calls: list[dict[str, Any]] = []
+seen: Counter[str] = Counter()
+scripted = Scripted()
+
+
+def completion(text: str | None, model: str, **more: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": text} | more.pop("message", {})
+    choice = {"index": 0, "message": message, "finish_reason": more.pop("finish", "stop")}
+    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    return {
+        "id": "x",
+        "object": "chat.completion",
+        "created": 1,
+        "model": f"{model}-dated",
+        "choices": [choice],
+        "usage": usage,
+    } | more
+
+
+async def reply_to(body: dict[str, Any]) -> str:
+    """The scripted reply, in JSON."""
+    instructions, material = (message["content"] for message in body["messages"])
+    described = body.get("response_format", {}).get("json_schema", {"name": "task_utility", "schema": None})
+    if described["schema"] is None:
+        return '{"intent": "Know.", "reasoning": "So.", "label": "served"}'
+    prompt = Prompt(described["name"], instructions, material, described["schema"])
+    return (await scripted.ask(ProviderCall("", "m", prompt, 1, None, True, 1.0))).text or ""
+
+
+async def chat(request: web.Request) -> web.StreamResponse:
+    body = await request.json()
+    model = body["model"]
+    calls.append({"at": time.monotonic(), "headers": dict(request.headers), "body": body})
+    seen[model] += 1
+    what, _, rest = model.partition(",")
+    options = dict(part.split("=") for part in rest.split(",") if part)
+    if seen[model] > int(options.get("times", 10**9)):
+        what = "answer"
+    if what.isdigit():
+        headers = {}
+        if "after" in options:
+            headers["Retry-After"] = options["after"]
+        if "date" in options:
+            headers["Retry-After"] = formatdate(time.time() + float(options["date"]), usegmt=True)
+        error = {"error": {"message": f"no, {request.headers.get('Authorization')}", "type": "x"}}
+        return web.json_response(error, status=int(what), headers=headers)
+    text = await reply_to(body)
+    if what == "delay":
+        await asyncio.sleep(float(options["seconds"]))
+    if what == "hang":
+        await asyncio.sleep(3_600)
+    if what == "half-close":
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "5000"})
+        await response.prepare(request)
+        await response.write(b'{"id": "x", "cho')
+        assert request.transport is not None
+        request.transport.close()
+        return response
+    if what == "redirect":
+        return web.Response(status=int(options.get("status", 307)), headers={"Location": options["to"]})
+    if what == "garbage":
+        return web.Response(
+            text="\x00<html>not json</html>", content_type=options.get("type", "application/json").replace("-", "/")
+        )
+    answers: dict[str, dict[str, Any]] = {
+        "answer": completion(text, model),
+        "delay": completion(text, model),
+        "fenced": completion(f"Sure!\n```json\n{text}\n```\nAnything else?", model),
+        "wrong-label": completion(text.replace('"label":"', '"label":"not_'), model),
+        "empty": completion("", model),
+        "null": completion(None, model),
+        "refusal": completion(None, model, message={"refusal": "I cannot help with that."}),
+        "length": completion(text[: len(text) // 2], model, finish="length"),
+        "filter": completion(None, model, finish="content_filter"),
+        "megabyte": completion(" " * 1_000_000 + text, model),
+        "no-usage": completion(text, model, usage=None),
+        "odd-usage": completion(text, model, usage={"prompt_tokens": "many", "completion_tokens": -5}),
+        "no-choices": completion(text, model, choices=[]),
+        "null-choices": completion(text, model, choices=None),
+        "list": completion(text, model, choices="none"),
+    }
+    return web.json_response(answers[what])
+
+
+async def main() -> None:
+    app = web.Application(client_max_size=10_000_000)
+
+    async def tell(request: web.Request) -> web.Response:
+        return web.json_response(calls)
+
+    app.router.add_post("/v1/chat/completions", chat)
+    app.router.add_get("/calls", tell)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    print(json.dumps(runner.addresses[0][1]), flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,128 @@
+"""Two replays of the same turns, exchange by exchange: what differs, how surely, and what is refused."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.reports.paired import (
+    EQUIVALENT,
+    IDENTICAL,
+    TOO_FEW,
+    PairedScores,
+    conversations_needed,
+    least_shown,
+    pair_rows,
+    paired_difference,
+    replaced_rows,
+)
+from turnsignal.stream.statistics.claims import BETTER, WORSE
+from turnsignal.stream.statistics.intervals import Clusters
+
+
+def row(conversation: str, turn: str, stage: str = "response", **values: Any) -> dict[str, Any]:
+    scores = [
+        {"scorer": name, "value": value, "label": "low" if value == 0 else "high"} for name, value in values.items()
+    ]
+    return {"conversation_id": conversation, "turn_id": turn, "stage": stage, "id": f"{turn}@", "scores": scores}
+
+
+def paired(changes: dict[str, list[float]], scorer: str = "compliance") -> PairedScores:
+    """Pair exchanges of conversations that moved by so much from 0.5."""
+    scores = PairedScores()
+    for conversation, moved in changes.items():
+        for number, change in enumerate(moved):
+            turn = f"{conversation}:{number}"
+            scores.add(row(conversation, turn, **{scorer: 0.5}), row(conversation, turn, **{scorer: 0.5 + change}))
+    return scores
+
+
+def clusters(*conversations: list[float]) -> Clusters:
+    sums = Clusters()
+    for values in conversations:
+        sums.add(len(values), sum(values))
+    return sums
+
+
+def test_a_difference_is_the_mean_over_exchanges_with_conversations_as_clusters() -> None:
+    found = paired_difference(clusters([0.1, 0.1], [0.0], [-0.2, 0.4, 0.2]))
+    # by hand: mean 0.6 / 6; residual totals 0.2 − 0.2, 0 − 0.1, 0.4 − 0.3; variance (0.01 + 0.01) · 3 / 2 / 36
+    assert found.value == pytest.approx(0.1)
+    assert (found.high - found.low) / 2 == pytest.approx(4.302652730 * np.sqrt(0.02 * 1.5) / 6)
+    assert found.n == 3
+
+
+def test_what_is_the_same_everywhere_is_identical_and_a_hair_is_equivalent() -> None:
+    same = paired({f"c{n}": [0.0, 0.0] for n in range(50)})
+    assert same.claimed("compliance", 0.01, 30)["compliance"].wording == IDENTICAL
+    hair = paired({f"c{n}": [0.001 * (n % 3 - 1)] for n in range(50)})
+    assert hair.claimed("compliance", 0.01, 30)["compliance"].wording == EQUIVALENT
+
+
+def test_what_moved_is_named_and_nothing_is_said_of_a_few() -> None:
+    fell = {f"c{n}": [-0.2 - 0.1 * (n % 2)] for n in range(50)}
+    assert paired(fell).claimed("compliance", 0.01, 30)["compliance"].wording == WORSE
+    rose = {name: [-change for change in changes] for name, changes in fell.items()}
+    assert paired(rose).claimed("compliance", 0.01, 30)["compliance"].wording == BETTER
+    assert paired(rose).claimed("compliance", 0.01, 51)["compliance"].wording == TOO_FEW
+
+
+def test_scores_that_one_side_does_not_give_are_named_and_not_imputed() -> None:
+    scores = PairedScores()
+    scores.add(row("c", "t1", a=1.0, b=None), row("c", "t1", a=1.0, b=0.0, c=1.0))
+    scores.add(row("c", "t2", a=1.0, b=1.0), row("c", "t2", a=0.0, b=1.0, c=1.0))
+    assert scores.one_sided == (set(), {"c"})
+    assert scores.differences()["b"].value == 0.0  # of the exchange that both have scored
+    assert scores.coverages()["coverage(b)"].value == 0.5
+    assert scores.labels["a"] == {("high", "low"): 1}
+    assert [(moved.conversation_id, moved.turn_id, moved.scorer) for moved in scores.moved()] == [("c", "t2", "a")]
+
+
+def test_rows_come_in_pairs_whatever_their_order_and_without_those_that_are_corrected() -> None:
+    before = [row("c", "t1", a=0.1), row("c", "t2", a=0.2), row("d", "t1", a=0.3)]
+    after = [row("d", "t1", a=0.3), row("c", "t1", a=0.1), row("c", "t2", a=0.2)]
+    assert {(mine["turn_id"], theirs["turn_id"]) for mine, theirs in pair_rows(before, after)} == {
+        ("t1", "t1"),
+        ("t2", "t2"),
+    }
+    assert replaced_rows([before[0], before[1] | {"replaces": "t1@"}]) == {"t1@"}
+
+
+def test_replays_of_other_turns_are_refused_with_the_first_that_differs() -> None:
+    with pytest.raises(TurnsignalError, match="expected two replays of the same turns, got turn 't9' of 'c'"):
+        list(pair_rows([row("c", "t1", a=1.0)], [row("c", "t1", a=1.0), row("c", "t9", a=1.0)]))
+
+
+def test_where_nothing_differs_five_in_a_hundred_are_named_at_most() -> None:
+    """Miller 2024: taken per turn, 16 in 100 would be; conversations of turns that move together."""
+    random, named, covered, naive = np.random.default_rng(5), 0, 0, 0
+    for _ in range(2_000):
+        sizes = 1 + random.poisson(3, 150)
+        shared = random.normal(0, 0.1, 150)
+        sums, turns = Clusters(), []
+        for size, together in zip(sizes, shared, strict=True):
+            values = together + random.normal(0, 0.12, size)
+            sums.add(int(size), float(values.sum()))
+            turns.append(values)
+        found = paired_difference(sums)
+        named += found.p < 0.05
+        covered += found.low <= 0 <= found.high
+        flat = np.concatenate(turns)
+        naive += abs(flat.mean()) / (flat.std(ddof=1) / np.sqrt(flat.size)) > 1.96
+    assert named <= 0.06 * 2_000
+    assert covered >= 0.94 * 2_000
+    assert naive > 0.12 * 2_000
+
+
+def test_so_many_conversations_show_a_difference_of_the_size_that_is_wanted() -> None:
+    random = np.random.default_rng(6)
+
+    def recording(conversations: int, change: float) -> Clusters:
+        return clusters(*[[change + random.normal(0, 0.2)] for _ in range(conversations)])
+
+    pilot = paired_difference(recording(400, 0.0))
+    needed = conversations_needed(pilot, 0.02)
+    shown = sum(paired_difference(recording(needed, 0.02)).p < 0.05 for _ in range(300))
+    assert 0.7 <= shown / 300 <= 0.9
+    assert least_shown(pilot) == pytest.approx(0.02 * np.sqrt(needed / 400), rel=0.01)
