@@ -103,9 +103,9 @@ def _marks() -> Sequence[built.AnnotationQuery]:
         _mark(
             "Changes",
             "red",
-            f"group by (assistant, scorer, direction, tier) ({select('regression_open')} == 1)",
-            "{{assistant}}: {{scorer}} is {{direction}}",
-            "An open change, called as {{tier}}.",
+            f"group by (assistant, tier) ({select('regression_open')} == 1)",
+            "{{assistant}} is not what it was",
+            "A change that is open, called as {{tier}}.",
         ),
         _mark(
             "Alerts",
