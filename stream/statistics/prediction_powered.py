@@ -1,7 +1,7 @@
 """Prediction-powered inference: a judged rate, corrected by a few labels that people gave.
 
-PPI++ (Angelopoulos, Duchi, Zrnic 2023): the mean of a judge's values over everything, moved by how far people differ from
-the judge where both are known, and tuned so that a useless judge does no harm. The variance is taken over
+PPI++ (Angelopoulos, Duchi, Zrnic 2023): the mean of a judge's values over everything, moved by how far people differ
+from the judge where both are known, and tuned so that a useless judge does no harm. The variance is taken over
 conversations, as turns of one resemble each other.
 """
 
