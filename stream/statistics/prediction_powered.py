@@ -22,7 +22,7 @@ class JudgedLabel(NamedTuple):
 
 
 def corrected_mean(observed: Sequence[JudgedLabel]) -> Interval | None:
-    """Return the mean label of all observations with its 95 % interval; None with fewer than two labelled conversations.
+    """Return the mean label of all observations with its 95 % interval; None without two labelled conversations.
 
     n: labelled observations. Values that were not judged have to be left out by the caller, and make the result one
     about those that were.
