@@ -16,10 +16,10 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo observe fmt check lint test measure dashboards preview bench faults lock sbom audit clean
+.PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect faults lock sbom audit clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Made anew whenever what it should hold changes; the code itself is linked, not copied. Every package is the one whose
 # hash stands in a lock file, those that install the others (pip, setuptools) included.
@@ -103,6 +103,9 @@ preview: $(VENV)/.tests $(LINKED) grafana/preview/node_modules/.installed ## dra
 
 bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARGS="--quick")
 	$(BENCH)/bin/python tests/bench/run.py $(ARGS)
+
+bench-detect: $(BENCH)/.installed ## how soon a change is called and how often none is, beside other detectors (ARGS="--only planted")
+	$(BENCH)/bin/python tests/bench/detection.py $(ARGS)
 
 faults: $(VENV)/.tests $(LINKED) ## break workers, brokers, networks, disks and records in every known way, ten seeds, and print the table (ARGS="--short")
 	$(PY) -m tests.kafka.faults.run $(ARGS)
