@@ -20,6 +20,7 @@ from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
 from turnsignal.agents.commands.measure import measure
+from turnsignal.agents.commands.observe import observe
 from turnsignal.agents.commands.options import (
     FEEDBACK,
     FILES,
@@ -160,6 +161,7 @@ def _make_app(app: str, settings: Any) -> Any:
 @click.option("--speed", type=SPEED, help="Event time against the clock, such as 60x, or max.")
 @click.option("--mock", is_flag=True, help="Use the mock broker even where a real one could be had.")
 @click.option("--directory", type=click.Path(path_type=Path, file_okay=False), help="Where the rows go.  [out/demo-…]")
+@click.option("--observe", "observed", is_flag=True, help="Start Prometheus and what else `observe` does beside it.")
 @FORMAT
 @MAPPING
 @STRICT
@@ -171,6 +173,7 @@ def demo(
     speed: float,
     mock: bool,
     directory: Path | None,
+    observed: bool,
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
@@ -184,9 +187,8 @@ def demo(
 
     how = how_to_read(format_name, mapping, strict=strict)
     with Imported(files, how, say=click.echo) as imported:
-        wish = Options(None if forever else seconds, tuple(imported.sources), speed, mock, directory, how.as_json())
-        console = open_console()
-        sys.exit(run_demo(wish, os.environ, console))
+        given = (tuple(imported.sources), speed, mock, directory, how.as_json(), observed)
+        sys.exit(run_demo(Options(None if forever else seconds, *given), os.environ, open_console()))
 
 
 @turnsignal.command(epilog="Example: turnsignal replay --sample, or: turnsignal replay turns.jsonl.gz")
@@ -238,7 +240,7 @@ def replay(
 
     What the files hold is found out by their content: turns (`turnsignal schema turn`), messages of OpenAI, Anthropic
     or LangChain, OpenTelemetry and OpenInference spans, exports of Langfuse and LangSmith, ShareGPT; as JSON lines,
-    arrays, pretty-printed or CSV, plain or gzip. Anything else by --mapping. The file - is standard input.
+    arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
 
     Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
     conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the
@@ -269,7 +271,12 @@ def replay(
         shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        how |= {"feedback": feedback, "refused": imported.refused, "progress": reading, "alerts": alerts}
+        how |= {
+            "feedback": (*feedback, *imported.feedback),
+            "refused": imported.refused,
+            "progress": reading,
+            "alerts": alerts,
+        }
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
@@ -347,9 +354,9 @@ def conversation(
 @click.option("--set", "knobs", multiple=True, metavar="KNOB=VALUE", help="Any other knob, such as disorder=0.05.")
 @click.option(
     "--worse",
-    metavar="MINUTE:VERSION:KIND",
-    help="A planted regression; KIND: retrieves_worse, answers_worse, breaks_format, answers_errors, answers_empty, "
-    "refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
+    metavar="MINUTE:VERSION:KIND[:SHARE]",
+    help="A planted regression, of a SHARE of its responses (1); KIND: retrieves_worse, answers_worse, breaks_format, "
+    "answers_errors, answers_empty, refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
 )
 @click.option("--truth", type=click.Path(path_type=Path, dir_okay=False), help="File for what the simulation knows.")
 def simulate(
@@ -369,7 +376,7 @@ def simulate(
 
 for command in (
     *(compare, convert, export, judge, produce, topics, forget),
-    *(measure, suite, schema, kafka, review, regressions),
+    *(measure, observe, suite, schema, kafka, review, regressions),
 ):
     turnsignal.add_command(command)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping
 from turnsignal.stream.errors import ConfigError
 
 PREFIX = "TURNSIGNAL_"
-SECRETS = ("PASSWORD", "SECRET")  #: how the names of variables end whose values are not to be shown
+SECRETS = ("PASSWORD", "SECRET", "NOTIFY")  #: how the names of variables end whose values are not to be shown
 
 _FILE = "_FILE"
 _JUDGE = re.compile(r"TURNSIGNAL_JUDGE_[A-Z0-9_]+_(?:URL|KEY|KEY_FILE)")

@@ -63,6 +63,7 @@ def dashboard_of(
 def _variables() -> Sequence[built.DatasourceVariable | built.QueryVariable | built.IntervalVariable]:
     answers = 'turnsignal_turns_total{job=~"$job",role="assistant"'
     worker = select("build_info", 'app="score"')
+    watch = select("build_info", 'app="watch"')
     windows = built.IntervalVariable("window").label("Window").values("5m,15m,1h,6h,1d")
     return (
         built.DatasourceVariable("datasource").label("Prometheus").type("prometheus"),
@@ -73,6 +74,9 @@ def _variables() -> Sequence[built.DatasourceVariable | built.QueryVariable | bu
             dashboard.VariableOption(selected=True, text="1h", value="1h")
         ),
         choice("worker", "Pages of", "Whose pages links lead to.", f"label_values({worker}, instance)", several=False),
+        choice(
+            "watch", "Changes of", "Where changes are.", f"label_values({watch}, instance)", several=False, hidden=True
+        ),
     )
 
 
@@ -97,8 +101,15 @@ def _marks() -> Sequence[built.AnnotationQuery]:
             "Another build of turnsignal: revision {{revision}}.",
         ),
         _mark(
-            "Alerts",
+            "Changes",
             "red",
+            f"group by (assistant, tier) ({select('regression_open')} == 1)",
+            "{{assistant}} is not what it was",
+            "A change that is open, called as {{tier}}.",
+        ),
+        _mark(
+            "Alerts",
+            "orange",
             f"group by (alertname, severity, assistant, scorer) (ALERTS{{{_FIRING}}})",
             "{{alertname}} {{assistant}} {{scorer}}",
             "Fires as {{severity}}.",

@@ -11,7 +11,16 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from turnsignal.agents.commands.options import FILES, FORMAT, JSON, MAPPING, MAX_REJECTED, how_to_read, print_json
+from turnsignal.agents.commands.options import (
+    FILES,
+    FORMAT,
+    HASH_USERS,
+    JSON,
+    MAPPING,
+    MAX_REJECTED,
+    how_to_read,
+    print_json,
+)
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import TurnsignalError
 
@@ -24,21 +33,25 @@ _OUT = click.Path(path_type=Path, dir_okay=False)
 @click.command(epilog="Example: turnsignal convert traces.json --out turns.jsonl.gz")
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option("--out", type=_OUT, help="File of turns (.jsonl or .jsonl.gz).")
+@click.option("--feedback", type=_OUT, help="File for votes, scores and labels by people, as feedback on the turns.")
 @click.option("--check", is_flag=True, help="Say what the telemetry lacks, and what mends it; needs no --out.")
 @click.option("--propose", type=_OUT, help="Write a first mapping for these records to this file, and do no more.")
 @JSON
 @FORMAT
 @MAPPING
+@HASH_USERS
 @MAX_REJECTED
 def convert(
     files: tuple[Path, ...],
     *,
     out: Path | None,
+    feedback: Path | None,
     check: bool,
     propose: Path | None,
     as_json: bool,
     format_name: str | None,
     mapping: Path | None,
+    user_key: Path | None,
     max_rejected: Callable[[int, int], bool] | None,
 ) -> None:
     """Convert any chat log to turns, and say what was understood, what was left out, and what is missing.
@@ -64,7 +77,7 @@ def convert(
     """
     from turnsignal.agents.files.converting import convert_files, propose_for
 
-    how = how_to_read(format_name, mapping, strict=False)
+    how = how_to_read(format_name, mapping, strict=False, user_key=user_key)
     if propose is not None:
         _write(propose, propose_for(files))
         names = " ".join(shlex.quote(str(path)) for path in (*files, "--mapping", propose))
@@ -72,14 +85,19 @@ def convert(
         return
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
-    with nullcontext() if out is None else _open(out) as file:
-        done = convert_files(files, how, file, partial(click.echo, err=as_json))
+    with (
+        nullcontext() if out is None else _open(out) as file,
+        nullcontext() if feedback is None else _open(feedback) as heard,
+    ):
+        done = convert_files(files, how, file, partial(click.echo, err=as_json), heard)
     if as_json:
         print_json(done.as_json(check=check))
     else:
         _describe(done, check=check)
     if out is not None:
         click.echo(f"Wrote {done.turns:,} turns to {out}.", err=as_json)
+    if feedback is not None:
+        click.echo(f"Wrote {done.feedback:,} records of feedback to {feedback}.", err=as_json)
     refused = sum(n for n, _ in done.refused.values())
     if not done.turns or (max_rejected is not None and max_rejected(refused, refused + done.turns)):
         click.echo(f"turnsignal: {refused:,} records could not be read, {done.turns:,} turns could", err=True)

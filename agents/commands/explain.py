@@ -22,7 +22,7 @@ from turnsignal.agents.files.recognising import HowToRead, read_how
 from turnsignal.agents.files.redacting import load_redaction
 from turnsignal.agents.files.replaying import FILES, SUMMARY
 from turnsignal.agents.files.standard_input import DASH
-from turnsignal.agents.kafka.topics import partition_for, topic_metadata, topic_names
+from turnsignal.agents.kafka.topics import partition_for, topic_names
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.report.escaping import plain, safe
 from turnsignal.agents.settings import Settings
@@ -35,8 +35,6 @@ from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer, Recorded, Replay
 from turnsignal.stream.suite import Suite
-
-READ_SECONDS = 60.0
 
 
 @dataclass(slots=True)
@@ -68,43 +66,43 @@ def from_directory(directory: Path, conversation_id: str) -> StoredConversation:
     if not (directory / FILES[SCORES]).is_file():
         msg = f"{directory}: expected a directory of a replay or demo, with {FILES[SCORES]}; got none"
         raise TurnsignalError(msg)
-    found = StoredConversation(conversation_id)
-    found.rows = list(_rows_of(directory / FILES[SCORES], conversation_id))
+    stored = StoredConversation(conversation_id)
+    stored.rows = list(_rows_of(directory / FILES[SCORES], conversation_id))
     for row in _rows_of(directory / FILES[CONVERSATIONS], conversation_id):
-        found.summary = row
-    if found.known:
-        _add_texts(found, directory)
-    return found
+        stored.summary = row
+    if stored.known:
+        _add_texts(stored, directory)
+    return stored
 
 
-def _add_texts(found: StoredConversation, directory: Path) -> None:
+def _add_texts(stored: StoredConversation, directory: Path) -> None:
     """Add the turns from the files that were replayed, read as they were then, as far as they are still there."""
     try:
         summary = orjson.loads((directory / SUMMARY).read_bytes())
         read_as: Mapping[str, Any] = summary.get("read_as") or {}
         files = read_as.get("files") or summary["files"]
     except (OSError, orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
-        found.notes.append("these files hold no texts, and do not say which turns were scored")
+        stored.notes.append("these files hold no texts, and do not say which turns were scored")
         return
     paths = []
-    for name in files:
+    for name in dict.fromkeys(files):
         path = Path(name) if Path(name).is_file() else directory / Path(name).name
         if path.is_file():
             paths.append(path)
         else:
             is_kept = name != str(DASH)
             what = f"a file that is not here any more: {name}" if is_kept else "what came by standard input"
-            found.notes.append(f"texts are not shown of {what}")
+            stored.notes.append(f"texts are not shown of {what}")
     redaction = load_redaction(os.environ.get("TURNSIGNAL_REDACTION") or None)
     try:
         mapping = read_as.get("mapping")
         how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
         with Imported(paths, how) as imported:
-            lines, _ = _recorded(Recording(imported.sources), found.conversation_id)
+            lines, _ = _recorded(Recording(imported.sources), stored.conversation_id)
     except TurnsignalError as error:
-        found.notes.append(f"texts are not shown: {error}")
+        stored.notes.append(f"texts are not shown: {error}")
         return
-    found.turns = _decode_turns(lines, redaction)
+    stored.turns = _decode_turns(lines, redaction)
 
 
 def from_file(path: Path, conversation_id: str, suite: Suite, how: HowToRead | None = None) -> StoredConversation:
@@ -112,22 +110,22 @@ def from_file(path: Path, conversation_id: str, suite: Suite, how: HowToRead | N
 
     Raises TurnsignalError when the file cannot be read.
     """
-    found = StoredConversation(conversation_id)
+    stored = StoredConversation(conversation_id)
     with Imported([path], how or HowToRead()) as imported:
         lines, indexer = _recorded(Recording(imported.sources), conversation_id)
-    found.turns = _decode_turns(lines, suite.redaction)
+    stored.turns = _decode_turns(lines, suite.redaction)
     with hosted(suite) as ready:
         replay = Replay(ready, None, indexer)
         for _, outputs in (*replay.feed(lines), *replay.finish(indexer.end)):
             for output in outputs:
                 if output.topic == SCORES and output.value is not None:
-                    found.rows.append(orjson.loads(output.value))
+                    stored.rows.append(orjson.loads(output.value))
                 elif output.topic == CONVERSATIONS and output.value is not None:
-                    found.summary = orjson.loads(output.value)
+                    stored.summary = orjson.loads(output.value)
                 elif output.topic == DEAD_LETTERS:
                     detail = dict(output.headers or ()).get("detail", b"").decode("utf-8", "replace")
-                    found.notes.append(f"a line of it could not be read: {detail}")
-    return found
+                    stored.notes.append(f"a line of it could not be read: {detail}")
+    return stored
 
 
 def _recorded(recording: Recording, conversation_id: str) -> tuple[list[Recorded], Indexer]:
@@ -171,96 +169,76 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
 
     Raises TurnsignalError when the broker does not answer.
     """
-    found = StoredConversation(conversation_id)
+    stored = StoredConversation(conversation_id)
     names, key = topic_names(settings.prefix), conversation_id.encode("utf-8", "replace")
-    found.turns = [
-        turn for turn in _read_topic(settings, names["turns"], key, found) if isinstance(turn.get("text"), str)
+    stored.turns = [
+        turn for turn in _read_topic(settings, names["turns"], key, stored) if isinstance(turn.get("text"), str)
     ]
-    found.rows = list(_read_topic(settings, names["scores"], key, found))
-    for row in _read_topic(settings, names["conversations"], key, found):
-        found.summary = row
-    found.kept = _ask_worker(settings, conversation_id, found)
-    return found
+    stored.rows = list(_read_topic(settings, names["scores"], key, stored))
+    for row in _read_topic(settings, names["conversations"], key, stored):
+        stored.summary = row
+    stored.kept = _ask_worker(settings, conversation_id, stored)
+    return stored
 
 
-def _read_topic(settings: Settings, topic: str, key: bytes, found: StoredConversation) -> Iterator[Mapping[str, Any]]:
+def _read_topic(settings: Settings, topic: str, key: bytes, stored: StoredConversation) -> Iterator[Mapping[str, Any]]:
     """Give the committed JSON objects under a key, from the beginning of its partition to its present end."""
-    from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, TopicPartition
-    from confluent_kafka.admin import AdminClient
+    from turnsignal.agents.kafka.logs import find_log, read_log
 
-    present = topic_metadata(AdminClient({**settings.confluent(), "log_level": 0}), 15.0).topics
-    if topic not in present or not present[topic].partitions:
-        found.notes.append(f"there is no topic {topic}; make it with `turnsignal topics create`")
-        return
-    place = TopicPartition(topic, partition_for(key, len(present[topic].partitions)), OFFSET_BEGINNING)
-    options = {"group.id": f"{settings.prefix}-explain", "enable.auto.commit": False, "log_level": 0}
-    options |= {"enable.partition.eof": True, "isolation.level": "read_committed"}
-    consumer = Consumer({**settings.confluent(), **options})
     try:
-        consumer.assign([place])
-        heard = time.monotonic()
-        while True:
-            messages = consumer.consume(5_000, 0.1)  # waits for as many, or as long
-            if messages:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > READ_SECONDS:
-                found.notes.append(
-                    f"{topic} did not answer within {READ_SECONDS:.0f} s; what is shown may be incomplete"
-                )
-                return
+        log = find_log(settings, topic)
+        number = partition_for(key, len(log))
+        for messages in read_log(settings, topic, {number: log[number]}, committed=True):
             for message in messages:
-                error = message.error()
-                if error is not None and error.code() == KafkaError._PARTITION_EOF:
-                    return
-                if error is None and message.key() == key and message.value():
+                if message.key() == key and message.value():
                     with contextlib.suppress(orjson.JSONDecodeError):
                         row = orjson.loads(message.value())
                         if isinstance(row, dict):
                             yield row
-    finally:
-        consumer.close()
+    except TurnsignalError as error:
+        stored.notes.append(f"{error}; what is shown may be incomplete")
 
 
-def _ask_worker(settings: Settings, conversation_id: str, found: StoredConversation) -> Mapping[str, Any] | None:
+def _ask_worker(settings: Settings, conversation_id: str, stored: StoredConversation) -> Mapping[str, Any] | None:
     host = f"{settings.metrics_host}:{settings.metrics_port}"
     name = urllib.parse.quote(conversation_id[:MAX_ID], safe="")
     try:
         with urllib.request.urlopen(f"http://{host}/conversations/{name}", timeout=3.0) as answer:
             kept = orjson.loads(answer.read())
     except urllib.error.HTTPError as error:
-        found.notes.append(
+        stored.notes.append(
             f"the worker on {host} shows no conversations; it has to be told so by TURNSIGNAL_SHOW_CONVERSATIONS=true"
             if error.code == 403
             else f"the worker on {host} keeps nothing of it (HTTP {error.code}); another worker may"
         )
         return None
     except (OSError, ValueError):
-        found.notes.append(f"no worker answers on {host}, so its windows are not shown")
+        stored.notes.append(f"no worker answers on {host}, so its windows are not shown")
         return None
     return kept if isinstance(kept, dict) else None
 
 
-def explain(found: StoredConversation) -> Iterator[str]:
-    """Tell what was found, as lines of rich markup; every text from a record is escaped."""
-    yield f"[bold]{safe(found.conversation_id, MAX_ID)}[/bold]"
-    if not found.known:
+def explain(stored: StoredConversation) -> Iterator[str]:
+    """Tell what was stored, as lines of rich markup; every text from a record is escaped."""
+    yield f"[bold]{safe(stored.conversation_id, MAX_ID)}[/bold]"
+    if not stored.known:
         yield "Nothing is known of this conversation. Is the id right, and are its records within their retention?"
     rows: dict[str, list[Mapping[str, Any]]] = {}
-    for row in found.rows:
+    for row in stored.rows:
         rows.setdefault(str(row.get("turn_id")), []).append(row)
-    replaced = {row.get("replaces") for row in found.rows}
-    for turn in sorted(found.turns, key=lambda turn: str(turn.get("timestamp"))):
-        said = f"{safe(turn.get('timestamp'), 40)}  {safe(turn.get('role'), 20)}"
-        yield f"\n[cyan]{said}[/cyan]  {safe(turn['text'], 1_000)}"
+    replaced = {row.get("replaces") for row in stored.rows}
+    for turn in sorted(stored.turns, key=lambda turn: str(turn.get("timestamp"))):
+        head = f"{safe(turn.get('timestamp'), 40)}  {safe(turn.get('role'), 20)}"
+        yield f"\n[cyan]{head}[/cyan]  {safe(turn['text'], 1_000)}"
         yield from _explain_rows(rows.pop(str(turn.get("turn_id")), ()), replaced)
     for turn_id, left in rows.items():
         yield f"\n[cyan]turn {safe(turn_id, 80)}[/cyan]"
         yield from _explain_rows(left, replaced)
-    if found.summary is not None:
-        yield from _explain_summary(found.summary)
-    if found.kept is not None:
-        yield f"\n[bold]Kept by the worker[/bold]\n{escape(plain(orjson.dumps(found.kept).decode(), 4_000))}"
-    for note in found.notes:
+    if stored.summary is not None:
+        yield from _explain_summary(stored.summary)
+    if stored.kept is not None:
+        yield f"\n[bold]Kept by the worker[/bold]\n{escape(plain(orjson.dumps(stored.kept).decode(), 4_000))}"
+    for note in stored.notes:
         yield f"[dim]({safe(note, 300)})[/dim]"
 
 
@@ -291,8 +269,8 @@ def _explain_row(row: Mapping[str, Any], replaced: set[Any]) -> Iterator[str]:
             score.get("explanation"),
             score.get("confidence") is not None and f"confidence {score['confidence']:g}",
         ]
-        said = " · ".join(safe(word, 200) for word in words if word)
-        yield f"    {safe(score['scorer'], 60):40} {shown:>6}  {said}"
+        words_shown = " · ".join(safe(word, 200) for word in words if word)
+        yield f"    {safe(score['scorer'], 60):40} {shown:>6}  {words_shown}"
 
 
 def _explain_summary(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -252,6 +252,7 @@ def _show(
     as_json: bool,
 ) -> None:
     from turnsignal.agents.report.judged import format_judged, summarize
+    from turnsignal.agents.report.tables import print_lines
     from turnsignal.stream.records.verdicts import VERDICTS
 
     by_name = {each.part.name: [one for one in verdicts if one.judge.name == each.part.name] for each in judges}
@@ -260,7 +261,6 @@ def _show(
         dumped = [VERDICTS.dump_python(verdict, mode="json", exclude_none=True) for verdict in verdicts]
         print_json({"judges": rows, "redacted": counts, "verdicts": dumped})
         return
-    from turnsignal.agents.report.tables import print_lines
 
     print_lines(open_console(), format_judged(rows, verdicts))
     click.echo(_describe_redaction(counts))

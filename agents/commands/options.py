@@ -27,12 +27,18 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for pro
 #: Names of `stream.formats.FORMATS`, here so that `--help` need not import them; a test compares.
 FORMAT_NAMES = (
     *("turnsignal", "openai", "responses", "anthropic", "otel", "openinference", "openllmetry"),
-    *("langfuse", "langsmith", "langchain", "sharegpt"),
+    *("langfuse", "langsmith", "langchain", "sharegpt", "dialogflow"),
 )
 FORMAT = click.option(
     "--format", "format_name", type=click.Choice(FORMAT_NAMES), help="What the files hold.  [found out by content]"
 )
 MAPPING = click.option("--mapping", type=FILE, help="How any JSON or CSV is read, in TOML (`turnsignal convert -h`).")
+HASH_USERS = click.option(
+    "--hash-users",
+    "user_key",
+    type=FILE,
+    help="Make user ids digests, with the secret in this file (16 bytes).",
+)
 STRICT = click.option("--strict", is_flag=True, help="Read lines of turns only as a Kafka topic takes them.")
 
 
@@ -82,13 +88,18 @@ MAX_REJECTED = click.option(
 )
 
 
-def how_to_read(format_name: str | None, mapping: Path | None, *, strict: bool) -> "HowToRead":
+def how_to_read(
+    format_name: str | None, mapping: Path | None, *, strict: bool, user_key: Path | None = None
+) -> "HowToRead":
     """Put together what the user said of the files; raises ConfigError when it does not go together."""
-    from turnsignal.agents.files.recognising import read_how
+    from turnsignal.agents.files.recognising import read_how, read_user_key
 
+    if strict and user_key is not None:
+        raise click.UsageError("--strict and --hash-users exclude each other: hashed turns are written anew")
     if sum((format_name is not None, mapping is not None, strict)) > 1:
         raise click.UsageError("--format, --mapping and --strict exclude each other: give one of them")
-    return read_how(format_name, mapping, strict=strict)
+    how = read_how(format_name, mapping, strict=strict)
+    return how if user_key is None else how._replace(user_key=read_user_key(user_key))
 
 
 def read_settings() -> "Settings":

@@ -9,6 +9,7 @@ from turnsignal.agents.commands.options import (
     FEEDBACK,
     FILES,
     FORMAT,
+    HASH_USERS,
     MAPPING,
     MAX_REJECTED,
     SPEED,
@@ -27,10 +28,16 @@ from turnsignal.agents.commands.options import (
 @click.option("--topic", help="Where to send them.  [the turns topic]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
 @click.option("--rejects", type=click.Path(path_type=Path, dir_okay=False), default="rejects.jsonl", show_default=True)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Note in this file how far it came; the same command goes on from there.",
+)
 @FEEDBACK
 @FORMAT
 @MAPPING
 @STRICT
+@HASH_USERS
 @MAX_REJECTED
 def produce(
     files: tuple[Path, ...],
@@ -39,29 +46,32 @@ def produce(
     topic: str | None,
     as_is: bool,
     rejects: Path,
+    resume: Path | None,
     feedback: tuple[Path, ...],
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
+    user_key: Path | None,
     max_rejected: Callable[[int, int], bool] | None,
 ) -> None:
     """Send recorded turns, or any chat log, to Kafka, keyed by conversation, and feedback to its own topic.
 
     The file - is standard input, which is read to its end before anything is sent.
 
-    Lines that no worker could take in go to the reject file, with their number and the reason; the rest goes on. Ends
-    with 1 when no line could be read, or more than --max-rejected.
+    With --resume, a run that was interrupted is taken up again: what was on its way then is sent once more, and workers
+    leave it out as known. Lines that no worker could take in go to the reject file, with their number and the reason;
+    the rest goes on. Ends with 1 when no line could be read, or more than --max-rejected.
     """
     import time
 
     from turnsignal.agents.commands.rejected import end_by_rejected
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.produce import produce_files
-    from turnsignal.agents.files.reading import Recording
+    from turnsignal.agents.files.reading import Recording, TurnFile
     from turnsignal.agents.kafka.topics import topic_names
     from turnsignal.agents.report.unread import describe_files
 
-    how = how_to_read(format_name, mapping, strict=strict)
+    how = how_to_read(format_name, mapping, strict=strict, user_key=user_key)
     settings = reach_settings()
     names = topic_names(settings.prefix)
     name = topic or names["turns"]
@@ -69,6 +79,7 @@ def produce(
         Imported(files, how, say=click.echo) as imported,
         shown_progress("reading", Recording(imported.sources, feedback=feedback).size) as (console, reading, sending),
     ):
+        heard: tuple[Path | TurnFile, ...] = (*feedback, *imported.feedback)
         done = produce_files(
             settings,
             imported.sources,
@@ -76,19 +87,22 @@ def produce(
             refused=imported.refused,
             now=time.time(),
             rejects=rejects,
-            feedback=(feedback, names["feedback"]) if feedback else None,
+            feedback=(heard, names["feedback"]) if heard else None,
             speed=speed or None,
             as_is=as_is,
+            resume=resume,
             reading=reading,
             sending=sending,
             say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),
         )
+    if done.skipped:
+        click.echo(f"Went on after {done.skipped:,} records that were done before.")
     click.echo(f"Sent {done.sent:,} turns to {name}.")
-    if feedback:
+    if heard:
         click.echo(f"Sent {done.feedback:,} records of feedback to {names['feedback']}.")
     for line in describe_files(imported.reports, done.assumed):
         click.echo(line)
     if done.rejects is not None:
         reasons = ", ".join(f"{reason} {n}" for reason, n in sorted(done.rejected.items()))
         click.echo(f"Rejected {done.rejected.total():,} lines ({reasons}); see {done.rejects}.")
-    end_by_rejected(done.rejected.total(), done.sent + done.feedback, max_rejected)
+    end_by_rejected(done.rejected.total(), done.sent + done.feedback + done.skipped, max_rejected)

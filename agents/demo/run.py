@@ -43,6 +43,7 @@ from turnsignal.agents.files.reading import TurnFile
 from turnsignal.agents.kafka.brokers import Broker, GivenBroker, MockBroker, Say, find_broker
 from turnsignal.agents.kafka.process import free_ports
 from turnsignal.agents.kafka.topics import create_topics, topic_names
+from turnsignal.agents.observe.run import DIRECTORY, StartedPrograms, worker_addresses
 from turnsignal.agents.process.interrupts import Interrupts
 from turnsignal.agents.report.ending import format_ending
 from turnsignal.agents.report.escaping import plain
@@ -67,7 +68,7 @@ class Options(NamedTuple):
     """What was asked for.
 
     seconds: None for ever; speed: None for what suits; directory: None for a new one in ./out; read_as: how the files
-    were read, as `HowToRead.as_json` has it.
+    were read, as `HowToRead.as_json` has it; observed: with Prometheus and what else is installed.
     """
 
     seconds: float | None = 60.0
@@ -76,6 +77,7 @@ class Options(NamedTuple):
     mock: bool = False
     directory: Path | None = None
     read_as: Mapping[str, str] = MappingProxyType({})
+    observed: bool = False
 
 
 def run_demo(wish: Options, env: Mapping[str, str], console: Console) -> int:
@@ -120,6 +122,12 @@ def _run_on_broker(
             say(f"Topics: {settings.prefix}.…, {settings.partitions} partitions each")
             sent = SentTurns((scratch if wish.files else out) / SENT)
             show = _Show(wish, settings, given, broker, out, console, sent)
+        programs = StartedPrograms(worker_addresses(given), DIRECTORY, env, say)
+        if wish.observed:
+            stack.callback(programs.stop)
+            programs.launch()
+        with interrupts.let():
+            programs.await_ready()
         return show.run(interrupts)
 
 

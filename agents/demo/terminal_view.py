@@ -46,7 +46,7 @@ class Vitals(NamedTuple):
     """How the system runs.
 
     elapsed: seconds since turns are sent, None while workers join; lag: turns on the topic that are not scored yet,
-    None while unknown; sent: turns sent so far, of `total` if known; metrics: addresses; note: what to say now.
+    None while unknown; sent: turns sent so far, of `total` if known; pages: addresses; note: what to say now.
     """
 
     broker: str
@@ -57,7 +57,7 @@ class Vitals(NamedTuple):
     lag: int | None
     sent: int
     total: int | None
-    metrics: tuple[str, ...]
+    pages: tuple[str, ...]
     note: str = ""
 
 
@@ -132,8 +132,8 @@ def _draw(
             lines.append(Text(plain(vitals.note, 200), "yellow"))
     if statistics.rows:
         lines += _sections(statistics, texts, width, height - len(lines))
-    if vitals is not None and vitals.metrics and height - len(lines) >= 2:
-        lines += [Text(), Text(plain("metrics: " + "  ".join(vitals.metrics), 300), "dim")]
+    if vitals is not None and vitals.pages and height - len(lines) >= 2:
+        lines += [Text(), Text(plain("pages: " + "  ".join(vitals.pages), 300), "dim")]
     return [_fit(line, width) for line in lines[:height]]
 
 

@@ -96,7 +96,7 @@ class SystemWatch:
         self.lag: int | None = None
         self.at = 0.0
         host, port = settings.metrics_host, settings.metrics_port
-        self.urls = tuple(f"http://{host}:{port + i}/metrics" for i in range(apps)) if port else ()
+        self.urls = tuple(f"http://{host}:{port + i}/" for i in range(apps)) if port else ()
         self._turns, self._exchanges = Rate(), Rate()
         self._topic = topic_names(settings.prefix)["turns"]
         group = {"group.id": settings.app_id("score"), "enable.auto.commit": False, "log_level": 0}
@@ -132,7 +132,10 @@ class SystemWatch:
         """Ask the worker how many records it has worked through."""
         if not self.urls:
             return None
-        with contextlib.suppress(OSError, ValueError), urllib.request.urlopen(self.urls[0], timeout=1.0) as answer:
+        with (
+            contextlib.suppress(OSError, ValueError),
+            urllib.request.urlopen(f"{self.urls[0]}metrics", timeout=1.0) as answer,
+        ):
             page = answer.read().decode()
             return round(sum_metric(page, "turnsignal_records_total", lambda labels: self._label in labels))
         return None  # not up yet, or gone already

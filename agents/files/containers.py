@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from turnsignal.agents.files.reading import BLOCK, MAX_LINE, Progress, read_blocks, read_lines
+from turnsignal.agents.files.blocks import BLOCK, GZIP, ZSTD, Progress, read_blocks
+from turnsignal.agents.files.reading import MAX_LINE, read_lines
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 
 SAMPLE = BLOCK  #: bytes at the beginning of a file that are looked at to say what it is
@@ -68,9 +69,9 @@ class Item(NamedTuple):
 def kind_of(path: Path) -> Kind:
     """Say how a file holds its records, by its beginning; raises TurnsignalError for what is packed otherwise."""
     head = next(read_blocks(path), b"")[:SAMPLE]
-    if head.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"BZh", b"\xfd7zXZ")) or head[:4] == b"PAR1":
-        packed = "gzip within gzip" if head[:2] == b"\x1f\x8b" else "zstd, zip, bzip2, xz or Parquet"
-        msg = f"{path}: expected text, plain or in gzip, got {packed}; unpack or export it as JSON lines first"
+    if head.startswith((GZIP, ZSTD, b"PK\x03\x04", b"BZh", b"\xfd7zXZ")) or head[:4] == b"PAR1":
+        packed = "gzip or zstd within another" if head.startswith((GZIP, ZSTD)) else "zip, bzip2, xz or Parquet"
+        msg = f"{path}: expected text, plain, in gzip or in zstd, got {packed}; unpack or export it as JSON lines first"
         raise TurnsignalError(msg)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in head[:4]:
         name = shlex.quote(str(path))
@@ -81,7 +82,7 @@ def kind_of(path: Path) -> Kind:
         raise TurnsignalError(msg)
     head = head.removeprefix(_BOM).lstrip()
     line = head.partition(b"\n")[0].strip()
-    if path.name.removesuffix(".gz").endswith((".csv", ".tsv")) or _is_header(line, head):
+    if path.name.removesuffix(".gz").removesuffix(".zst").endswith((".csv", ".tsv")) or _is_header(line, head):
         return Kind.CSV
     if not head.startswith((b"{", b"[")):
         return Kind.LINES

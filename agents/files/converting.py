@@ -22,9 +22,13 @@ from turnsignal.stream.records.turns import decode_turn
 
 @dataclass(slots=True)
 class Converted:
-    """What came of it. turns: written; refused: reason → how many, and the first; assumed: by file."""
+    """What came of it.
+
+    turns: written; feedback: on their answers; refused: reason → how many, and the first; assumed: by file.
+    """
 
     turns: int = 0
+    feedback: int = 0
     reports: list[FileReport] = field(default_factory=list)
     assumed: dict[str, Counter[str]] = field(default_factory=dict)
     refused: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
@@ -39,14 +43,25 @@ class Converted:
         """Return it for `convert --json`; check: with what the turns lack."""
         files = [report.as_json() for report in self.reports]
         refused = {reason: {"n": n, "first": first} for reason, (n, first) in self.refused.items()}
-        told = {"turns": self.turns, "files": files, "assumed": self.assumed, "refused": refused}
+        told = {
+            "turns": self.turns,
+            "feedback": self.feedback,
+            "files": files,
+            "assumed": self.assumed,
+            "refused": refused,
+        }
         return told | ({"check": self.completeness.as_json()} if check else {})
 
 
 def convert_files(
-    paths: Iterable[Path], how: HowToRead, out: IO[bytes] | None, say: Callable[[str], None] = lambda _: None
+    paths: Iterable[Path],
+    how: HowToRead,
+    out: IO[bytes] | None,
+    say: Callable[[str], None] = lambda _: None,
+    feedback: IO[bytes] | None = None,
 ) -> Converted:
-    """Read files and write their turns, one a line; out: None only counts. say: takes one line for a person.
+    """Read files and write their turns, one a line; out: None only counts. say: takes one line for a person;
+    feedback: takes what people said of answers, None for nobody who wants it.
 
     Raises ConfigError or TurnsignalError when a file cannot be used at all.
     """
@@ -69,6 +84,11 @@ def convert_files(
             if out is not None:
                 out.write(line + b"\n")
         done.assumed = recording.assumed
+        for source in imported.feedback:
+            rated = source.path.read_bytes()
+            done.feedback += rated.count(b"\n")
+            if feedback is not None:
+                feedback.write(rated)
     return done
 
 

@@ -19,13 +19,23 @@ from zlib import crc32
 import msgspec
 import orjson
 
+from turnsignal.agents.files.blocks import Progress
 from turnsignal.agents.files.containers import Item, Kind, read_items
-from turnsignal.agents.files.reading import Progress, TurnFile
-from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format, is_bare_message, repeated_key
+from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
+from turnsignal.agents.files.reading import TurnFile
+from turnsignal.agents.files.recognising import (
+    HowToRead,
+    as_records,
+    choose_format,
+    hash_user,
+    is_bare_message,
+    repeated_key,
+)
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.assembly import Head, group_of, head_of, join_trace, link, take_turns
+from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
 from turnsignal.stream.records.turns import decode_turn
 
@@ -36,7 +46,10 @@ _LENGTH = struct.Struct("<I")
 
 @dataclass(slots=True)
 class FileReport:
-    """What became of one file. records: read; refused: reason → records; first: reason → (line, detail)."""
+    """What became of one file.
+
+    records: read; scores: by people; refused: reason → records; first: reason → (line, detail).
+    """
 
     name: str
     format: str
@@ -44,6 +57,7 @@ class FileReport:
     records: int = 0
     turns: Counter[str] = field(default_factory=Counter)
     conversations: int = 0
+    human_scores: int = 0
     assumed: Assumed = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
@@ -55,14 +69,18 @@ class FileReport:
     def as_json(self) -> dict[str, Any]:
         """Return it for `convert --json`."""
         told = {"file": self.name, "format": self.format, "why": self.why, "records": self.records}
-        return told | {"turns": self.turns, "conversations": self.conversations, "assumed": self.assumed}
+        return (
+            told
+            | {"turns": self.turns, "conversations": self.conversations, "human_scores": self.human_scores}
+            | {"assumed": self.assumed}
+        )
 
 
 class Imported(ExitStack):
     """Files ready to be read as turns, until the end of this context.
 
     sources: for `Recording`; reports: one for each file that was not one of turns; refused: file of dead letters, None
-    without any.
+    without any; feedback: what people said of answers in these files.
     """
 
     def __init__(
@@ -76,10 +94,12 @@ class Imported(ExitStack):
         self.sources: list[TurnFile] = []
         self.reports: list[FileReport] = []
         self.refused: Path | None = None
+        self.feedback: list[TurnFile] = []
         self._paths = list(paths)
         self._how = how
         self._progress = progress
         self._say = say
+        self._scored: list[ScoredFile] = []
 
     def __enter__(self) -> "Imported":
         with ExitStack() as on_error:
@@ -88,7 +108,7 @@ class Imported(ExitStack):
             kept = keep_standard_input(self._paths, directory)
             for number, (named, path) in enumerate(zip(self._paths, kept, strict=True)):
                 kind, name, each, why = choose_format(path, self._how)
-                if kind is Kind.LINES and name == OWN:
+                if kind is Kind.LINES and name == OWN and self._how.user_key is None:
                     origin = None if named == path else named
                     self.sources.append(TurnFile(path, origin, lenient=not self._how.strict))
                     continue
@@ -96,6 +116,7 @@ class Imported(ExitStack):
                 self._say(report.sentence())
                 self.sources.append(self._convert(path, kind, each, report, directory / str(number)))
                 self.reports.append(report)
+            self.feedback += write_feedback(self._scored, directory)
             on_error.pop_all()
         return self
 
@@ -104,13 +125,14 @@ class Imported(ExitStack):
         turns, lines, refused = to / "turns.jsonl", to / "lines", to.parent / "refused.jsonl"
         has_times = False
         with turns.open("wb") as out, lines.open("wb") as places, refused.open("ab") as rejected:
-            reading = _FileReading(path, kind, each, report, rejected)
+            reading = _FileReading(path, kind, each, report, rejected, self._how.user_key)
             for turn, line in reading.turns(self._progress):
                 spelled = reading.spell(turn, line)
                 if spelled is not None:
                     out.write(spelled + b"\n")
                     places.write(array("Q", [line]).tobytes())
             has_times = reading.has_times
+        self._scored.append(ScoredFile(turns, each, report.name, reading.human_scores, report.assumed))
         if report.refused:
             self.refused = refused
         return TurnFile(turns, Path(report.name), lines, whole=not has_times)
@@ -119,13 +141,17 @@ class Imported(ExitStack):
 class _FileReading:
     """One file on its way to turns."""
 
-    def __init__(self, path: Path, kind: Kind, each: LogFormat, report: FileReport, rejected: IO[bytes]) -> None:
+    def __init__(
+        self, path: Path, kind: Kind, each: LogFormat, report: FileReport, rejected: IO[bytes], user_key: bytes | None
+    ) -> None:
         self.has_times = False
+        self.human_scores: list[HumanScore] = []
         self._path = path
         self._kind = kind
         self._format = each
         self._report = report
         self._rejected = rejected
+        self._user_key = user_key
         self._standing = path.name.partition(".")[0]
 
     def turns(self, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
@@ -168,6 +194,8 @@ class _FileReading:
 
     def spell(self, turn: TurnFields, line: int) -> bytes | None:
         """Spell a turn as one line, and count it; one that no worker could take in is refused."""
+        if self._user_key is not None and turn.get("user_id"):
+            turn["user_id"] = hash_user(turn["user_id"], self._user_key)
         try:
             spelled = orjson.dumps(turn)
             decode_turn(spelled)
@@ -194,6 +222,12 @@ class _FileReading:
                     continue
                 parts = (part for each in as_records(value) for part in self._format.read(each, self._report.assumed))
                 for number, part in enumerate(parts):
+                    if isinstance(part, HumanScore):
+                        if self._user_key is not None and part.rater:
+                            part.rater = hash_user(part.rater, self._user_key)
+                        self.human_scores.append(part)
+                        self._report.human_scores += 1
+                        continue
                     yield self._named(part, f"{item.line}.{number}" if number else f"{item.line}"), item.line
             except Refused as error:
                 self._refuse(item.line, error, item.value)

@@ -1,4 +1,4 @@
-"""Reading recorded turns: files of JSON lines, plain or gzip, in bulk, and sorted by event time in bounded memory.
+"""Reading recorded turns: files of JSON lines, packed or not, in bulk, and sorted by event time in bounded memory.
 
 Sorting needs every line before it can give the first one. What is held meanwhile is where a line lies, not the line: it
 is read again when its turn comes, from its file, or from a copy on disk where it was compressed or changed.
@@ -7,7 +7,6 @@ is read again when its turn comes, from its file, or from a copy on disk where i
 import heapq
 import marshal
 import os
-import zlib
 from array import array
 from bisect import bisect_right
 from collections import Counter
@@ -20,11 +19,11 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
+from turnsignal.agents.files.blocks import BLOCK, Progress, is_packed, open_file, read_blocks
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.formats.turnsignal import mend_line
 from turnsignal.stream.replay import Indexer, Mend, Recorded
 
-BLOCK = 1 << 20  #: bytes that are read at a time
 MAX_LINE = 32 << 20  #: bytes of a line that are kept; a turn that is taken in is far smaller
 SORT_BYTES = 512 << 20  #: memory for the places of lines that are sorted
 
@@ -33,8 +32,6 @@ _PLACE_COST = 300  #: bytes of a place in memory
 _OPEN_FILES = 64  #: files that are kept open to be read again
 _COPY = -1  #: number of the file that copies go to
 _BOM = b"\xef\xbb\xbf"  # byte order mark of UTF-8, from editors that write one
-
-Progress = Callable[[int], None]
 
 
 class Block(NamedTuple):
@@ -72,10 +69,13 @@ class Recording:
     """
 
     def __init__(
-        self, paths: Iterable[Path | TurnFile], progress: Progress = lambda _: None, feedback: Iterable[Path] = ()
+        self,
+        paths: Iterable[Path | TurnFile],
+        progress: Progress = lambda _: None,
+        feedback: Iterable[Path | TurnFile] = (),
     ) -> None:
         turns = [path if isinstance(path, TurnFile) else TurnFile(path) for path in paths]
-        self.sources = [*turns, *map(TurnFile, feedback)]
+        self.sources = [*turns, *(path if isinstance(path, TurnFile) else TurnFile(path) for path in feedback)]
         self.paths = [source.path for source in self.sources]
         self.assumed: dict[str, Counter[str]] = {}
         self.is_whole = bool(turns) and all(source.whole for source in turns)
@@ -104,7 +104,7 @@ class Recording:
             places = on_error.enter_context(Sorted(memory))
             for path in self._begun(indexer):
                 blocks = read_lines(path, self._progress)
-                if _is_zipped(path):
+                if is_packed(path):
                     places.add_copies((block.lines for block in blocks), indexer)
                 else:
                     places.add_file(path, blocks, indexer)
@@ -190,61 +190,6 @@ def read_lines(path: Path, progress: Progress = lambda _: None) -> Iterator[Bloc
 
 def _next_start(start: int, line: bytes) -> int:
     return start + len(line) + 1
-
-
-def read_blocks(path: Path, progress: Progress = lambda _: None) -> Iterator[bytes]:
-    """Give a file's bytes, unpacked where they are gzip; raises TurnsignalError when they cannot be read."""
-    zipped = _is_zipped(path)
-    with _open(path) as file:
-        try:
-            yield from _unzip(path, file, progress) if zipped else _plain(file, progress)
-        except OSError as error:
-            raise _unreadable(path, error) from None
-
-
-def _is_zipped(path: Path) -> bool:
-    with _open(path) as file:
-        return file.read(2) == b"\x1f\x8b"
-
-
-def _open(path: Path) -> IO[bytes]:
-    try:
-        return path.open("rb")
-    except OSError as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: Path, error: OSError) -> TurnsignalError:
-    return TurnsignalError(f"{path}: expected a file that can be read, got {error.strerror}")
-
-
-def _plain(file: IO[bytes], progress: Progress) -> Iterator[bytes]:
-    while block := file.read(BLOCK):
-        progress(len(block))
-        yield block
-
-
-def _unzip(path: Path, file: IO[bytes], progress: Progress) -> Iterator[bytes]:
-    """Give the contents of all gzip members, a bounded piece at a time."""
-    unzip = zlib.decompressobj(wbits=31)
-    try:
-        while block := file.read(BLOCK // 4):
-            progress(len(block))
-            while block:
-                if unzip.eof:
-                    if not block.strip(b"\0"):
-                        break  # padding
-                    unzip = zlib.decompressobj(wbits=31)
-                piece = unzip.decompress(block, BLOCK)
-                if piece:
-                    yield piece
-                block = unzip.unused_data if unzip.eof else unzip.unconsumed_tail
-    except zlib.error as error:
-        msg = f"{path}: expected gzip, got data that is damaged: {error}"
-        raise TurnsignalError(msg) from None
-    if not unzip.eof:
-        msg = f"{path}: expected a whole gzip file, got one that ends early; fetch or write it again"
-        raise TurnsignalError(msg)
 
 
 #: Time, offset, key and timestamp of a `Recorded`; number of its file, byte at which it begins there, bytes.
@@ -365,7 +310,7 @@ class Sorted:
             return self._copies
         if len(self._open) >= _OPEN_FILES:
             self._open.pop(next(iter(self._open))).close()
-        file = self._open[number] = _open(self._paths[number])
+        file = self._open[number] = open_file(self._paths[number])
         return file
 
 

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import LogFormat
 from turnsignal.stream.formats.values import conversation_of
 
+_KEY_BYTES = 16
 _SHOWN_KEYS = 8  #: names of fields that are told of a file that nobody knows
 _LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns")
 
@@ -20,13 +22,15 @@ _LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns")
 class HowToRead(NamedTuple):
     """What the user says of the files. format: a name of `FORMATS`, None to find out; mapping: a format of his own.
 
-    strict: files of turns, one a line, exactly as a topic takes them; mapping_file: where the mapping stands.
+    strict: files of turns, one a line, exactly as a topic takes them; mapping_file: where the mapping stands;
+    user_key: secret with which user ids become digests, None leaves them as they are.
     """
 
     format: str | None = None
     mapping: LogFormat | None = None
     strict: bool = False
     mapping_file: Path | None = None
+    user_key: bytes | None = None
 
     def as_json(self) -> dict[str, str]:
         """Return what `read_how` takes to read the same files in the same way again; nothing where nothing was said."""
@@ -49,6 +53,33 @@ def read_how(format_name: str | None, mapping: Path | None, *, strict: bool = Fa
         msg = f"{mapping}: expected a mapping in TOML, got {describe_unreadable(error)}"
         raise ConfigError(msg) from None
     return HowToRead(None, parse_format_mapping(text, str(mapping)), strict, mapping)
+
+
+def read_user_key(path: Path) -> bytes:
+    """Read the secret with which user ids become digests: short ones could be tried out, so it has 16 bytes at least.
+
+    Raises ConfigError when the file cannot be read or holds less.
+    """
+    try:
+        key = path.read_bytes().strip()
+    except OSError as error:
+        msg = f"{path}: expected a file with a secret, got {describe_unreadable(error)}"
+        raise ConfigError(msg) from None
+    if len(key) < _KEY_BYTES:
+        name = shlex.quote(str(path))
+        wanted = f"a secret of {_KEY_BYTES} bytes or more"
+        msg = f"{path}: expected {wanted}, got {len(key)}; try: openssl rand -hex 32 > {name}"
+        raise ConfigError(msg)
+    return blake2b(key, digest_size=32).digest()
+
+
+def hash_user(user_id: object, key: bytes) -> str:
+    """Return what stands for a user: the same digest for the same id and secret, from which nobody finds back.
+
+    >>> hash_user("ann", b"0" * 32) == hash_user("ann", b"0" * 32) != hash_user("ann", b"1" * 32)
+    True
+    """
+    return blake2b(str(user_id).encode("utf-8", "replace"), key=key, digest_size=16).hexdigest()
 
 
 def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str]:

@@ -51,7 +51,7 @@ class Job(NamedTuple):
     number: int
     of: int
     paths: tuple[Path | TurnFile, ...]
-    feedback: tuple[Path, ...]
+    feedback: tuple[Path | TurnFile, ...]
     suite: Suite
     now: float
     as_is: bool
@@ -66,7 +66,7 @@ def replay_files(
     suite: Suite,
     now: float,
     *,
-    feedback: Sequence[Path] = (),
+    feedback: Sequence[Path | TurnFile] = (),
     refused: Path | None = None,
     workers: int = 0,
     as_is: bool = False,

@@ -81,13 +81,19 @@ def _read(name: str, text: str, default: object) -> Any:
 
 
 def _read_worse(text: str) -> Regression:
+    """Read `minute:version:kind`, or `minute:version:kind:share`; a version may have colons."""
     minute, _, rest = text.partition(":")
     version, _, kind = rest.rpartition(":")
+    share = "1"
+    if kind not in get_args(Kind):
+        share = kind
+        version, _, kind = version.rpartition(":")
     try:
-        at = float(minute)
+        at, part = float(minute), float(share)
     except ValueError:
-        at = -1.0
-    if at < 0 or kind not in get_args(Kind):
-        msg = f"--worse: expected MINUTE:VERSION:KIND, KIND one of {', '.join(get_args(Kind))}; got {text!r}"
+        at = part = -1.0
+    if not (at >= 0 and 0 <= part <= 1) or kind not in get_args(Kind):
+        msg = "--worse: expected MINUTE:VERSION:KIND or MINUTE:VERSION:KIND:SHARE, SHARE from 0 to 1, KIND one of"
+        msg += f" {', '.join(get_args(Kind))}; got {text!r}"
         raise ConfigError(msg)
-    return Regression(minute=at, version=version, kind=kind)  # type: ignore[arg-type]
+    return Regression(minute=at, version=version, kind=kind, share=part)  # type: ignore[arg-type]

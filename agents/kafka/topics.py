@@ -168,6 +168,8 @@ def rights(settings: Settings, app: str) -> list[Right]:
             name = topic.pattern.format(settings.prefix)
             needed.append(Right("topic", name, False, (*read, *write, "DESCRIBE", "DESCRIBE_CONFIGS")))
     needed.append(Right("group", settings.app_id(app), False, ("READ", "DESCRIBE")))
+    if app == "watch" and settings.notify is not None:
+        needed.append(Right("group", settings.app_id("notify"), False, ("READ", "DESCRIBE")))
     if settings.delivery == "exactly_once":
         needed.append(Right("transactional-id", f"{settings.app_id(app)}-", True, ("WRITE", "DESCRIBE")))
     return needed

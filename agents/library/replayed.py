@@ -255,7 +255,7 @@ def replay(
                 directory,
                 chosen,
                 time.time(),
-                feedback=heard,
+                feedback=[*heard, *imported.feedback],
                 refused=imported.refused,
                 workers=workers,
                 as_is=as_is,

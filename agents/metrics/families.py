@@ -40,6 +40,13 @@ WORKER_FAMILIES: Mapping[str, Family] = {
         "counter", ("result",), "Transactions, by result.", {"result": ("committed", "aborted")}
     ),
     "transaction_duration_seconds": Family("histogram", (), "Begin to end of a transaction.", bounds=LATENCY_BOUNDS),
+    "notifications_total": Family(
+        "counter",
+        ("result",),
+        "Messages about incidents that were posted to TURNSIGNAL_NOTIFY.",
+        {"result": ("sent", "failed")},
+        apps=(WATCH,),
+    ),
     "table_entries": Family("gauge", ("table",), "Entries that this worker holds."),
     "table_recovery_remaining_messages": Family("gauge", ("table",), "Changelog records still to be restored."),
     "worker_recovering": Family("gauge", (), "1 while tables are being restored, else 0."),

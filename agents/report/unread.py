@@ -28,7 +28,8 @@ def describe_import(report: FileReport) -> Iterator[str]:
     )
     conversations = f" in {report.conversations:,} conversations" if report.conversations else ""
     total = f"{report.turns.total():,} turns{conversations} ({turns or 'none'})"
-    yield f"{report.name}: {report.records:,} records, {total}."
+    rated = f", {report.human_scores:,} scores by people" if report.human_scores else ""
+    yield f"{report.name}: {report.records:,} records, {total}{rated}."
     left = {what: n for what, n in report.assumed.items() if what.endswith("left out")}
     if left:
         yield "  left out: " + "; ".join(f"{what.removesuffix(' left out')} ({n:,})" for what, n in left.items())

@@ -3,8 +3,8 @@
 from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.frame import dashboard_of
-from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, Column, Link, Query, lines, rows, stats
-from grafana.queries import WINDOW, a_minute, count, mean, newest, select, share
+from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, WHOLE, Column, Link, Panel, Query, lines, rows, stats
+from grafana.queries import END, RANGE, WINDOW, a_minute, count, mean, newest, select, share, worst
 from turnsignal.stream.diagnosis import DIAGNOSES
 
 RETRIEVAL = Link("Retrieval and citations", "turnsignal-retrieval")
@@ -14,6 +14,12 @@ PIPELINE = Link("Pipeline", "turnsignal-pipeline")
 CONVERSATIONS = Link("Conversations, on the worker's pages", "http://${worker}/conversations")
 
 _EXCHANGES = "diagnosis_turns_total"
+
+
+CHANGES = Link("Open changes, on the watch worker's pages", "http://${watch}/regressions")
+
+_TICKET = 'tier="ticket"'
+_THRESHOLD = select("regression_threshold_log10", _TICKET)
 
 
 def good(label: str, by: str = "") -> str:
@@ -33,13 +39,27 @@ def build() -> built.Dashboard:
     by_row = count(labels, _EXCHANGES)
     joined = 'label_join({}, "diagnosis", "/", "relevancy", "followups", "instructions")'
     verdicts = 'verdict=~"good|bad"'
-    panels = [
+    panels: list[Panel] = [
+        stats(
+            "Open now",
+            (
+                "Changes of scores that are open: what wakes somebody, and what waits for the working day. 0 "
+                "where nothing is."
+            ),
+            COUNT,
+            Query(_open("page"), "to wake for"),
+            Query(_open("ticket"), "tickets"),
+            width=4,
+            link=CHANGES,
+            steps=((None, "green"), (1, "red")),
+            empty="not watched yet",
+        ),
         stats(
             "Answers",
             "Responses that were taken in, all workers together.",
             A_MINUTE,
             Query(a_minute("", "turns_total", 'role="assistant"'), "answers"),
-            width=4,
+            width=3,
             link=PIPELINE,
             decimals=1,
         ),
@@ -80,7 +100,7 @@ def build() -> built.Dashboard:
             Query(known("relevancy"), "documents"),
             Query(known("followups"), "follow-ups"),
             Query(known("instructions"), "instructions"),
-            width=8,
+            width=5,
             link=PIPELINE,
             decimals=0,
         ),
@@ -94,7 +114,7 @@ def build() -> built.Dashboard:
             Query(good("relevancy"), "good documents"),
             Query(good("followups"), "users helped"),
             Query(good("instructions"), "instructions kept"),
-            width=12,
+            width=8,
             link=CONVERSATIONS,
             ratio=True,
         ),
@@ -103,9 +123,11 @@ def build() -> built.Dashboard:
             "Responses a minute. A release is where one line takes over from another.",
             A_MINUTE,
             Query(answers, "{{version}}"),
-            width=12,
+            width=8,
             link=PIPELINE,
         ),
+        _evidence(),
+        _changes(),
         rows(
             "Where to work",
             (
@@ -113,7 +135,7 @@ def build() -> built.Dashboard:
                 "assistant that points to."
             ),
             {"diagnosis": "what it says"},
-            Column("exchanges", joined.format(by_row), COUNT, 0),
+            Column("exchanges", joined.format(by_row), WHOLE, 0),
             Column(
                 "share",
                 joined.format(f"{by_row} / on () group_left () ({count('', _EXCHANGES)} > 0)"),
@@ -139,9 +161,9 @@ def build() -> built.Dashboard:
             Column("good from", _described(newest("scorer", "scorer_good_from_ratio")), SCORE, 2),
             Column("bad", _described(share("scorer", "score_verdicts_total", 'verdict="bad"', verdicts)), RATIO, 1),
             Column("scored", _described(share("scorer", "score_verdicts_total", verdicts)), RATIO, 1),
-            Column("scores", _described(count("scorer", "score_ratio_count", over=WINDOW)), COUNT, 0),
+            Column("scores", _described(count("scorer", "score_ratio_count", over=WINDOW)), WHOLE, 0),
             width=24,
-            height=13,
+            height=21,
             link=CONVERSATIONS,
             widths={
                 "mean": 120,
@@ -156,6 +178,78 @@ def build() -> built.Dashboard:
         ),
     ]
     return dashboard_of("overview", "overview", __doc__ or "", panels)
+
+
+def _open(tier: str) -> str:
+    matcher = f'tier="{tier}"'
+    return f"count({select('regression_open', matcher)} == 1) or 0 * count({_THRESHOLD})"
+
+
+def _changes() -> Panel:
+    """List what is open, with its numbers."""
+    what = "assistant, version, scorer, scope"
+    opened = f"max by ({what}, direction, tier) ({select('regression_open')} == 1)"
+
+    def number(gauge: str, *matchers: str, times: str = "", by: str = what) -> str:
+        return f"{opened} * on ({by}) group_left () {newest(by, gauge, *matchers)}{times}"
+
+    return rows(
+        "What changed",
+        (
+            "Scores that are not what they usually are, by how much (with 95 % bounds), and since when. Empty "
+            "where nothing is open."
+        ),
+        {
+            "assistant": "assistant",
+            "scorer": "scorer",
+            "direction": "is",
+            "version": "seen with",
+            "scope": "against",
+            "tier": "as",
+        },
+        Column("change", number("regression_change_ratio", 'bound="mean"'), SCORE, 3),
+        Column("at least", number("regression_change_ratio", 'bound="lower"'), SCORE, 3),
+        Column("at most", number("regression_change_ratio", 'bound="upper"'), SCORE, 3),
+        Column("usually", number("baseline_mean_ratio", by="assistant, scorer"), SCORE, 3),
+        Column("since", number("regression_since_timestamp_seconds", times=" * 1000"), "dateTimeAsIso"),
+        width=24,
+        height=9,
+        link=CHANGES,
+        widths={
+            "change": 110,
+            "at least": 110,
+            "at most": 110,
+            "usually": 110,
+            "since": 200,
+            "is": 100,
+            "against": 180,
+            "as": 100,
+        },
+        mapped={"against": {"usual": "what is usual", "version": "the version before"}},
+        empty="Nothing is open, or nothing has been watched for a day.",
+    )
+
+
+def _evidence() -> Panel:
+    """Draw how far from an alarm the scorers are."""
+    labels = "assistant, scorer"
+    from_alarm = (
+        f"{newest(labels, 'regression_evidence_log10')} - {newest(labels, 'regression_threshold_log10', _TICKET)}"
+    )
+    most = f"max by ({labels}) (max_over_time({select('regression_evidence_log10')}[{RANGE}] {END}))"
+    return lines(
+        "Evidence that a scorer got worse",
+        (
+            "In powers of ten, from where a ticket is called (the line at 0): the six with most of it in all "
+            "that is shown."
+        ),
+        SCORE,
+        Query(worst(6, from_alarm, most), "{{assistant}} {{scorer}}"),
+        width=8,
+        link=CHANGES,
+        limit=0,
+        empty="Nothing has been watched for a day yet.",
+    )
 
 
 def _described(expression: str) -> str:

@@ -27,9 +27,12 @@ _WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"]
 _ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES, _POINTING = (
     _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes", "pointing")
 )
+_STOCK = _EMPTY | _WISHES  #: words that say nothing of a subject
+_NEARBY = _POINTING | _WISHES  #: words of one who speaks of the answer, or of the question
 #: Conditions that want the follow-up near its exchange: the one that each stands on, and how many words of its own a
 #: message has that is about something else.
 _NEAR = {"anew": ("answered", 3), "narrowed": ("unasked", 3), "reported": ("stated", 4)}
+_TELLING_KINDS = frozenset(("told", "settled", "telling", "remote", "negated", "asserted"))
 _STEM = 5  #: letters that two forms of a word share
 _BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
@@ -68,20 +71,8 @@ class Context:
         if when in _NEAR:
             like, own = _NEAR[when]
             return self.holds(like) and not self._strays(own)
-        if when == "told":
-            return self._states()
-        if when == "telling":
-            return self._tells()
-        if when == "remote":
-            return self._states() and (_POINTING | _WISHES).isdisjoint(words_of(self._follow_up))
-        if when == "negated":
-            return self.holds("objected") and _NEGATED in self._remarked()
-        if when == "asserted":
-            return self.holds("objected") and self._echoes(
-                self._exchange.prompt[:HEAD] + self._exchange.response[: 2 * HEAD]
-            )
-        if when == "settled":
-            return not self._remarked()
+        if when in _TELLING_KINDS:
+            return self._tells_as(when)
         if when == "closing":
             return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
         if when == "denied":
@@ -122,6 +113,22 @@ class Context:
         asked = _ASKED in tail and _CONFIRM not in tail
         return asked is (when == "asked")
 
+    def _tells_as(self, when: str) -> bool:
+        """Say whether one of the conditions holds that ask how the follow-up is told."""
+        if when == "told":
+            return self._states()
+        if when == "telling":
+            return self._tells()
+        if when == "remote":
+            return self._states() and _NEARBY.isdisjoint(words_of(self._follow_up))
+        if when == "negated":
+            return self.holds("objected") and _NEGATED in self._remarked()
+        if when == "asserted":
+            return self.holds("objected") and self._echoes(
+                self._exchange.prompt[:HEAD] + self._exchange.response[: 2 * HEAD]
+            )
+        return not self._remarked()
+
     def _remarked(self) -> frozenset[int]:
         """Find what the follow-up remarks, without the negations that say nothing of the answer."""
         if self._remarks is None:
@@ -161,7 +168,7 @@ class Context:
 
     def _strays(self, own: int) -> bool:
         """Say whether the follow-up is of something else: `own` words with a subject, and none of the exchange's."""
-        words = [word for word in words_of(self._follow_up) if len(word) > 2 and word not in _EMPTY | _WISHES]
+        words = [word for word in words_of(self._follow_up) if len(word) > 2 and word not in _STOCK]
         if len(words) < own:
             return False
         known = self._exchange

@@ -6,6 +6,7 @@ A format is recognised by the content of its first records; where two fit, whoev
 from collections.abc import Sequence
 
 from turnsignal.stream.formats.anthropic import AnthropicMessages
+from turnsignal.stream.formats.dialogflow import DialogflowCX
 from turnsignal.stream.formats.langchain import LangChainMessages
 from turnsignal.stream.formats.langfuse import Langfuse
 from turnsignal.stream.formats.langsmith import LangSmith
@@ -31,6 +32,7 @@ FORMATS: dict[str, LogFormat] = {
     "langsmith": LangSmith(),
     "langchain": LangChainMessages(),
     "sharegpt": ShareGPT(),
+    "dialogflow": DialogflowCX(),
 }
 
 

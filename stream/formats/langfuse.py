@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, is_score
 from turnsignal.stream.formats.messages import spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
@@ -11,6 +12,7 @@ from turnsignal.stream.formats.values import conversation_of, fields_of, first, 
 
 _TYPES = ("GENERATION", "RETRIEVER", "AGENT", "TOOL", "CHAIN", "EVALUATOR", "SPAN", "EVENT", "EMBEDDING", "GUARDRAIL")
 _SPAN = "langfuse.observation.type"
+_ABOUT = ("observation_id", "observationId", "trace_id", "traceId")
 _OWN = ("provided_model_name", "providedModelName", "parent_observation_id", "parentObservationId", "usage_details")
 
 
@@ -22,8 +24,8 @@ class Langfuse:
         for record in sample:
             if any(_SPAN in span.attributes for span in spans_of(record)):
                 return f"spans with {_SPAN}"
-            if first(record, "trace_id", "traceId") and record.get("type") in _TYPES:
-                return "observations with a trace_id and a type"
+            if first(record, "trace_id", "traceId") and (record.get("type") in _TYPES or is_score(record)):
+                return "observations with a trace_id and a type, or scores of them"
             if any(key in record for key in _OWN) or ("observations" in record and _is_trace(record)):
                 return "fields that only Langfuse has"
             has_session = "sessionId" in record or "session_id" in record
@@ -31,12 +33,13 @@ class Langfuse:
                 return "traces with a session, an input and an output"
         return ""
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
-        """Give one observation, or a trace and the observations in it."""
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | HumanScore]:
+        """Give one observation, one score, or a trace with the observations and scores in it."""
         rows = [_row(span) for span in spans_of(record) if _SPAN in span.attributes]
         if rows or not _is_trace(record):
             for row in rows or (record,):
-                yield from _observation(row, assumed)
+                is_given = is_score(row)
+                yield from human_scores_of(row, "langfuse", _ABOUT, assumed) if is_given else _observation(row, assumed)
             return
         trace = name(record.get("id")) or ""
         start = seconds(first(record, "timestamp", "created_at", "createdAt"))
@@ -53,6 +56,8 @@ class Langfuse:
             outputs=spoken(record.get("output"), "assistant", assumed),
             fields=_fields(record),
         )
+        for item in items(record.get("scores")):
+            yield from human_scores_of({"trace_id": trace, **mapping(item)}, "langfuse", _ABOUT, assumed)
         for item in observations:
             if item:
                 yield from _observation({"trace_id": trace, **item}, assumed)
@@ -87,7 +92,7 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
         end=seconds(first(record, "end_time", "endTime")),
         fields=_fields(record),
     )
-    is_root = first(record, "parent_observation_id", "parentObservationId") in (None, "")
+    is_root = not first(record, "parent_observation_id", "parentObservationId")
     if kind == "RETRIEVER" or (kind == "SPAN" and "retriev" in titled):
         call.kind, call.documents = "retrieval", read_documents(record.get("output"))
     elif "rerank" in titled:

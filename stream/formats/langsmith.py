@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of
 from turnsignal.stream.formats.messages import plain_text, read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.values import bounded_id, fields_of, first, items, mapping, name, names, seconds
@@ -15,11 +16,16 @@ class LangSmith:
     """Runs, one a record."""
 
     def looks_like(self, sample: Sequence[Record]) -> str:
-        """Recognise runs by their run_type."""
-        return "runs with a run_type" if any("run_type" in record for record in sample) else ""
+        """Recognise runs by their run_type, and feedback by its source."""
+        if any("run_type" in record for record in sample):
+            return "runs with a run_type"
+        return "feedback with a run_id and a feedback_source" if any(map(_is_feedback, sample)) else ""
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
-        """Give one run."""
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | HumanScore]:
+        """Give one run, or what somebody said of one."""
+        if _is_feedback(record):
+            yield from human_scores_of(record, "langsmith", ("run_id", "trace_id"), assumed)
+            return
         kind, titled = str(record.get("run_type")).lower(), str(record.get("name")).lower()
         metadata = {**mapping(record.get("metadata")), **mapping(mapping(record.get("extra")).get("metadata"))}
         if "evaluator" in titled or kind == "evaluator":
@@ -52,6 +58,10 @@ class LangSmith:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the run's id."""
         return split_origin(turn_id, ("run_id",))
+
+
+def _is_feedback(record: Record) -> bool:
+    return "run_id" in record and "key" in record and "feedback_source" in record
 
 
 def _answer(outputs: dict[str, Any], asked: Sequence[Message], assumed: Assumed) -> list[Message]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds
@@ -11,6 +12,7 @@ _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _OTHERS = ("search_result", "document", "tool_use", "tool_result")  #: blocks of Anthropic's messages
 _TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
 _DOCUMENTS = ("retrieved", "documents", "contexts", "sources")
+_VOTED = ("vote", "thumbs", "thumb", "user_feedback", "feedback")
 _TIMES = ("created", "created_at", "timestamp", "time", "start_time", "date")
 
 
@@ -43,6 +45,9 @@ class OpenAIChat:
             assumed["records without messages left out"] += 1
             return
         outputs = read_messages([mapping(choice).get("message") for choice in choices], assumed)
+        vote = vote_of(first(record, *_VOTED))
+        if outputs and vote is not None:
+            outputs[0].fields = {"vote": vote}
         start = seconds(first(record, *_TIMES) or first(request, *_TIMES))
         made = seconds(response.get("created"))
         response_id = first(response, "id") or first(record, "id", "request_id", "custom_id")

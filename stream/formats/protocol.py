@@ -69,8 +69,10 @@ class LogFormat(Protocol):
         """
         ...
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | TurnFields]:
-        """Give what one record holds; a record that is not for the user's eyes gives nothing and is counted.
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Any]:
+        """Give what one record holds: `Call`, `TurnFields`, or a `HumanScore` (of `scores`) of an answer.
+
+        A record that is not for the user's eyes gives nothing and is counted.
 
         Called once for each record of a file. Raises Refused with the reason when the record cannot be read.
         """

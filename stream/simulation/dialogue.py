@@ -55,7 +55,18 @@ class Dialogue:
 
     __slots__ = (
         *("id", "delay", "away", "_traffic", "_writer", "_random", "_left", "_gap", "_assistant", "_version", "_model"),
-        *("_platform", "_labelled", "_moods", "_topic", "_ask", "_intent", "_answered", "_user_next", "_spoken"),
+        *(
+            "_platform",
+            "_labelled",
+            "_moods",
+            "_alike",
+            "_topic",
+            "_ask",
+            "_intent",
+            "_answered",
+            "_user_next",
+            "_spoken",
+        ),
     )
 
     def __init__(
@@ -79,6 +90,7 @@ class Dialogue:
         self._platform = random.choice(traffic.platforms)
         self._labelled = random.random() < traffic.labelled
         self._moods = (random.gauss(0, _SHARED), random.gauss(0, _SHARED))
+        self._alike = random.getrandbits(32) if traffic.alike else None
         self._topic = self._another_topic(None)
         self._ask = random.choice(self._topic.asks)
         self._intent: str | None = None
@@ -131,13 +143,14 @@ class Dialogue:
         worse = self._answer_as(turn, time)
         if worse is not None:
             truth["planted"].append(worse)
-        quality = 0.83 + self._moods[0] + random.gauss(0, _OWN) + 0.02 * daylight(time)
+        chance = self._chance()
+        quality = 0.83 + self._moods[0] + (chance or random).gauss(0, _OWN) + 0.02 * daylight(time)
         quality = truth["quality"] = _share(quality - (_LOSS if worse == "answers_worse" else 0.0))
         if worse in BROKEN:
             quality = truth["quality"] = 0.0
-        ranking = _share(0.8 + self._moods[1] + random.gauss(0, _OWN))
-        self._intent = choose_follow_up(random, quality)
-        written = self._writer.write(self._topic, self._intent, self._platform, ranking, worse)
+        ranking = _share(0.8 + self._moods[1] + (chance or random).gauss(0, _OWN))
+        self._intent = choose_follow_up(chance or random, quality)
+        written = self._writer.write(self._topic, self._intent, self._platform, ranking, worse, chance)
         turn["text"] = written.text
         if traffic.documents:
             turn["retrieved"] = written.retrieved
@@ -151,6 +164,14 @@ class Dialogue:
             self._hand_over(None if self._left is None else self._left - 1)
         if worse == "loses_users" or (worse in BROKEN and random.random() < 0.5):
             self.delay = None
+
+    def _chance(self) -> Random | None:
+        """Return the chance that responses of this conversation share, None where this one has its own.
+
+        Two of them share it where both do, so each does with the square root of `alike`.
+        """
+        shares = self._alike is not None and self._random.random() < self._traffic.alike**0.5
+        return Random(self._alike) if shares else None
 
     def _take_leave(self, turn: Turn) -> None:
         """Answer thanks in a few words, without documents; only an endless conversation goes on."""

@@ -37,16 +37,24 @@ class ResponseWriter:
         self._traffic, self._random = traffic, random
         self._corpus = Corpus(random, traffic.documents, traffic.document_chars)
 
-    def write(self, asked: Subject, intent: str, platform: str, ranking: float, worse: str | None) -> Written:
+    def write(
+        self,
+        asked: Subject,
+        intent: str,
+        platform: str,
+        ranking: float,
+        worse: str | None,
+        chance: Random | None = None,
+    ) -> Written:
         """Answer a question on a topic.
 
         intent: the follow-up that the response will earn; ranking: quality of the retrieval, 0 to 1; worse: the kind of
-        regression that affects it, or None.
+        regression that affects it, or None; chance: draws the ranks, where not our own does.
         """
         random, size, misread = self._random, self._traffic.documents, intent in MISREAD
         topic = BY_NAME[asked.confused_with] if misread else asked
         facts = self._facts(topic, brief=intent in ASKED_AGAIN)
-        indices = self._places(min(len(facts), len(topic.facts), size), ranking, worse == "retrieves_worse")
+        indices = self._places(min(len(facts), len(topic.facts), size), ranking, worse == "retrieves_worse", chance)
         placed = {
             index: self._corpus.supporting(random, topic, fact) for index, fact in zip(indices, facts, strict=False)
         }
@@ -76,11 +84,11 @@ class ResponseWriter:
                 break
         return facts
 
-    def _places(self, count: int, ranking: float, worse: bool) -> list[int]:
+    def _places(self, count: int, ranking: float, worse: bool, chance: Random | None) -> list[int]:
         """Draw the indices of the supporting documents: near the top, or near the bottom if retrieval is worse."""
         size, indices, depth = self._traffic.documents, list[int](), 1 + 6 * (1 - ranking)
         for _ in range(count):
-            index = int(self._random.expovariate(1 / depth)) % size
+            index = int((chance or self._random).expovariate(1 / depth)) % size
             while index in indices:
                 index = (index + 1) % size
             indices.append(index)

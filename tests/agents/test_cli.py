@@ -17,8 +17,10 @@ from turnsignal.agents.commands.schemas import schema_of
 from turnsignal.agents.commands.suite import write_toml
 from turnsignal.agents.commands.topics import _target
 from turnsignal.agents.files.produce import parse_speed
+from turnsignal.agents.files.simulating import make_traffic
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.summaries import SUMMARIES
+from turnsignal.stream.simulation import Regression
 from turnsignal.stream.suite import Suite, load_suite, parse_suite
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -190,6 +192,22 @@ def test_a_knob_that_is_none_is_named() -> None:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "disorder" in done.stderr
     assert call("simulate", "--worse", "soon:v2:bad").returncode == 2
+    assert call("simulate", "--worse", "3:v2:retrieves_worse:2").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "minute", "version", "kind", "share"),
+    [
+        ("10:v2:retrieves_worse", 10.0, "v2", "retrieves_worse", 1.0),
+        ("0.5:v2:answers_worse:0.3", 0.5, "v2", "answers_worse", 0.3),
+        ("3:registry:5000/support:v9:breaks_format:0", 3.0, "registry:5000/support:v9", "breaks_format", 0.0),
+    ],
+)
+def test_a_planted_regression_is_read_with_its_share(
+    text: str, minute: float, version: str, kind: str, share: float
+) -> None:
+    planted = make_traffic(10, 0, (), text).regression
+    assert planted == Regression(minute=minute, version=version, kind=kind, share=share)  # type: ignore[arg-type]
 
 
 def test_a_suite_of_ones_own_begins_as_the_built_in_one_and_is_never_overwritten(tmp_path: Path) -> None:

@@ -34,7 +34,10 @@ def test_the_names_of_formats_are_those_of_the_table() -> None:
     assert tuple(FORMATS) == FORMAT_NAMES
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in DATA.iterdir() if not path.name.startswith("mapped")))
+LOGS = sorted(path.name for path in DATA.iterdir() if path.is_file() and not path.name.startswith("mapped"))
+
+
+@pytest.mark.parametrize("name", LOGS)
 def test_every_kind_of_log_is_replayed_and_named(name: str, tmp_path: Path) -> None:
     done = replay(tmp_path, DATA / name)
     assert done.exit_code == 0, done.output
@@ -287,3 +290,29 @@ def test_turns_may_come_by_standard_input_and_a_line_that_cannot_be_read_is_name
 def test_standard_input_is_read_once(tmp_path: Path) -> None:
     done = piped(b"{}", "replay", "-", "-", "--out", tmp_path / "out")
     assert "expected - once, which is standard input, got it 2 times" in str(done.exception)
+
+
+@pytest.mark.parametrize("name", ["langsmith.jsonl", "own.jsonl"])
+def test_user_ids_become_digests_with_a_secret_and_nothing_else_changes(name: str, tmp_path: Path) -> None:
+    own = tmp_path / "own.jsonl"
+    own.write_bytes(b"".join(orjson.dumps(TURN | {"turn_id": f"t{n}", "user_id": "u-1"}) + b"\n" for n in range(3)))
+    log = own if name == "own.jsonl" else DATA / name
+    for key in ("one", "two"):
+        (tmp_path / key).write_text(key * 16)
+        done = run("convert", log, "--out", tmp_path / f"{key}.jsonl", "--hash-users", tmp_path / key)
+        assert done.exit_code == 0, done.output
+    assert run("convert", log, "--out", tmp_path / "plain.jsonl").exit_code == 0
+    one, two, plain = (
+        [orjson.loads(line) for line in (tmp_path / f"{kind}.jsonl").read_bytes().splitlines()]
+        for kind in ("one", "two", "plain")
+    )
+    assert {turn["user_id"] for turn in plain} == {"u-1"}
+    (first,), (second,) = ({turn["user_id"] for turn in turns} for turns in (one, two))
+    assert len({first, second, "u-1"}) == 3
+    assert [turn | {"user_id": "u-1"} for turn in one] == plain
+
+
+def test_a_secret_that_could_be_guessed_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("salt\n")
+    done = run("convert", DATA / "langsmith.jsonl", "--check", "--hash-users", tmp_path / "key")
+    assert "expected a secret of 16 bytes or more, got 4; try: openssl rand -hex 32 >" in str(done.exception)

@@ -17,7 +17,7 @@ LOCKS = {
     "requirements-report.lock": [*PROJECT["project"]["dependencies"], *EXTRAS["language"], *EXTRAS["report"]],
     "requirements-test.lock": [
         *PROJECT["project"]["dependencies"],
-        *(wanted for extra in ("language", "report", "dashboards", "test", "lint") for wanted in EXTRAS[extra]),
+        *(wanted for extra in ("language", "report", "dashboards", "zstd", "test", "lint") for wanted in EXTRAS[extra]),
     ],
 }
 
@@ -56,7 +56,7 @@ def test_every_dependency_is_imported() -> None:
     for package, distributions in importlib.metadata.packages_distributions().items():
         for distribution in distributions:
             provided.setdefault(canonical(distribution), set()).add(package)
-    wanted = [*PROJECT["project"]["dependencies"], *EXTRAS["language"], *EXTRAS["report"]]
+    wanted = [*PROJECT["project"]["dependencies"], *EXTRAS["language"], *EXTRAS["report"], *EXTRAS["zstd"]]
     names = {canonical(Requirement(text).name) for text in wanted}
     assert {name for name in names if not provided[name] & used} == set()
 

@@ -50,6 +50,15 @@ CONDITIONS = {
     "unopposed",
     "stated",
     "objected",
+    "anew",
+    "narrowed",
+    "reported",
+    "told",
+    "telling",
+    "remote",
+    "settled",
+    "negated",
+    "asserted",
 }
 
 HOSTILE = [

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import FORMATS, recognise
+from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.protocol import Call
 
 ROOT = Path(__file__).parents[2]
@@ -24,6 +25,7 @@ SHARED = {
     "otlp",
     "proposing",
     "protocol",
+    "human_scores",
     "values",
 }
 LEAVES = {path.stem: path for path in (ROOT / "stream" / "formats").glob("*.py") if path.stem not in SHARED}
@@ -108,7 +110,7 @@ def test_reading_a_record_gives_calls_or_turns_or_a_reason(name: str, record: di
         parts = list(FORMATS[name].read(record, Counter()))
     except Refused:
         return
-    assert all(isinstance(part, Call | dict) for part in parts)
+    assert all(isinstance(part, Call | HumanScore | dict) for part in parts)
     assert all(part.origin.startswith(f"{name}:") for part in parts if isinstance(part, Call))
 
 

@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from grafana.build import BOARDS, DASHBOARDS, written
+from grafana.queries import OF_ALL_VERSIONS
 from tests.deploy.test_alerts import ALERTS, faults, grouped, selected
 from turnsignal.agents.metrics.families import FAMILIES, PREFIX
 
@@ -103,7 +104,7 @@ def test_the_window_is_never_shorter_than_five_minutes(name: str) -> None:
 @every_board
 def test_releases_and_alarms_are_marked(name: str) -> None:
     marks = {mark["name"]: mark for mark in BUILT[name]["annotations"]["list"]}
-    assert {"Releases", "Builds", "Alerts"} <= set(marks)
+    assert {"Releases", "Builds", "Changes", "Alerts"} <= set(marks)
     for mark in marks.values():
         assert mark["datasource"] == SOURCE
         assert mark["enable"]
@@ -180,8 +181,8 @@ def test_what_is_asked_is_of_the_chosen_job_assistants_and_versions(name: str, p
             family = family_of(metric)
             labels = {"job", *(family.labels if family else ())}
             wanted = {label: f"${label}" for label in ("job", "assistant", "version") if label in labels}
-            if metric == f"{PREFIX}build_info":
-                wanted.pop("version")  # of turnsignal itself
+            if metric == f"{PREFIX}build_info" or metric.removeprefix(PREFIX) in OF_ALL_VERSIONS:
+                wanted.pop("version")  # of turnsignal itself, or of none
             assert wanted.items() <= {label: value for label, _, value in matchers}.items(), metric
 
 
@@ -219,6 +220,14 @@ def test_grafana_is_told_where_dashboards_and_numbers_are() -> None:
     assert (provider["type"], provider["allowUiUpdates"], provider["disableDeletion"]) == ("file", False, True)
     scraped = yaml.safe_load((Path(GRAFANA).parent / "deploy" / "prometheus" / "prometheus.yml").read_text("utf-8"))
     assert source["jsonData"]["timeInterval"] == scraped["global"]["scrape_interval"]
+
+
+@pytest.mark.parametrize("mode", ["dark", "light"])
+@every_board
+def test_a_dashboard_has_a_picture_that_is_quick_to_load(name: str, mode: str) -> None:
+    picture = GRAFANA.parent / "deploy" / "pictures" / f"{name.removesuffix('.json')}-{mode}.png"
+    assert picture.is_file(), "run `make preview`, and look at it"
+    assert picture.stat().st_size < 200_000
 
 
 def test_alerts_that_dashboards_mark_are_ours() -> None:

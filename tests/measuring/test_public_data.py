@@ -34,6 +34,11 @@ EVERYDAY = {
         "everyday_languages": {"recall": 0.65, "precision": 0.90},
     },
     "sealed": {"everyday_languages": {"recall": 0.65, "precision": 0.90}},
+    "held": {
+        "everyday": {"recall": 0.65, "precision": 0.90},
+        "everyday_languages": {"recall": 0.65, "precision": 0.90},
+        "asides": {"recall": 0.80, "precision": 0.65},
+    },
     "late": {"everyday": {"recall": 0.60, "precision": 0.90}, "answers": {"recall": 0.65, "precision": 0.85}},
 }
 FROZEN = ["c2", "c3", "c6", "c7"]

@@ -420,6 +420,31 @@ def malformed_citations(records):
     return sum(re.search(r"\(doc_\d+\)", text) is not None for text in texts) / len(texts)
 
 
+def correlation_within(records, value):
+    """Correlation of what two neighbouring responses of a conversation have of a value."""
+    pairs = [pair for own in by_conversation(records).values() for pair in pairwise(filter(None, map(value, own)))]
+    means = [sum(pair[side] for pair in pairs) / len(pairs) for side in (0, 1)]
+    spread = [sum((pair[side] - means[side]) ** 2 for pair in pairs) for side in (0, 1)]
+    return sum((a - means[0]) * (b - means[1]) for a, b in pairs) / (spread[0] * spread[1]) ** 0.5
+
+
+def best_rank(record):
+    """1 ÷ rank of the best cited document; None for what cites none."""
+    return 1.0 / min(record.truth["cited"]) if record.truth["cited"] else None
+
+
+@pytest.mark.parametrize(("alike", "least", "most"), [(0.0, -0.1, 0.1), (0.3, 0.15, 0.4), (0.9, 0.5, 0.9)])
+def test_responses_of_a_conversation_are_as_alike_as_is_asked_for(alike, least, most):
+    records = list(simulate(replace(CLEAN, turns=12_000, alike=alike)))
+    assert least < correlation_within(records, best_rank) < most
+
+
+def test_a_share_of_the_responses_gets_worse_and_the_rest_stays():
+    traffic = replace(CLEAN, regression=Regression(minute=0, version="v1", kind="breaks_format", share=0.3))
+    answers = [record for record in simulate(traffic) if record.truth["role"] == "assistant"]
+    assert 0.27 < len(planted(answers, "breaks_format")) / len(answers) < 0.33
+
+
 def test_a_version_that_retrieves_worse_cites_from_further_down_and_nothing_else_changes():
     before, after, others = worse_from_minute_30("retrieves_worse")
     assert reciprocal_rank(before) > 0.8 > 0.45 > reciprocal_rank(after)

@@ -7,6 +7,7 @@ from typing import Any
 
 import orjson
 import pytest
+from backports import zstd
 
 from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
@@ -179,6 +180,28 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
             model="gpt-4.1-mini",
         ),
     ],
+    "dialogflow.jsonl": [
+        user("dialogflow:c1/1#0", ASKED, 0, assistant="helpdesk"),
+        answer(
+            *("dialogflow:c1/1", "Open the settings page.", 0),
+            timestamp="2025-06-15T12:00:00.001000+00:00",
+            retrieved=[
+                {"doc_id": "https://help.example/login", "title": "Login", "url": "https://help.example/login"}
+                | {"text": "Log in."},
+                {"doc_id": "https://help.example/reset", "title": "Reset", "url": "https://help.example/reset"}
+                | {"text": "Reset it."},
+            ],
+            metadata={"citations": [{"doc_id": "https://help.example/reset", "start_index": 0, "end_index": 23}]},
+            assistant="helpdesk",
+            vote=1,
+        ),
+        user("dialogflow:c1/2#0", AGAIN, 30, assistant="helpdesk"),
+        answer(
+            *("dialogflow:c1/2", ANSWERED_AGAIN, 30),
+            timestamp="2025-06-15T12:00:30.001000+00:00",
+            assistant="helpdesk",
+        ),
+    ],
     "turns.csv": [
         user("turns:2", "How do I reset, please?", 0),
         answer("turns:3", "Open the settings page.", 2),
@@ -213,7 +236,9 @@ def test_a_turn_id_leads_back_to_the_ids_of_its_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in EXPECTED if name.endswith(".jsonl")])
-@pytest.mark.parametrize("held", ["array", "pretty", "one line", "gzip", "shuffled and twice", "byte order mark"])
+@pytest.mark.parametrize(
+    "held", ["array", "pretty", "one line", "gzip", "zstd", "shuffled and twice", "byte order mark"]
+)
 def test_whatever_holds_the_records_the_turns_are_the_same(name: str, held: str, tmp_path: Path) -> None:
     lines = (DATA / name).read_bytes().splitlines()
     records = [orjson.loads(line) for line in lines]
@@ -224,6 +249,7 @@ def test_whatever_holds_the_records_the_turns_are_the_same(name: str, held: str,
             "pretty": b"\n".join(orjson.dumps(record, option=orjson.OPT_INDENT_2) for record in records),
             "one line": orjson.dumps({"object": "list", "data": records}),
             "gzip": gzip.compress(b"\n".join(lines)),
+            "zstd": zstd.compress(b"\n".join(lines)),
             "shuffled and twice": b"\n".join([*lines[::-1], *lines]),
             "byte order mark": b"\xef\xbb\xbf" + b"\r\n".join(lines),
         }[held]
@@ -450,8 +476,8 @@ def test_what_fits_two_formats_is_asked_about(tmp_path: Path) -> None:
         (b'[{"frage": "a", "antwort": "b"}]', "a JSON array with frage, antwort; write a mapping"),
         (b"frage,antwort\na,b\n", "CSV with frage, antwort"),
         (b'{\n "frage": "a"\n}\n', "pretty-printed JSON with frage"),
-        (b"\x28\xb5\x2f\xfd....", "got zstd"),
-        (gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0), "got gzip within gzip"),
+        (b"\x28\xb5\x2f\xfd....", "expected zstd, got data that is damaged"),
+        (gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0), "got gzip or zstd within another"),
     ],
 )
 def test_what_nobody_knows_is_named_with_its_shape_and_its_keys(content: bytes, told: str, tmp_path: Path) -> None:

@@ -1,0 +1,81 @@
+"""Rated: what people said of answers in an export, by the ids of its source → feedback on the turns that were read."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import orjson
+
+from turnsignal.agents.files.reading import TurnFile, read_lines
+from turnsignal.stream.errors import Refused
+from turnsignal.stream.formats.human_scores import HumanScore
+from turnsignal.stream.formats.protocol import LogFormat
+from turnsignal.stream.formats.values import timestamp
+from turnsignal.stream.records.feedback import decode_feedback
+
+_ABSENT = "scores of answers that are not in these files left out"
+_UNFIT = "scores that no feedback can hold left out"
+
+
+class ScoredFile(NamedTuple):
+    """A file that was read.
+
+    turns: as they were written; name: the file's own; assumed: where what is left out is counted.
+    """
+
+    turns: Path
+    format: LogFormat
+    name: str
+    human_scores: list[HumanScore]
+    assumed: Counter[str]
+
+
+class _Answer(NamedTuple):
+    conversation_id: str
+    turn_id: str
+    timestamp: str
+
+
+def write_feedback(files: Sequence[ScoredFile], directory: Path) -> Iterator[TurnFile]:
+    """Write the scores of files as feedback, one file for each that has any; a score may be of another file's answer.
+
+    A score of a trace is one of its last answer. What names no answer that was read is counted.
+    """
+    wanted = {about for file in files for score in file.human_scores for about in score.about}
+    answers = dict(_answers(files, wanted)) if wanted else {}
+    for number, file in enumerate(files):
+        lines = [line for score in file.human_scores if (line := _feedback(score, answers, file.assumed)) is not None]
+        if lines:
+            path = directory / f"feedback-{number}.jsonl"
+            path.write_bytes(b"".join(lines))
+            yield TurnFile(path, Path(file.name))
+
+
+def _answers(files: Sequence[ScoredFile], wanted: set[str]) -> Iterator[tuple[str, _Answer]]:
+    """Give the answers that have any of the ids, the last one of each last."""
+    for file in files:
+        for block in read_lines(file.turns):
+            for line in block.lines:
+                turn = orjson.loads(line)
+                if turn["role"] == "assistant":
+                    origin = (turn.get("metadata") or {}).get("origin") or turn["turn_id"]
+                    for named in wanted.intersection(file.format.origin(origin).values()):
+                        yield named, _Answer(turn["conversation_id"], turn["turn_id"], turn["timestamp"])
+
+
+def _feedback(score: HumanScore, answers: dict[str, _Answer], assumed: Counter[str]) -> bytes | None:
+    answer = next((answers[about] for about in score.about if about in answers), None)
+    if answer is None:
+        assumed[_ABSENT] += 1
+        return None
+    given = {key: value for key, value in msgspec.to_builtins(score).items() if key not in ("about", "time")}
+    when = answer.timestamp if score.time is None else timestamp(score.time)
+    line = orjson.dumps({**given, **answer._asdict(), "timestamp": when})
+    try:
+        decode_feedback(line)
+    except Refused:
+        assumed[_UNFIT] += 1
+        return None
+    return line + b"\n"

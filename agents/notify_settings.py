@@ -1,0 +1,40 @@
+"""Notify settings: where the watch app posts incidents, for those without Prometheus and Alertmanager."""
+
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
+
+_SLACK = "hooks.slack.com"
+_MAX_ADDRESS = 2_000  # characters
+
+
+def _read_address(secret: SecretStr) -> SecretStr:
+    text = secret.get_secret_value().strip()
+    try:
+        parts = urlsplit(text)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        fine = False
+    if not fine or len(text) > _MAX_ADDRESS or not text.isascii() or any(char.isspace() for char in text):
+        raise ValueError("no address")
+    return SecretStr(text)
+
+
+class NotifySettings(BaseModel):
+    """The variables about it: TURNSIGNAL_NOTIFY, which is a secret as such addresses let anybody post."""
+
+    notify: Annotated[SecretStr, AfterValidator(_read_address)] | None = Field(
+        default=None, description="an address (http:// or https://) to which incidents are posted"
+    )
+    #: None: Slack's where the address is one of theirs, JSON otherwise.
+    notify_form: Literal["json", "slack"] | None = Field(
+        default=None, description="json, or slack (also for Mattermost and others that take its form)"
+    )
+
+    @property
+    def notifies_slack(self) -> bool:
+        """Whether incidents are posted in Slack's form."""
+        if self.notify_form is not None or self.notify is None:
+            return self.notify_form == "slack"
+        return urlsplit(self.notify.get_secret_value()).hostname == _SLACK

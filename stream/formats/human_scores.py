@@ -1,0 +1,134 @@
+"""Human scores: votes, scores and annotations that people gave, which exports hold beside the answers they are about.
+
+They become feedback. What an evaluator or a judge said is none: judges must not be taken for people.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from turnsignal.stream.formats.protocol import Assumed, Record
+from turnsignal.stream.formats.values import bounded_id, first, mapping, name, seconds
+
+_UP = (
+    "up",
+    "1",
+    "1.0",
+    "true",
+    "yes",
+    "like",
+    "liked",
+    "positive",
+    "good",
+    "helpful",
+    "thumbs_up",
+    "thumbsup",
+    "👍",
+    "+1",
+)
+_DOWN = ("down", "0", "0.0", "-1", "-1.0", "false", "no", "dislike", "disliked", "negative", "bad", "not_helpful")
+_VOTES = {**dict.fromkeys(_UP, 1), **dict.fromkeys((*_DOWN, "unhelpful", "thumbs_down", "thumbsdown", "👎"), -1)}
+_VOTED = {
+    "thumb",
+    "thumbs",
+    "vote",
+    "feedback",
+    "like",
+    "liked",
+    "helpful",
+}  #: words in the names of votes
+_MACHINES = ("eval", "model", "auto_eval", "llm", "code", "evaluator")  #: sources that are no people
+_MOST = 1_000  #: characters of the reason
+
+
+class HumanScore(msgspec.Struct, omit_defaults=True):
+    """What somebody said of an answer, by the ids of its source.
+
+    id: unique in the source; about: ids of the answer, or of its trace, the nearest first; the rest as in feedback.
+    """
+
+    id: str
+    about: list[str]
+    kind: str
+    time: float | None = None
+    vote: int | None = None
+    value: float | None = None
+    label: str | None = None
+    scorer: str | None = None
+    reason: str | None = None
+    rater: str | None = None
+
+
+def vote_of(value: object) -> int | None:
+    """Return 1 or −1 for a vote by any of its names; None for what is none.
+
+    >>> vote_of("thumbs_up"), vote_of(False), vote_of("perhaps")
+    (1, -1, None)
+    """
+    if isinstance(value, str | int | float):
+        return _VOTES.get(str(value).strip().lower().replace(" ", "_"))
+    return None
+
+
+def is_score(record: Record) -> bool:
+    """Say whether a record is a score, as Langfuse exports them."""
+    return "name" in record and ("data_type" in record or "dataType" in record)
+
+
+def human_scores_of(record: Record, origin: str, keys: Sequence[str], assumed: Assumed) -> Iterator[HumanScore]:
+    """Give the score that a score of Langfuse or a feedback of LangSmith is; a machine's is left out and counted.
+
+    origin: the format's name; keys: of the ids of what it is about, the nearest first.
+    """
+    about = [str(record[key]) for key in keys if record.get(key)]
+    if not about:
+        assumed["scores that name no answer left out"] += 1
+        return
+    source = mapping(record.get("feedback_source"))
+    if str(first(source, "type") or record.get("source") or "").lower() in _MACHINES:
+        assumed["scores by evaluators and judges left out"] += 1
+        return
+    titled = name(first(record, "name", "key")) or "score"
+    given, text = first(record, "value", "score"), first(record, "string_value", "stringValue", "label")
+    if record.get("score") is not None and isinstance(given, str):  # LangSmith has a score and a value in words
+        given, text = record["score"], given
+    if isinstance(given, str) and not _is_number(given):
+        given, text = None, given
+    vote = _vote(titled, given, text, str(first(record, "data_type", "dataType")).upper())
+    number = float(given) if given is not None and _is_number(given) else None
+    score = HumanScore(
+        id=bounded_id(f"{origin}:{record.get('id') or about[0] + titled}"),
+        about=about,
+        kind="vote" if vote is not None else "label",
+        time=seconds(first(record, "timestamp", "created_at", "createdAt")),
+        vote=vote,
+        reason=str(first(record, "comment") or "")[:_MOST] or None,
+        rater=name(
+            first(record, "author_user_id", "authorUserId") or first(source, "user_id") or record.get("user_id")
+        ),
+    )
+    if vote is None:
+        score.scorer, score.label = titled, name(text)
+        score.value = number if number is not None and 0 <= number <= 1 else None
+        if score.value is None and score.label is None:
+            assumed["scores that are neither 0 to 1 nor a word left out"] += 1
+            return
+    yield score
+
+
+def _vote(titled: str, given: Any, text: Any, kind: str) -> int | None:
+    """Say whether a score is a vote: a truth value, or up or down under a name that says so."""
+    words = {"".join(filter(str.isalpha, word)) for word in titled.lower().replace("-", "_").split("_")}
+    is_named = not words.isdisjoint(_VOTED)
+    if kind == "BOOLEAN" or isinstance(given, bool) or is_named:
+        return vote_of(text) or vote_of(given)
+    return None
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,121 @@
+"""Every panel has data on a real Prometheus with a history of workers' pages, and none where there was nothing."""
+
+import json
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grafana.build import DASHBOARDS
+from grafana.preview.history import EVERY, MANY_VERSIONS, ONE_VERSION, TOLD, WORSE, Pages, Story, record
+from grafana.preview.prometheus import ask, import_history, prometheus
+from grafana.preview.variables import chosen, durations, fill
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        shutil.which("prometheus") is None and not os.environ.get("REQUIRE_TOOLS"),
+        reason="Prometheus is not installed (Debian: apt-get install prometheus)",
+    ),
+]
+
+BOARDS = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(DASHBOARDS.glob("*.json"))}
+PANELS = [(name, panel) for name, board in BOARDS.items() for panel in board["panels"]]
+STEP = 300.0
+#: Legends of what the simulated traffic has none of: eight documents are retrieved.
+NOT_IN_THE_STORY = {"11-20", "21+"}
+NOBODY = Story("nobody", hours=6.0)  #: a job that was never scraped
+
+every_panel = pytest.mark.parametrize(("name", "panel"), PANELS, ids=[f"{n}: {p['title']}" for n, p in PANELS])
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Prometheus that has seen two days, a short time of one version, and one of too many."""
+    directory: Path = tmp_path_factory.mktemp("prometheus")
+    pages, file = Pages(), directory / "history.om"
+    for story in (TOLD, ONE_VERSION, MANY_VERSIONS):
+        record(story, pages)
+    pages.write(file)
+    import_history(file, directory)
+    with prometheus(directory) as address:
+        yield address
+
+
+def answers(
+    address: str, name: str, target: dict[str, Any], story: Story, hours: float, **values: str
+) -> list[tuple[dict[str, str], dict[float, str]]]:
+    """The labels and the values by time that a panel of a dashboard gets, which shows the last hours of a story."""
+    begin, end = story.end - hours * 3600, story.end
+    values = chosen(BOARDS[name], address, begin, end, job=story.job, **values)
+    expression = fill(target["expr"], values | durations(begin, end, STEP, EVERY))
+    if target.get("instant"):
+        result = ask(address, "query", query=expression, time=end)["result"]
+    else:
+        result = ask(address, "query_range", query=expression, start=begin, end=end, step=STEP)["result"]
+    return [(series["metric"], dict(series.get("values", [series.get("value")]))) for series in result]
+
+
+@every_panel
+def test_a_panel_has_data_and_no_value_that_is_none(address: str, name: str, panel: dict[str, Any]) -> None:
+    for target in panel["targets"]:
+        found = answers(address, name, target, TOLD, 24.0)
+        assert found or target["legendFormat"] in NOT_IN_THE_STORY, f"no data: {target['expr']}"
+        for labels, values in found:
+            assert all(math.isfinite(float(value)) for value in values.values()), labels
+
+
+@every_panel
+def test_a_panel_that_shows_values_over_time_shows_them_to_the_end(
+    address: str, name: str, panel: dict[str, Any]
+) -> None:
+    for target in panel["targets"]:
+        times = {time for _, values in answers(address, name, target, TOLD, 6.0) for time in values}
+        assert target.get("instant") or len(times) >= 6 * 3600 / STEP * 0.9, target["expr"]
+
+
+@every_panel
+@pytest.mark.parametrize("story", [ONE_VERSION, MANY_VERSIONS], ids=lambda story: story.job)
+def test_one_version_and_too_many_with_hostile_names_are_asked_for_all_the_same(
+    address: str, name: str, panel: dict[str, Any], story: Story
+) -> None:
+    for target in panel["targets"]:
+        for labels, values in answers(address, name, target, story, 3.0):
+            assert all(math.isfinite(float(value)) for value in values.values()), labels
+            assert "<" not in labels.get("version", "")
+            assert len(labels.get("version", "")) <= 64
+
+
+@every_panel
+def test_a_dashboard_that_nothing_was_scraped_for_says_nothing(address: str, name: str, panel: dict[str, Any]) -> None:
+    for target in panel["targets"]:
+        assert answers(address, name, target, NOBODY, 3.0, worker="", scorer="nobody") == []
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_what_is_offered_is_offered_by_name(address: str, name: str) -> None:
+    begin = TOLD.end - 24 * 3600
+    values = chosen(BOARDS[name], address, begin, TOLD.end, job=TOLD.job)
+    assert values["worker"] == "localhost:9108"
+    assert values["version"] == values["assistant"] == ".*"
+    assert values.get("scorer") != ""
+
+
+def test_a_release_is_marked_when_it_answers_first_and_not_again(address: str) -> None:
+    (mark, *_) = [one for one in BOARDS["overview"]["annotations"]["list"] if one["name"] == "Releases"]
+    found = answers(address, "overview", mark["target"], TOLD, 10.0)
+    assert {(labels["assistant"], labels["version"]) for labels, _ in found} == {
+        (name, WORSE) for name in TOLD.assistants
+    }
+    assert all(len(values) <= 3 for _, values in found)
+
+
+def test_the_change_that_the_release_brought_is_open(address: str) -> None:
+    (panel,) = [panel for panel in BOARDS["overview"]["panels"] if panel["title"] == "What changed"]
+    found = answers(address, "overview", panel["targets"][0], TOLD, 24.0)
+    assert {labels["assistant"] for labels, _ in found} == set(TOLD.assistants)
+    assert {labels["direction"] for labels, values in found if float(max(values.values())) < 0} == {"lower"}
