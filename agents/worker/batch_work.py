@@ -25,7 +25,7 @@ from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.steps import Steps
-from turnsignal.agents.worker.transactions import record_limits, refuses_records, was_forgotten
+from turnsignal.agents.worker.transactions import advise, record_limits, refuses_records, was_forgotten
 from turnsignal.stream.pipeline.processor import BatchResult
 
 logger = logging.getLogger("turnsignal.work")
@@ -168,8 +168,8 @@ class BatchWork:
                 await self._commit_beginning(partition_task, partition_batch.inputs())
                 batch = self._compute(partition_task, partition_batch)
                 await self.let_others()
-                if batch is not None:
-                    await self._commit_beginning(partition_task, COMPUTED)
+                # Where it failed, no worker has ended: should another batch end this one, it is not to be blamed.
+                await self._commit_beginning(partition_task, "" if batch is None else COMPUTED)
             if batch is not None:
                 await self._commit(
                     partition_task, partition_batch, batch, began, self._write(partition_task, partition_batch, batch)
@@ -303,11 +303,11 @@ class BatchWork:
         self._requeue(partition_task, partition_batch)
         self.progress.made()  # the broker has answered, and has to be asked again for as long as it takes
         logger.error(
-            "partition %d is held: what sets %s aside is refused: %s; expected topics that take it: raise their"
-            " max.message.bytes",
+            "partition %d is held: what sets %s aside is refused: %s; expected a topic that takes it: %s",
             partition_task.number,
             partition_batch.describe(),
             locate(error),
+            advise(error),
         )
 
     def _try_smaller(self, partition_task: PartitionTask, partition_batch: PartitionBatch, error: Exception) -> None:

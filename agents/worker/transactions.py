@@ -50,6 +50,14 @@ def refuses_records(error: BaseException) -> bool:
     return inner is not None and inner.code() in _REFUSED_RECORDS
 
 
+def advise(error: BaseException) -> str:
+    """Say what would make a topic take a record that it has refused."""
+    inner = kafka_error(error)
+    if inner is not None and inner.code() in (KafkaError.INVALID_RECORD, KafkaError.POLICY_VIOLATION):
+        return "one whose cleanup.policy is delete takes records without a key, compact takes none"
+    return "raise its max.message.bytes"
+
+
 def was_forgotten(error: BaseException) -> bool:
     """Say whether the broker has dropped the transactional id, as it does after a week without transactions."""
     inner = kafka_error(error)
