@@ -15,7 +15,7 @@ import pytest
 from turnsignal.agents.cli import turnsignal
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDS_A_BROKER = ("worker", "demo", "export", "produce", "topics", "forget", "kafka")
+NEEDS_A_BROKER = ("worker", "demo", "export", "produce", "topics", "forget", "kafka", "regressions")
 
 
 def examples(group: click.Group = turnsignal, path: str = "") -> Iterator[tuple[str, str]]:
