@@ -20,7 +20,9 @@ from turnsignal.agents.settings import Settings
 pytestmark = pytest.mark.kafka
 
 EXAMPLES = [(name, text) for name, text in examples() if name.startswith(NEEDS_A_BROKER)]
-OF_TOPICS = [part for part in EXAMPLES if not part[0].startswith(("worker", "demo", "kafka"))]
+#: Not those that name an incident, which has to be there; tests/kafka/test_regressions.py has one.
+ELSEWHERE = ("worker", "demo", "kafka", "regressions show", "regressions accept")
+OF_TOPICS = [part for part in EXAMPLES if not part[0].startswith(ELSEWHERE)]
 OF_KAFKA = [text for name, text in EXAMPLES if name.startswith("kafka ")]
 
 
@@ -35,8 +37,9 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def test_the_examples_about_topics_run_one_after_another(fresh_topics: Settings, tmp_path: Path) -> None:
     order = ["topics", "topics create", "topics update", "topics show", "topics repair", "produce", "export", "forget"]
+    order += ["regressions", "regressions list", "regressions rebase"]
     ranked = sorted(OF_TOPICS, key=lambda part: order.index(part[0]))
-    assert len(ranked) == 9
+    assert len(ranked) == 12
     for number, (_, example) in enumerate(ranked):
         directory = tmp_path / str(number)
         directory.mkdir()
