@@ -94,7 +94,7 @@ class Workers:
                 lag = 40 * wave * busy * len(topic) / 20 if topic.endswith(("turns", "series")) else 0.0
                 page.set("consumer_lag_messages", round(lag), topic, "0")
                 page.set("position_stalled_seconds", 0, topic, "0")
-            page.set("position_starts", 1, "0")
+            page.set("position_starts", 0, "0")
             page.set("pending_turns", round(3 * wave))
             page.set("worker_recovering", 0)
             page.set("table_entries", len(self._scoring.store) if app == SCORE else 40, f"{app}-0")

@@ -1,7 +1,7 @@
 """Prediction-powered inference: a judged rate, corrected by a few labels that people gave.
 
-PPI++ (Angelopoulos, Duchi, Zrnic 2023): the mean of a judge's values over everything, moved by how far people differ from
-the judge where both are known, and tuned so that a useless judge does no harm. The variance is taken over
+PPI++ (Angelopoulos, Duchi, Zrnic 2023): the mean of a judge's values over everything, moved by how far people differ
+from the judge where both are known, and tuned so that a useless judge does no harm. The variance is taken over
 conversations, as turns of one resemble each other.
 """
 
@@ -22,7 +22,7 @@ class JudgedLabel(NamedTuple):
 
 
 def corrected_mean(observed: Sequence[JudgedLabel]) -> Interval | None:
-    """Return the mean label of all observations with its 95 % interval; None with fewer than two labelled conversations.
+    """Return the mean label of all observations with its 95 % interval; None without two labelled conversations.
 
     n: labelled observations. Values that were not judged have to be left out by the caller, and make the result one
     about those that were.

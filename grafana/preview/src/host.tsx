@@ -64,7 +64,8 @@ async function main() {
   const bottom = Math.max(...board.panels.map(({ gridPos }: any) => gridPos.y + gridPos.h));
   document.body.style.color = theme.colors.text.primary;
   document.body.style.background = theme.colors.background.canvas;
-  createRoot(document.getElementById('root')!).render(
+  const root = createRoot(document.getElementById('root')!);
+  const draw = () => root.render(
     <ThemeContext.Provider value={theme}>
       <GlobalStyles />
       <h1 style={{ font: '500 16px Inter, Helvetica, sans-serif', margin: 10 }}>{board.title}</h1>
@@ -87,6 +88,8 @@ async function main() {
       </div>
     </ThemeContext.Provider>
   );
+  draw();
+  setTimeout(draw, SETTLED / 2); // a legend is laid out when it is drawn again, which in Grafana happens all the time
   setTimeout(() => fetch('/report', { method: 'POST', body: JSON.stringify(report) }), SETTLED);
 }
 

@@ -125,7 +125,8 @@ def test_a_file_of_verdicts_is_measured_beside_a_folder_of_labels(tmp_path: Path
         verdicts.append(VERDICTS.dump_json(a_verdict(f"c{n}", judged)))
     (folder / "turns.jsonl").write_text("\n".join(lines) + "\n")
     (folder / "mapping.toml").write_text(
-        '[[verdicts]]\njudge = "groundedness"\nlabel = "labels.grounded"\ngood = ["yes"]\nraters = "labels.raters"\nby = "source"\n'
+        '[[verdicts]]\njudge = "groundedness"\nlabel = "labels.grounded"\ngood = ["yes"]\n'
+        'raters = "labels.raters"\nby = "source"\n'
     )
     verdicts.append(VERDICTS.dump_json(a_verdict("of other data", 1.0)))
     (tmp_path / "verdicts.jsonl").write_bytes(b"\n".join(verdicts) + b"\n")
