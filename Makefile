@@ -16,10 +16,10 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo observe fmt check lint test measure dashboards bench faults lock sbom audit clean
+.PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect faults lock sbom audit clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Made anew whenever what it should hold changes; the code itself is linked, not copied. Every package is the one whose
 # hash stands in a lock file, those that install the others (pip, setuptools) included.
@@ -44,6 +44,11 @@ $(VENV)/.report: $(VENV)/.installed deploy/requirements-report.lock
 $(TOOLS)/.installed:
 	$(PYTHON) -m venv --clear $(TOOLS)
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.9' 'cyclonedx-bom>=7' 'pip-audit>=2.9'
+	@touch $@
+
+# Grafana's own panel components, 430 MB with what they bring; nothing else needs them.
+grafana/preview/node_modules/.installed: grafana/preview/package-lock.json
+	npm ci --prefix grafana/preview --legacy-peer-deps --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 $(BENCH)/.installed: pyproject.toml
@@ -92,8 +97,15 @@ claims: $(VENV)/.tests $(LINKED) ## simulate recordings: how often comparisons c
 dashboards: $(VENV)/.tests $(LINKED) ## write grafana/dashboards/*.json anew from grafana/boards
 	$(PY) -m grafana.build
 
+preview: $(VENV)/.tests $(LINKED) grafana/preview/node_modules/.installed ## draw every dashboard, light and dark, into deploy/pictures (ARGS="--only overview")
+	cd grafana/preview && node build.mjs
+	$(PY) -W ignore -m grafana.preview.draw $(ARGS)
+
 bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARGS="--quick")
 	$(BENCH)/bin/python tests/bench/run.py $(ARGS)
+
+bench-detect: $(BENCH)/.installed ## how soon a change is called and how often none is, beside other detectors (ARGS="--only planted")
+	$(BENCH)/bin/python tests/bench/detection.py $(ARGS)
 
 faults: $(VENV)/.tests $(LINKED) ## break workers, brokers, networks, disks and records in every known way, ten seeds, and print the table (ARGS="--short")
 	$(PY) -m tests.kafka.faults.run $(ARGS)

@@ -188,10 +188,8 @@ def demo(
 
     how = how_to_read(format_name, mapping, strict=strict)
     with Imported(files, how, say=click.echo) as imported:
-        sources = tuple(imported.sources)
-        wish = Options(None if forever else seconds, sources, speed, mock, directory, how.as_json(), observed)
-        console = open_console()
-        sys.exit(run_demo(wish, os.environ, console))
+        given = (tuple(imported.sources), speed, mock, directory, how.as_json(), observed)
+        sys.exit(run_demo(Options(None if forever else seconds, *given), os.environ, open_console()))
 
 
 @turnsignal.command(epilog="Example: turnsignal replay --sample, or: turnsignal replay turns.jsonl.gz")

@@ -7,6 +7,7 @@ variables with our prefix there. Only name and value together tell them from a s
 import difflib
 import ipaddress
 import math
+import os
 import re
 from collections.abc import Callable, Collection, Mapping
 
@@ -121,7 +122,9 @@ def read_secret(name: str, path: str) -> str:
         text = content.decode()
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "a text that is not UTF-8"
-        msg = f"{name}: expected a readable file with a secret, got {path!r}: {reason}"
+        # Somebody may have put the secret itself there: a name is shown only where there is something of that name.
+        shown = repr(path) if isinstance(error, UnicodeDecodeError) or _is_there(path) else "a name that is not shown"
+        msg = f"{name}: expected a readable file with a secret, got {shown}: {reason}"
         raise ConfigError(msg) from None
     text = text.removesuffix("\n").removesuffix("\r")
     if not text.strip() or len(content) > _MAX_SECRET:
@@ -129,6 +132,11 @@ def read_secret(name: str, path: str) -> str:
         msg = f"{name}: expected a file with a secret, got {got} in {path!r}"
         raise ConfigError(msg)
     return text
+
+
+def _is_there(path: str) -> bool:
+    """Say whether a file has this name, or a directory is where it would be."""
+    return os.path.lexists(path) or os.path.isdir(os.path.dirname(path))
 
 
 def read_brokers(text: str) -> str:

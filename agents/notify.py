@@ -115,6 +115,8 @@ def run(settings: Settings, metrics: WorkerMetrics, stop: threading.Event) -> No
         "auto.offset.reset": "latest",  # history is nobody's news
         "isolation.level": "read_committed",
         "max.poll.interval.ms": int((GIVE_UP + 600) * 1000),
+        "session.timeout.ms": int(settings.session_timeout * 1000),
+        "heartbeat.interval.ms": int(settings.heartbeat_interval * 1000),
         "log_level": 0,
     }
     consumer = Consumer({**settings.confluent(), **options})

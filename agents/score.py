@@ -22,6 +22,7 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.apps import build_app
 from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec
+from turnsignal.agents.worker.stored_turns import StoredTurns
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, scorer_names
@@ -92,7 +93,8 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
     def processors() -> list[PartitionProcessor]:
         return [cast("PartitionProcessor", task.processor) for task in owner.tasks.values()]
 
-    shown = ConversationPages(suite, processors, rows, secret)
+    stored = StoredTurns(settings, topic_names(settings.prefix)["turns"])
+    shown = ConversationPages(suite, processors, rows, secret, stored)
     return build_app(settings, owner, shown.pages())
 
 

@@ -41,6 +41,8 @@ def _is_file(path: Path) -> Path:
 
 
 Seconds = Annotated[float, BeforeValidator(read_duration), Field(gt=0, allow_inf_nan=False)]
+#: Of what clients and brokers count in milliseconds; what a broker takes of them is asked at the start of a worker.
+Timeout = Annotated[Seconds, Field(ge=1, le=86_400)]
 Retention = Annotated[float, BeforeValidator(read_duration), Field(gt=0)]
 File = Annotated[Path, AfterValidator(_is_file)]
 Count = Annotated[int, Field(ge=1)]
@@ -48,8 +50,8 @@ Count = Annotated[int, Field(ge=1)]
 _FILE_TEXT = "a readable PEM file"
 
 
-def _duration(default: float) -> Any:
-    return Field(default=default, description="a duration such as 10s, 500ms or 2m")
+def _timeout(default: float, least: int = 1) -> Any:
+    return Field(default=default, ge=least, description=f"a duration from {least}s to 1d, such as 10s or 2m")
 
 
 def _retention(default: str) -> Any:
@@ -110,10 +112,12 @@ class Settings(NotifySettings):
     )
     #: A worker that is not heard of for this long loses its partitions. Short, because that is how long they stand
     #: still after a kill -9 (FAUST 2: 62 s with Faust's default of 60, 12 s with 10).
-    session_timeout: Seconds = _duration(10.0)
-    heartbeat_interval: Seconds = _duration(1.0)
-    rebalance_timeout: Seconds = _duration(10.0)
-    poll_interval: Seconds = _duration(60.0)
+    session_timeout: Timeout = _timeout(10.0)
+    heartbeat_interval: Annotated[Seconds, Field(ge=0.1)] = Field(
+        default=1.0, description="a duration from 100ms to a third of TURNSIGNAL_SESSION_TIMEOUT, such as 1s"
+    )
+    rebalance_timeout: Timeout = _timeout(10.0)
+    poll_interval: Timeout = _timeout(60.0)
     #: For workers that something else starts again than our supervisor, such as the pod's name in a StatefulSet: one
     #: that is back within the session timeout goes on with its partitions, and nothing is dealt out anew.
     instance: str | None = Field(
@@ -122,9 +126,9 @@ class Settings(NotifySettings):
         description="a name that no other worker of the app has: 1 to 200 of the characters A-Z a-z 0-9 . _ -",
     )
     #: The broker aborts a transaction that stays open longer; until then readers wait behind it.
-    transaction_timeout: Seconds = _duration(15.0)
+    transaction_timeout: Timeout = _timeout(15.0)
     #: A worker that has records to work on and finishes none for this long ends itself, to be started again.
-    stall_timeout: Seconds = _duration(60.0)
+    stall_timeout: Timeout = _timeout(60.0, least=5)
     partitions: Annotated[int, Field(ge=1, le=10_000)] = Field(default=4, description="a whole number from 1 to 10000")
     replication: Annotated[int, Field(ge=1, le=100)] = Field(default=1, description="a whole number from 1 to 100")
     min_insync_replicas: Annotated[int, Field(ge=1, le=100)] = Field(

@@ -10,12 +10,13 @@ from typing import Any
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.notify import make_notifier
+from turnsignal.agents.pages.regressions import RegressionPages
 from turnsignal.agents.pages.series import SeriesPages
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.apps import build_app
 from turnsignal.agents.worker.consumer import PartitionApp
-from turnsignal.agents.worker.partition_task import AppSpec
+from turnsignal.agents.worker.partition_task import AppSpec, Processor
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of
@@ -66,7 +67,20 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         max_series=MAX_GAUGES,
     )
     owner = TaskManager(settings, make_spec(settings, suite), metrics)
-    shown = SeriesPages(lambda: [task.processor for task in owner.tasks.values()])
-    app = build_app(settings, owner, shown.pages())
+
+    def processors() -> list[Processor]:
+        return [task.processor for task in owner.tasks.values()]
+
+    incidents = RegressionPages(processors, _score_pages(settings), names=settings.shows_conversations)
+    app = build_app(settings, owner, [*SeriesPages(processors).pages(), *incidents.pages()])
     app.service(make_notifier(settings, metrics))
     return app
+
+
+def _score_pages(settings: Settings) -> str:
+    """Return where the pages of the score worker beside this one are, as a browser of this machine reaches them.
+
+    "" where the port is any that is free, or the address is every one that this machine has.
+    """
+    host, port = settings.metrics_host, settings.metrics_port - 1  # `worker` gives watch the port above score's
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}" if port > 0 and host not in ("0.0.0.0", "::") else ""

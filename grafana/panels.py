@@ -21,6 +21,7 @@ SOURCE = DataSourceRef(type_val="prometheus", uid="${datasource}")
 RATIO = "percentunit"  #: 0–1, shown as per cent
 SCORE = "none"  #: a mean of scores, 0–1
 COUNT = "short"
+WHOLE = "none"  #: a count that is shown to the last one
 A_MINUTE = "suffix:/min"
 SECONDS = "s"
 
@@ -72,10 +73,14 @@ def stats(
     link: Link | None = None,
     steps: Sequence[tuple[float | None, str]] = ((None, "blue"),),
     decimals: int | None = None,
+    empty: str | None = None,
 ) -> stat.Panel:
-    """Show the latest values large, with where they come from as a faint line; steps: colours, from value to value."""
-    panel = _dressed(stat.Panel(), title, description, unit, queries, width, 4, link)
-    panel.reduce_options(_latest()).graph_mode(common.BigValueGraphMode.AREA)
+    """Show the latest values large; steps: colours, from value to value; empty: said where there is no value.
+
+    Without the faint line of where they come from: it runs through the figures, and panels below show it with an axis.
+    """
+    panel = _dressed(stat.Panel(), title, description, unit, queries, width, 4, link, instant=True, empty=empty)
+    panel.reduce_options(_latest()).graph_mode(common.BigValueGraphMode.NONE)
     panel.color_mode(common.BigValueColorMode.VALUE).justify_mode(common.BigValueJustifyMode.CENTER)
     panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME if len(queries) > 1 else common.BigValueTextMode.AUTO)
     panel.orientation(common.VizOrientation.VERTICAL if len(queries) > 1 else common.VizOrientation.AUTO)
@@ -112,12 +117,14 @@ def lines(
     stacked: bool = False,
     ratio: bool = False,
     limit: float | None = None,
+    empty: str | None = None,
 ) -> timeseries.Panel:
     """Draw values over time, with a legend.
 
-    ratio: the axis goes from 0 to 1; stacked: areas that add up; limit: where a red line is drawn.
+    ratio: the axis goes from 0 to 1; stacked: areas that add up; limit: where a red line is drawn;
+    empty: said where there is no value.
     """
-    panel = _dressed(timeseries.Panel(), title, description, unit, queries, width, 8, link)
+    panel = _dressed(timeseries.Panel(), title, description, unit, queries, width, 8, link, empty=empty)
     panel.legend(
         shown.VizLegendOptions()
         .show_legend(True)
@@ -168,14 +175,15 @@ def rows(
     addresses: Mapping[str, str] | None = None,
     dropped: Sequence[str] = (),
     sorted_by: str | None = None,
+    empty: str | None = None,
 ) -> table.Panel:
     """List what there is, largest first.
 
     labels: label → title of its column, in their order, before those of numbers; mapped: title → word → what is shown
     for it; widths: title → pixels; addresses: title → where a click leads; dropped: labels that have no column;
-    sorted_by: a column's title, the first one of numbers unless told otherwise.
+    sorted_by: a column's title, the first one of numbers unless told otherwise; empty: said where there is nothing.
     """
-    panel = _dressed(table.Panel(), title, description, columns[0].unit, (), width, height, link)
+    panel = _dressed(table.Panel(), title, description, columns[0].unit, (), width, height, link, empty=empty)
     names = {"Value": columns[0].title}
     for letter, column in zip("ABCDEFGH", columns, strict=False):
         target = prometheus.Dataquery().expr(column.expression).format(PromQueryFormat.TABLE).legend_format("__auto")
@@ -217,7 +225,10 @@ def _dressed(
     link: Link | None,
     *,
     instant: bool = False,
+    empty: str | None = None,
 ) -> P:
+    if empty is not None:
+        panel.no_value(empty)
     panel.title(title).description(description).unit(unit).datasource(SOURCE).span(width).height(height)
     for letter, query in zip("ABCDEFGHIJ", queries, strict=False):
         target = prometheus.Dataquery().expr(query.expression).legend_format(query.legend).ref_id(letter)

@@ -59,16 +59,13 @@ def count(by: str, metric: str, *matchers: str, over: str = RANGE) -> str:
     return f"sum {_by(by)}(increase({select(metric, *matchers)}[{over}]))"
 
 
-def share(
-    by: str, metric: str, part: str, whole: str = "", *, over: str = WINDOW, quality: str | None = None, when: str = ""
-) -> str:
+def share(by: str, metric: str, part: str, whole: str = "", *, over: str = WINDOW, when: str = "") -> str:
     """Divide a part of a counter by the whole of it (0–1), by some labels; nothing where there is no whole.
 
     part, whole: matchers; when: if not now, such as `offset 1d`.
     """
     of_part, of_whole = (
-        f"sum {_by(by)}({rates(metric, *filter(None, [matchers]), over=over, quality=quality, when=when)})"
-        for matchers in (part, whole)
+        f"sum {_by(by)}({rates(metric, *filter(None, [matchers]), over=over, when=when)})" for matchers in (part, whole)
     )
     return f"{of_part} / ({of_whole} > 0)"
 
@@ -88,6 +85,12 @@ def quantile(level: float, by: str, metric: str, *matchers: str, over: str = WIN
     """Read a quantile (0–1) off a histogram, by some labels."""
     counts = rate(", ".join(filter(None, ["le", by])), f"{metric}_bucket", *matchers, over=over)
     return f"histogram_quantile({level:g}, {counts}) >= 0"  # without observations it is NaN, which is no value
+
+
+def moved(by: str, metric: str, *matchers: str) -> str:
+    """Return counts a minute of what was counted at all in what is shown: words that never come up fill legends."""
+    ever = f"sum by ({by}) (increase({select(metric, *matchers)}[{RANGE}] {END})) > 0"
+    return f"{a_minute(by, metric, *matchers)} and ({ever})"
 
 
 def buckets(metric: str, *matchers: str) -> str:

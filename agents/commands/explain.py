@@ -36,6 +36,8 @@ from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer, Recorded, Replay
 from turnsignal.stream.suite import Suite
 
+_ON_ITS_PAGE = ("kept", "other_rows", "not_kept")
+
 
 @dataclass(slots=True)
 class StoredConversation:
@@ -215,7 +217,8 @@ def _ask_worker(settings: Settings, conversation_id: str, stored: StoredConversa
     except (OSError, ValueError):
         stored.notes.append(f"no worker answers on {host}, so its windows are not shown")
         return None
-    return kept if isinstance(kept, dict) else None
+    # What its page says of turns and scores stands above already, whole, from the topics.
+    return {name: kept[name] for name in kept if name not in _ON_ITS_PAGE} if isinstance(kept, dict) else None
 
 
 def explain(stored: StoredConversation) -> Iterator[str]:

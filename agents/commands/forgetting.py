@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
+import orjson
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
@@ -141,10 +142,18 @@ def find_conversations(
 def _is_of(value: bytes | None, user_id: str) -> bool:
     """Say whether a record names the user; one that no worker could take in may do so, too."""
     try:
-        named = _read_head(value or b"").user_id
-    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        named = _read_user(value or b"")
+    except (msgspec.MsgspecError, UnicodeError, orjson.JSONDecodeError):
         return False
     return isinstance(named, str | int) and str(named) == user_id
+
+
+def _read_user(value: bytes) -> Any:
+    try:
+        return _read_head(value).user_id
+    except RecursionError:  # a worker takes in what is nested somewhat deeper
+        data = orjson.loads(value)
+        return data.get("user_id") if isinstance(data, dict) else None
 
 
 def _named(key: bytes | None) -> str | None:

@@ -37,7 +37,7 @@ _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
 
 
 @click.command(
-    epilog="Example: turnsignal judge --rubric groundedness --model scripted:overlap turns.jsonl.gz --limit 20"
+    epilog="Example: turnsignal judge --rubric task_utility --model scripted:overlap turns.jsonl.gz --limit 20"
 )
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option("--rubric", "rubrics", multiple=True, help="Judge of the suite by rubric or name, or a new one.")

@@ -8,6 +8,7 @@ import click
 import orjson
 
 from turnsignal.agents.commands.options import (
+    FILES,
     FORMAT,
     STRICT,
     SUITE,
@@ -27,6 +28,7 @@ _EXTRA = ("sklearn", "scipy", "jinja2", "matplotlib")
 @click.command(epilog="Example: turnsignal measure my-labelled-turns --json figures.json --html figures.html")
 @click.argument("folders", type=_FOLDERS, nargs=-1, required=True, metavar="FOLDER...")
 @click.option("--mappings", type=_FOLDERS, help="Folder of mappings, NAME.toml for a data folder called NAME.")
+@click.option("--verdicts", "verdict_files", type=FILES, multiple=True, help="Verdicts of `turnsignal judge --out`.")
 @click.option("--suite", "suite_file", type=SUITE, help="Suite to score with.  [TURNSIGNAL_SUITE, or the built-in one]")
 @click.option(
     "--resamples", type=click.IntRange(0, 100_000), default=500, show_default=True, help="Draws for intervals."
@@ -46,6 +48,7 @@ def measure(
     folders: tuple[Path, ...],
     *,
     mappings: Path | None,
+    verdict_files: tuple[Path, ...],
     suite_file: Path | None,
     resamples: int,
     json_file: Path | None,
@@ -73,12 +76,20 @@ def measure(
     names = { ndcg_cut_5 = "nDCG@5" }   that name = ours
     [[instructions]]                    was each instruction kept?
     label = "labels.checks"             a list of {check: "case.lower", pass: true}
+    [[verdicts]]                        was a judge right?  (--verdicts)
+    judge = "groundedness"              its name, or its rubric
+    label = "labels.grounded"           on the answer, or on = "user"
+    good = ["yes"]                      values that mean it; for ratings: at_least = 3
+    raters = "labels.raters"            what each person said, for their own agreement
 
     \b
     Any block may have:  name = "…"   by = "source" (figures for each of its values)
                          where = { source = "*/checked" }   (only those turns)
                          anchors = [{ figure = "f1", kind = "floor", value = 0.45, says = "…" }]
     The suite for this data:  [suite.citations]  zero_based = true
+
+    Of a judge: sensitivity is the share of good answers that it calls good, specificity that of bad ones that it calls
+    bad; its rate as it is, and corrected by the labels (prediction-powered inference) to what people would say of all.
 
     Intervals are 95 %, by drawing conversations anew. Ends with 1 when there was nothing to measure.
     """
@@ -94,15 +105,19 @@ def measure(
         raise ConfigError(msg) from None
     import time
 
+    from turnsignal.agents.files.judging import read_verdicts
     from turnsignal.agents.files.reading import Recording
     from turnsignal.agents.measure.table import format_table
     from turnsignal.stream.suite import load_suite
 
     suite = load_suite(suite_file or os.environ.get("TURNSIGNAL_SUITE") or None)
     sets, how = find_sets(folders), how_to_read(format_name, None, strict=strict)
+    verdicts = [verdict for file in verdict_files for verdict in read_verdicts(file).values()]
     size = Recording(path for folder in sets for path in turn_files(folder)).size
     with shown_progress("measuring", size) as (_, reading, _records):
-        measured = measure_sets(sets, mappings, suite, time.time(), resamples=resamples, how=how, progress=reading)
+        measured = measure_sets(
+            sets, mappings, suite, time.time(), resamples=resamples, how=how, verdicts=verdicts, progress=reading
+        )
     is_printed = json_file == Path("-")
     if is_printed:
         json_file = None
@@ -118,7 +133,7 @@ def measure(
     written = [str(path) for path in (json_file, html_file) if path is not None]
     if written:
         click.echo(f"Wrote {' and '.join(written)}.", err=is_printed)
-    if not any(one.measurements or one.note.startswith("no evaluator") for one in measured):
+    if not any(one.measurements or one.note.startswith(("no evaluator", "labels of verdicts")) for one in measured):
         click.echo("Nothing to measure: see `turnsignal measure --help` for how labels are given.", err=True)
         sys.exit(EXIT_FAILED)
 

@@ -22,7 +22,7 @@ def _read_addresses(_: click.Context, __: click.Parameter, values: tuple[str, ..
     return values
 
 
-@click.command(epilog="Example: turnsignal observe, beside: turnsignal worker all")
+@click.command(epilog="Example: turnsignal observe --worker score-1:9108 --worker watch-1:9109")
 @click.option(
     "--worker",
     "workers",

@@ -28,6 +28,11 @@ from turnsignal.agents.commands.options import (
 @click.option("--topic", help="Where to send them.  [the turns topic]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
 @click.option("--rejects", type=click.Path(path_type=Path, dir_okay=False), default="rejects.jsonl", show_default=True)
+@click.option(
+    "--resume",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Note in this file how far it came; the same command goes on from there.",
+)
 @FEEDBACK
 @FORMAT
 @MAPPING
@@ -41,6 +46,7 @@ def produce(
     topic: str | None,
     as_is: bool,
     rejects: Path,
+    resume: Path | None,
     feedback: tuple[Path, ...],
     format_name: str | None,
     mapping: Path | None,
@@ -52,8 +58,9 @@ def produce(
 
     The file - is standard input, which is read to its end before anything is sent.
 
-    Lines that no worker could take in go to the reject file, with their number and the reason; the rest goes on. Ends
-    with 1 when no line could be read, or more than --max-rejected.
+    With --resume, a run that was interrupted is taken up again: what was on its way then is sent once more, and workers
+    leave it out as known. Lines that no worker could take in go to the reject file, with their number and the reason;
+    the rest goes on. Ends with 1 when no line could be read, or more than --max-rejected.
     """
     import time
 
@@ -83,10 +90,13 @@ def produce(
             feedback=(heard, names["feedback"]) if heard else None,
             speed=speed or None,
             as_is=as_is,
+            resume=resume,
             reading=reading,
             sending=sending,
             say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),
         )
+    if done.skipped:
+        click.echo(f"Went on after {done.skipped:,} records that were done before.")
     click.echo(f"Sent {done.sent:,} turns to {name}.")
     if heard:
         click.echo(f"Sent {done.feedback:,} records of feedback to {names['feedback']}.")
@@ -95,4 +105,4 @@ def produce(
     if done.rejects is not None:
         reasons = ", ".join(f"{reason} {n}" for reason, n in sorted(done.rejected.items()))
         click.echo(f"Rejected {done.rejected.total():,} lines ({reasons}); see {done.rejects}.")
-    end_by_rejected(done.rejected.total(), done.sent + done.feedback, max_rejected)
+    end_by_rejected(done.rejected.total(), done.sent + done.feedback + done.skipped, max_rejected)

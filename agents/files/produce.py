@@ -18,6 +18,7 @@ import orjson
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
+from turnsignal.agents.files.journal import Journal
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.kafka.topics import MOCK_CLUSTER, topic_metadata
 from turnsignal.agents.settings import Settings
@@ -27,6 +28,7 @@ from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.replay import Indexer, Recorded
 
 FLUSH_SECONDS = 60.0
+LEAVE_SECONDS = 5.0  #: for what is on its way when a run is interrupted
 BROKER_SECONDS = 15.0  #: for the broker to answer at all
 UNKNOWN_LIMIT = 1_048_588  #: bytes of a record that a broker takes where it does not say (Kafka's own default)
 SHOWN = 5  #: rejected lines that are reported one by one; all are in the reject file
@@ -39,12 +41,13 @@ _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*x?")
 class Produced:
     """What became of the lines.
 
-    sent, feedback: turns, and feedback beside them; rejected: reason → lines; rejects: where they are, None when there
-    were none; assumed: what was read of lines that deviate, by file.
+    sent, feedback: turns, and feedback beside them; skipped: what an earlier run had done; rejected: reason → lines;
+    rejects: where they are, None when there were none; assumed: what was read of lines that deviate, by file.
     """
 
     sent: int = 0
     feedback: int = 0
+    skipped: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     rejects: Path | None = None
     assumed: dict[str, Counter[str]] = field(default_factory=dict)
@@ -70,7 +73,8 @@ def parse_speed(text: str) -> float | None:
 class Rejects:
     """The reject file: one JSON line per line that was not sent; made when there is one."""
 
-    def __init__(self, path: Path, recording: Recording, say: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, recording: Recording, say: Callable[[str], None], *, goes_on: bool = False) -> None:
+        self._goes_on = goes_on
         self.counts: Counter[str] = Counter()
         self.path = path
         self._recording = recording
@@ -93,7 +97,7 @@ class Rejects:
         reason = row["reason"]
         self.counts[reason] += 1
         if self._file is None:
-            self._file = self.path.open("wb")
+            self._file = self.path.open("ab" if self._goes_on else "wb")
         self._file.write(orjson.dumps(row) + b"\n")
         total = self.counts.total()
         if total <= SHOWN or self.counts[reason] == 1:  # the first of each kind, however many there were of others
@@ -137,7 +141,11 @@ class Sender:
     """A producer that keeps account of what was acknowledged, and of what the broker refused."""
 
     def __init__(
-        self, settings: Settings, topic: str, on_refused: Callable[[Recorded, str, str], None] | None = None
+        self,
+        settings: Settings,
+        topic: str,
+        on_refused: Callable[[Recorded, str, str], None] | None = None,
+        on_sent: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.sent = 0
         self.topic = topic
@@ -146,6 +154,7 @@ class Sender:
         # The limit is the topic's to decide, not the client's default.
         self._producer = Producer({**options, "message.max.bytes": min(max(self.limit, 1000), 1_000_000_000)})
         self._on_refused = on_refused
+        self._on_sent = on_sent
         self._failed: str | None = None
 
     def send(self, record: Recorded, key: bytes | None, value: bytes | None) -> None:
@@ -183,6 +192,7 @@ class Sender:
     def _delivered(self, record: Recorded, error: KafkaError | None) -> None:
         if error is None:
             self.sent += 1
+            self._on_sent(record.offset)
         elif error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
             self._refuse(record, _too_large(len(record.value), self.limit))
         elif self._failed is None:
@@ -190,8 +200,13 @@ class Sender:
             self._failed = f"expected the broker to take a record for {self.topic}, got: {error.str()}{hint}"
 
     def _refuse(self, record: Recorded, detail: str) -> None:
+        self._on_sent(record.offset)
         if self._on_refused is not None:
             self._on_refused(record, Reason.TOO_LARGE, detail)
+
+    def wait(self, seconds: float) -> None:
+        """Take what is acknowledged within so many seconds, whatever comes of the rest."""
+        self._producer.flush(seconds)
 
 
 _ABSENT = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
@@ -208,6 +223,7 @@ def produce_files(
     feedback: tuple[Iterable[Path | TurnFile], str] | None = None,
     speed: float | None = None,
     as_is: bool = False,
+    resume: Path | None = None,
     reading: Callable[[int], None] = lambda _: None,
     sending: Callable[[int, int], None] = lambda *_: None,
     say: Callable[[str], None] = lambda _: None,
@@ -215,30 +231,41 @@ def produce_files(
     """Send the turns of files to a topic, sorted by event time unless `as_is`.
 
     now: the present, seconds since 1970; refused: a file of dead letters that were found when the paths were made, to
-    be counted and kept among the rejects; feedback: files of it and the topic that it goes to; reading: told how many
+    be counted and kept among the rejects; feedback: files of it and the topic that it goes to; resume: file that notes
+    how far it came, to go on from there; reading: told how many
     bytes of the files were read, in steps; sending: told now and then how many of how many (0: not known) lines are
     through; say: takes one line for a person. Raises TurnsignalError when a file cannot be read or the broker does not
     take records.
     """
     recording = Recording(paths, reading, feedback[0] if feedback is not None else ())
-    rejected = Rejects(rejects, recording, say)
-    sender = Sender(settings, topic, rejected.add)
-    second = sender if feedback is None else Sender(settings, feedback[1], rejected.add)
+    journal = None if resume is None else Journal(resume, recording.sources, settings.brokers, topic, as_is)
+    skip = 0 if journal is None else journal.skip
+    rejected = Rejects(rejects, recording, say, goes_on=skip > 0)
+    on_sent: Callable[[int], None] = journal.finish if journal is not None else lambda _: None
+    sender = Sender(settings, topic, rejected.add, on_sent)
+    second = sender if feedback is None else Sender(settings, feedback[1], rejected.add, on_sent)
     indexer, pace, total = Indexer(now, mend=recording.mend), Pace(speed), 0
     with ExitStack() as files:
         files.callback(rejected.close)
-        if refused is not None:
+        if journal is not None:
+            files.callback(_leave, journal, (sender, second))
+        if refused is not None and not skip:
             rejected.add_letters(refused)
         records: Iterable[Recorded] = recording.index(indexer)
         if not as_is:
             records = ordered = files.enter_context(recording.in_order(indexer))
             total = ordered.count
         for number, record in enumerate(records):
+            if number < skip:
+                continue
+            if journal is not None:
+                journal.begin(record.offset)
             is_feedback = indexer.is_feedback(record)
             try:
                 key = readable_key(record, now, is_feedback=is_feedback)
             except Refused as error:
                 rejected.add(record, error.reason, error.shown)
+                on_sent(record.offset)
                 continue
             pace.wait(record.time)
             (second if is_feedback else sender).send(record, key, record.value)
@@ -246,9 +273,19 @@ def produce_files(
                 sending(number, total)
         sender.flush()
         second.flush()
+    if journal is not None:
+        journal.close()
     sending(total, total)
     heard = second.sent if second is not sender else 0
-    return Produced(sender.sent, heard, rejected.counts, rejects if rejected.counts else None, recording.assumed)
+    kept = rejects if rejected.counts else None
+    return Produced(sender.sent, heard, skip, rejected.counts, kept, recording.assumed)
+
+
+def _leave(journal: Journal, senders: Iterable[Sender]) -> None:
+    """Note how far it came, however it ended."""
+    for sender in senders:
+        sender.wait(LEAVE_SECONDS)
+    journal.note()
 
 
 def readable_key(record: Recorded, now: float, *, is_feedback: bool = False) -> bytes:

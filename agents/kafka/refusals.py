@@ -24,6 +24,10 @@ _WRONG_CREDENTIALS = (
     "TURNSIGNAL_SASL_USERNAME, _SASL_PASSWORD, _SASL_MECHANISM: expected credentials that the broker takes"
 )
 _WRONG_TLS = "TURNSIGNAL_SECURITY_PROTOCOL, _SSL_CAFILE, _SSL_CERTFILE: expected a TLS connection that both sides trust"
+_WRONG_SESSION = (
+    "TURNSIGNAL_SESSION_TIMEOUT: expected one between the broker's group.min.session.timeout.ms and"
+    " group.max.session.timeout.ms"
+)
 _OPERATORS = {
     KafkaError._AUTHENTICATION: _WRONG_CREDENTIALS,
     KafkaError.SASL_AUTHENTICATION_FAILED: _WRONG_CREDENTIALS,
@@ -36,6 +40,10 @@ _OPERATORS = {
         f"expected the right WRITE on its transactional ids; {_RIGHTS}, or TURNSIGNAL_DELIVERY=at_least_once does"
         " without them"
     ),
+    KafkaError.INVALID_TRANSACTION_TIMEOUT: (
+        "TURNSIGNAL_TRANSACTION_TIMEOUT: expected at most the broker's transaction.max.timeout.ms"
+    ),
+    KafkaError.INVALID_SESSION_TIMEOUT: _WRONG_SESSION,
     KafkaError.CLUSTER_AUTHORIZATION_FAILED: f"expected the right IDEMPOTENT_WRITE on the cluster; {_RIGHTS}",
 }
 #: error that a restart may repair → what an operator should check
@@ -46,6 +54,7 @@ _FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PR
 _AIOKAFKA = {
     aiokafka_errors.TopicAuthorizationFailedError: _OPERATORS[KafkaError.TOPIC_AUTHORIZATION_FAILED],
     aiokafka_errors.GroupAuthorizationFailedError: _OPERATORS[KafkaError.GROUP_AUTHORIZATION_FAILED],
+    aiokafka_errors.InvalidSessionTimeoutError: _WRONG_SESSION,
     aiokafka_errors.SaslAuthenticationFailed: _WRONG_CREDENTIALS,
     aiokafka_errors.UnsupportedSaslMechanismError: _WRONG_CREDENTIALS,
 }

@@ -21,11 +21,13 @@ from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.stream.agreement.comparisons import Comparison, LabelledRecord, comparison, needs_rows
 from turnsignal.stream.agreement.figures import RESAMPLES
-from turnsignal.stream.agreement.mappings import OF_TURNS, Labels, Mapping, parse_mapping, without
+from turnsignal.stream.agreement.mappings import OF_TURNS, Labels, Mapping, VerdictLabels, parse_mapping, without
 from turnsignal.stream.agreement.measurements import Measurement, measurement, with_false_alarms
+from turnsignal.stream.agreement.verdicts import VerdictsCompared
 from turnsignal.stream.errors import ConfigError, Refused, describe_unreadable
 from turnsignal.stream.records.feedback import decode_feedback
 from turnsignal.stream.records.turns import decode_turn
+from turnsignal.stream.records.verdicts import Verdict
 from turnsignal.stream.records.wire import SCORES
 from turnsignal.stream.replay import Indexer, Replay
 from turnsignal.stream.suite import Suite
@@ -115,18 +117,19 @@ def measure_sets(
     *,
     resamples: int = RESAMPLES,
     how: HowToRead = AS_IT_STANDS,
+    verdicts: Sequence[Verdict] = (),
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[MeasuredSet]:
     """Measure each folder, in the given order.
 
     now: the present, seconds since 1970; resamples: draws for the intervals, 0 for none; how: what the files hold;
-    progress: called with the number of bytes read. Raises ConfigError for a wrong mapping before anything is measured,
-    TurnsignalError for a label that does not match its mapping.
+    verdicts: of judges, for blocks of [[verdicts]]; progress: called with the number of bytes read. Raises ConfigError
+    for a wrong mapping before anything is measured, TurnsignalError for a label that does not match its mapping.
     """
     chosen = [(folder, choose_mapping(folder, mappings)) for folder in folders]
     for folder, mapping in chosen:
         mapping.suited(suite, folder.name)
-    measured = [_measure(folder, mapping, suite, now, resamples, how, progress) for folder, mapping in chosen]
+    measured = [_measure(folder, mapping, suite, now, resamples, how, verdicts, progress) for folder, mapping in chosen]
     _lend_negatives(measured, [mapping for _, mapping in chosen], resamples)
     return measured
 
@@ -138,6 +141,7 @@ def _measure(
     now: float,
     resamples: int,
     how: HowToRead,
+    verdicts: Sequence[Verdict],
     progress: Callable[[int], None],
 ) -> MeasuredSet:
     name = folder.resolve().name
@@ -147,7 +151,11 @@ def _measure(
         progress(Recording(turn_files(folder)).size)
         return out
     suited = mapping.suited(suite, name)
-    pairs = [(labels, comparison(labels, suited)) for labels in mapping.parts]
+    pairs = [(labels, _compare(labels, suited, verdicts)) for labels in mapping.parts if verdicts or _is_scored(labels)]
+    if mapping.parts and not pairs:
+        out.note = "labels of verdicts only: make some with `turnsignal judge … --out FILE`, then --verdicts FILE"
+        progress(Recording(turn_files(folder)).size)
+        return out
     reading = LabelledRecording(folder, mapping, pairs, progress, how)
     replayed = [compared for labels, compared in pairs if needs_rows(labels)]
     if replayed:
@@ -167,6 +175,14 @@ def _measure(
         looked = f"looked at {paths}" if paths else "its mapping has no block"
         out.note = f"no labels found ({looked})" if out.turns else "no turns found"
     return out
+
+
+def _compare(labels: Labels, suite: Suite, verdicts: Sequence[Verdict]) -> Comparison:
+    return VerdictsCompared(labels, verdicts) if isinstance(labels, VerdictLabels) else comparison(labels, suite)
+
+
+def _is_scored(labels: Labels) -> bool:
+    return not isinstance(labels, VerdictLabels)
 
 
 class LabelledRecording:

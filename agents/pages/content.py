@@ -1,7 +1,7 @@
 """Content: what an app has to show beside its health, as answers that are JSON and pages alike."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 
 class Asked(NamedTuple):
@@ -37,7 +37,8 @@ class Page(NamedTuple):
 
     path: a route of aiohttp's; template: draws the answer for people; answer: gives what is to be shown, as JSON,
     raises MissingError and ElsewhereError; texts: whether it shows what people said, or their ids; summary: one line
-    for the front page; link: where that line leads, None where the path has parts to be filled in.
+    for the front page; link: where that line leads, None where the path has parts to be filled in; beyond: who is asked
+    for what is not here: the worker that has the partition of the conversation `id`, all other workers, or nobody.
     """
 
     path: str
@@ -46,3 +47,4 @@ class Page(NamedTuple):
     summary: str
     link: str | None = None
     texts: bool = False
+    beyond: Literal["owner", "all"] | None = None

@@ -6,7 +6,8 @@ probes and scrapes never wait for a page; one search at a time, and its answer i
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 import orjson
@@ -17,6 +18,7 @@ from turnsignal.agents.pages.recent_rows import MAX_ROWS, RecentRows
 from turnsignal.agents.pages.rendering import quote_path
 from turnsignal.agents.pages.searching import Pauses, Searchable, snapshots
 from turnsignal.stream.conversations.state import Conversation, restore
+from turnsignal.stream.errors import Refused
 from turnsignal.stream.pipeline.kept_conversations import (
     ConversationFilter,
     TurnDescriber,
@@ -24,7 +26,8 @@ from turnsignal.stream.pipeline.kept_conversations import (
     has_label,
 )
 from turnsignal.stream.pipeline.scoring import scorer_names
-from turnsignal.stream.records.turns import MAX_ID
+from turnsignal.stream.records.scores import Stage
+from turnsignal.stream.records.turns import MAX_ID, decode_turn
 from turnsignal.stream.suite import Suite
 
 SHOWN = 50  #: conversations of one list
@@ -32,7 +35,7 @@ MAX_SEARCHED = 200_000  #: conversations that one list is made of
 SEARCH_SECONDS = 20.0  #: that a search may take
 ANSWER_SECONDS = 10.0  #: for which a list is given again
 
-_OF_ROW = ("id", "stage", "time", "suite", "outcome", "replaced", "turn_id")
+_OF_ROW = ("id", "stage", "time", "suite", "outcome", "replaced", "turn_id", "source")
 _OF_SCORE = ("scorer", "value", "label", "unscored", "explanation", "confidence")
 NOT_KEPT_HERE = "not kept here: unknown, past its retention, or in a partition of another worker"
 _NOT_KEPT = (
@@ -49,11 +52,19 @@ class SearchableConversations(Searchable, Protocol):
         ...
 
 
+class TurnSource(Protocol):
+    """Where turns can be read again that no state keeps."""
+
+    async def read(self, partition: int, offsets: Sequence[int]) -> dict[int, bytes]:
+        """Return the values of records by offset, of those that are there."""
+        ...
+
+
 class ConversationPages:
     """What a score worker shows of the conversations in its partitions.
 
     processors: asked for whenever something is shown, as partitions come and go; secret: that exemplars are digested
-    with, None where there are none; clock: monotonic seconds.
+    with, None where there are none; stored: where turns can be read again; clock: monotonic seconds.
     """
 
     def __init__(
@@ -62,12 +73,14 @@ class ConversationPages:
         processors: Callable[[], Iterable[SearchableConversations]],
         rows: RecentRows,
         secret: str | None = None,
+        stored: TurnSource | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._suite = suite
         self._processors = processors
         self._rows = rows
         self._secret = secret
+        self._stored = stored
         self._clock = clock
         self._turns = TurnDescriber(suite)
         self._scorers = scorer_names(suite)
@@ -89,15 +102,17 @@ class ConversationPages:
                 "/conversations/{id:.+}",
                 "conversation.html.j2",
                 self._show,
-                "what this worker keeps of a conversation in its partitions",
+                "what this worker keeps of a conversation in its partitions, or the one whose partition it is in",
                 texts=True,
+                beyond="owner",
             ),
             Page(
                 "/exemplars/{digest}",
                 "message.html.j2",
                 self._resolve,
-                "the conversation that an exemplar on /metrics names, where this worker keeps it",
+                "the conversation that an exemplar on /metrics names",
                 texts=True,
+                beyond="all",
             ),
         ]
 
@@ -111,7 +126,36 @@ class ConversationPages:
         answer = self.describe(conversation_id)
         if answer is None:
             raise MissingError(NOT_KEPT_HERE, conversation_id)
+        if asked.query.get("documents"):
+            await self._add_documents(conversation_id, answer["kept"])
+            answers = [turn for turn in answer["kept"] if turn["role"] == "assistant" and "text" in turn]
+            answer["not_read"] = sum("documents" not in turn for turn in answers)
         return answer
+
+    async def _add_documents(self, conversation_id: str, kept: list[dict[str, Any]]) -> None:
+        """Read the answers again whose recent rows say where their records are, with the documents of each."""
+        at = {
+            (row["source"]["partition"], row["source"]["offset"]): turn
+            for turn in kept
+            for row in turn.get("rows", ())
+            if row["stage"] == Stage.RESPONSE and row["source"] is not None
+        }
+        if self._stored is None or not at:
+            return
+        partition = next(iter(at))[0]  # a conversation has one
+        values = await self._stored.read(partition, [offset for _, offset in at])
+        key = conversation_id.encode("utf-8", "replace")
+        for offset, value in values.items():
+            try:
+                turn = decode_turn(value, key)
+            except Refused:
+                continue
+            if self._suite.redaction is not None:
+                self._suite.redaction.apply(turn, Counter())
+            shown = at[partition, offset]
+            if turn.turn_id == shown["turn_id"]:
+                shown.pop("cut", None)
+                shown |= self._turns.describe_documents(turn)
 
     def describe(self, conversation_id: str) -> dict[str, Any] | None:
         """Return what is kept of a conversation, as JSON; None when that is nothing."""

@@ -6,6 +6,7 @@ Workers know each other's addresses from their group. One that is asked by anoth
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 import aiohttp
@@ -17,9 +18,9 @@ from turnsignal.agents.pages.rendering import quote_path
 logger = logging.getLogger("turnsignal.peers")
 
 ASKING = "X-Turnsignal-Worker"  #: header of a request that another worker makes
-SECONDS = 3.0  #: for another worker to answer
+SECONDS = 5.0  #: for another worker to answer, which may read turns again
 MAX_ANSWER = 1_000_000  #: bytes of one
-MAX_PEERS = 50  #: that are asked for an exemplar
+MAX_PEERS = 50  #: that are asked for what any of them may have
 
 _NOT_HERE = "not kept here: unknown, or past its retention"
 
@@ -47,11 +48,10 @@ class Peers:
 
     def ask_too(self, page: Page) -> Page:
         """Return a page that asks other workers, too, where this one has nothing to show."""
-        if "{id:" in page.path:
-            return page._replace(answer=self._or(page.answer, self._fetch))
-        if "{digest}" in page.path:
-            return page._replace(answer=self._or(page.answer, self._search))
-        return page
+        if page.beyond is None:
+            return page
+        ask = self._fetch if page.beyond == "owner" else partial(self._search, page.path)
+        return page._replace(answer=self._or(page.answer, ask))
 
     def _or(
         self,
@@ -74,7 +74,8 @@ class Peers:
         address = self._owner(conversation_id.encode("utf-8", "replace"))
         if address is None:
             raise missing
-        status, body, _ = await self._get(f"{address}/conversations/{quote_path(conversation_id)}")
+        documents = "?documents=yes" if asked.query.get("documents") else ""
+        status, body, _ = await self._get(f"{address}/conversations/{quote_path(conversation_id)}{documents}")
         if status == 200:
             return {**orjson.loads(body), "fetched_from": address}
         reason = {
@@ -83,13 +84,17 @@ class Peers:
         }.get(status, f"kept by the worker at {address}, which gives no answer from here")
         raise MissingError(reason, missing.about)
 
-    async def _search(self, asked: Asked, missing: MissingError) -> Mapping[str, Any]:
-        """Ask every other worker for an exemplar's conversation."""
-        digest = quote_path(asked.words["digest"])
-        asking = [self._get(f"{address}/exemplars/{digest}") for address in self.addresses()[:MAX_PEERS]]
-        for status, _, location in await asyncio.gather(*asking):
+    async def _search(self, path: str, asked: Asked, missing: MissingError) -> Mapping[str, Any]:
+        """Ask every other worker for the page of that path."""
+        for name, word in asked.words.items():
+            path = path.replace(f"{{{name}}}", quote_path(word))
+        addresses = self.addresses()[:MAX_PEERS]
+        answers = await asyncio.gather(*(self._get(f"{address}{path}") for address in addresses))
+        for address, (status, body, location) in zip(addresses, answers, strict=True):
             if status == 302 and location.startswith("/conversations/"):
                 raise ElsewhereError(location)
+            if status == 200:
+                return {**orjson.loads(body), "fetched_from": address}
         raise missing
 
     async def _get(self, url: str) -> tuple[int, bytes, str]:

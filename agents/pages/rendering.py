@@ -40,6 +40,7 @@ def _environment() -> Environment:
         "text": format_text,
         "time": format_time,
         "figure": format_figure,
+        "signed": format_signed,
         "count": "{:,}".format,
         "path": quote_path,
     }
@@ -117,6 +118,11 @@ def format_figure(value: object) -> str:
     ('0.500', '–')
     """
     return f"{value:.3f}" if isinstance(value, int | float) else "–"
+
+
+def format_signed(value: object) -> str:
+    """Write how much something moved."""
+    return f"{value:+.3f}".replace("-", "−") if isinstance(value, int | float) else "–"
 
 
 def quote_path(value: object) -> str:

@@ -30,7 +30,7 @@ from turnsignal.agents.worker.consumer import AddressedAssignor, PartitionApp
 from turnsignal.agents.worker.neighbours import Neighbours, own_address
 from turnsignal.agents.worker.open_files import raise_limit
 from turnsignal.agents.worker.preflight import check_access
-from turnsignal.agents.worker.supervisor import INSTANCE, SUPERVISOR_PIPE
+from turnsignal.agents.worker.supervisor import ALIVE, INSTANCE, MOVED, SUPERVISOR_PIPE
 from turnsignal.agents.worker.tables import StateTables, show_state
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.unpacking import Bounds
@@ -58,6 +58,7 @@ def build_app(settings: Settings, owner: TaskManager, pages: Sequence[Page] = ()
         + f"/{settings.app_id(spec.name)}",  # Faust insists; nothing is kept there
     )
     app.owner = owner
+    owner.work.on_moved = lambda: sign_of_life(MOVED)
     app.consumer_options = consumer_options(settings, settings.app_id(spec.name))
     app.consumer_topics = spec.inputs
     app.bounds = Bounds(settings.max_batch_bytes)
@@ -166,13 +167,13 @@ def log_broker(answers: bool, seconds: float) -> None:
         logger.error("the broker does not answer; nothing is lost, the work goes on when it does")
 
 
-def sign_of_life() -> None:
+def sign_of_life(sign: bytes = ALIVE) -> None:
     """Write a byte to the supervisor, if there is one; an orphan ends itself."""
     pipe = os.environ.get(SUPERVISOR_PIPE)
     if pipe is None:
         return
     try:
-        os.write(int(pipe), b".")
+        os.write(int(pipe), sign)
     except OSError:
         os.kill(os.getpid(), signal.SIGTERM)
 

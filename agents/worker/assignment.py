@@ -203,7 +203,7 @@ class Assignment:
                 logger.warning("the position of %s was gone; restored %d from the changelog", place, place.kept)
         task.fed = (state.restored.checkpoint or Checkpoint()).fed
         task.resume_silence()
-        waiting = any(place.high > task.positions[place.topic] for place in positions)
+        waiting = sum(max(0, place.high - task.positions[place.topic]) for place in positions)
         task.starts, task.caution = resume(
             state.restored.checkpoint, task.positions, settings.max_poll_records, waiting=waiting
         )

@@ -9,11 +9,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Protocol
 
-from confluent_kafka import Consumer, KafkaException, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
 from turnsignal.agents.kafka.refusals import end_over, locate
 from turnsignal.agents.metrics.exposition import WorkerMetrics
@@ -21,11 +20,12 @@ from turnsignal.agents.metrics.families import STAGES
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
 from turnsignal.agents.worker.caution import Caution
-from turnsignal.agents.worker.checkpoints import Checkpoint
+from turnsignal.agents.worker.checkpoints import COMPUTED, Checkpoint
 from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
-from turnsignal.agents.worker.transactions import record_limits, refuses_records, was_forgotten
+from turnsignal.agents.worker.steps import Steps
+from turnsignal.agents.worker.transactions import advise, record_limits, refuses_records, was_forgotten
 from turnsignal.stream.pipeline.processor import BatchResult
 
 logger = logging.getLogger("turnsignal.work")
@@ -37,9 +37,8 @@ _REST = 0.005
 #: blame than that they are, and whoever can mend it needs the time.
 _IN_A_ROW = 10
 _LONGEST_REST = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
-_LOOK = 1.0  #: seconds between looks at a step of a transaction that takes long
-_AFTER_RETURN = 3.0  #: seconds that a step may take when the broker has just come back
-_LATELY = 60.0  #: seconds for which it has just come back
+_LONG = 0.02  #: seconds of computing after which whatever else waits for the loop has its turn before the next batch
+_TURNS = 20  #: of the loop then: a request needs several, from connecting to its answer
 
 
 class Committer(Protocol):
@@ -72,14 +71,20 @@ class BatchWork:
         self.progress = progress
         self.committer: Committer | None = None
         self.on_committed: Callable[[BatchResult], None] = lambda _: None  #: told of every batch that is safe
+        self.on_moved: Callable[[], None] = lambda: None  #: told once, when the first commit is safe
         self.inflight = 0
         self.limits: dict[str, int] = {}  #: topic → bytes that a record may have
         self._group = group
         self._idle = asyncio.Event()
         self._idle.set()
-        self._commits = ThreadPoolExecutor(32, "commit")
+        self._steps = Steps(settings, progress, group, spec.inputs[0])
         self._rests: dict[int, asyncio.TimerHandle] = {}  # partition that is held → when it is free again
         self._alone = asyncio.Lock()  # held while a batch is worked through that may end the worker
+        self._written = 0  # batches that are written and not committed yet
+        self._all_committed = asyncio.Event()
+        self._all_committed.set()
+        self._moved = False  # whether anything was committed
+        self._computed_for = 0.0  # seconds that the last batch took
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -99,14 +104,12 @@ class BatchWork:
 
     def close(self) -> None:
         """Give the threads back; the process ends."""
-        self._commits.shutdown(wait=False, cancel_futures=True)
+        self._steps.close()
 
     def limit_batches(self, partition_task: PartitionTask) -> None:
         """Have the next batch of a partition be as small as its caution says."""
-        size = (
-            self.buffer.limit if partition_task.caution is None else min(partition_task.caution.size, self.buffer.limit)
-        )
-        self.buffer.limits[partition_task.number] = size
+        most, caution = self.buffer.limit, partition_task.caution
+        self.buffer.limits[partition_task.number] = most if caution is None else min(caution.size, most)
 
     def start(self, partition_task: PartitionTask, partition_batch: PartitionBatch) -> None:
         """Have a batch worked through; under caution alone, after its beginning is committed."""
@@ -141,6 +144,7 @@ class BatchWork:
         began = time.monotonic()
         async with self._alone:
             batch = self._compute(partition_task, partition_batch)
+            await self.let_others()
             refused = None if batch is None else self._write(partition_task, partition_batch, batch)
         if batch is not None:
             await self._commit(partition_task, partition_batch, batch, began, refused)
@@ -148,7 +152,9 @@ class BatchWork:
     async def _work_alone(self, partition_task: PartitionTask, partition_batch: PartitionBatch) -> None:
         """Commit that a batch begins, so that the next worker knows of it should this one end; then work it through.
 
-        No other partition is computed before it is committed: the end of the worker must be its own.
+        No other partition is computed before it is committed, or committed after it began: the end of the worker must
+        be its own, and take nothing along. That it is computed is committed, too: what goes wrong from there on is no
+        record's doing, yet a smaller batch may be written where a large one could not.
         """
         began = time.monotonic()
         async with self._alone:
@@ -156,30 +162,52 @@ class BatchWork:
             if caution is not None and caution.exhausted and partition_batch.inputs() == caution.inputs:
                 batch: BatchResult | None = self._set_aside(partition_task, partition_batch)
             else:
+                await self._all_committed.wait()
+                if caution is not None:
+                    partition_task.caution = caution.within(partition_batch.size)
                 await self._commit_beginning(partition_task, partition_batch.inputs())
                 batch = self._compute(partition_task, partition_batch)
-                if batch is not None:  # what goes wrong from here on is Kafka's doing, and no record's
-                    await self._commit_beginning(partition_task, "")
+                await self.let_others()
+                # Where it failed, no worker has ended: should another batch end this one, it is not to be blamed.
+                await self._commit_beginning(partition_task, "" if batch is None else COMPUTED)
             if batch is not None:
                 await self._commit(
                     partition_task, partition_batch, batch, began, self._write(partition_task, partition_batch, batch)
                 )
 
     async def _commit_beginning(self, partition_task: PartitionTask, begun: str) -> None:
-        """Commit which inputs a batch that begins has records of, "" when it is computed."""
+        """Commit which inputs a batch that begins has records of, or that it is computed."""
         write = partial(partition_task.writer.write, [], {}, partition_task.checkpoint(begun=begun))
         write()
         await self._commit_written(partition_task, write, [])
+        self._say_moved()
+
+    def _note_written(self, more: int) -> None:
+        self._written += more
+        (self._all_committed.clear if self._written else self._all_committed.set)()
+
+    def _say_moved(self) -> None:
+        if not self._moved:
+            self._moved = True
+            self.on_moved()
+
+    async def let_others(self) -> None:
+        """Give the loop to whatever waits for it: probes and heartbeats have their turn after each long batch."""
+        for _ in range(_TURNS if self._computed_for > _LONG else 1):
+            await asyncio.sleep(0)
 
     def _compute(self, partition_task: PartitionTask, partition_batch: PartitionBatch) -> BatchResult | None:
         """Return what came of a batch; None when there is nothing to commit, or it is to be tried in smaller parts."""
+        began = time.monotonic()
         try:
-            batch = self.spec.work(partition_task.processor, partition_batch.records, time.monotonic())
+            batch = self.spec.work(partition_task.processor, partition_batch.records, began)
         except MemoryError:
             raise
         except Exception as error:
             self._try_smaller(partition_task, partition_batch, error)
             return None
+        finally:
+            self._computed_for = time.monotonic() - began
         return batch if batch.outputs or batch.changes or partition_batch.size or partition_batch.ahead else None
 
     def _write(
@@ -188,6 +216,7 @@ class BatchWork:
         """Hand a batch to its writer; return the error where a record of it is refused already."""
         if partition_batch.records.get(self.spec.inputs[0]):
             partition_task.fed = read_moment()
+        self._note_written(1)
         try:
             partition_task.writer.write(
                 batch.outputs, batch.changes, _checkpoint(partition_task, partition_batch, batch)
@@ -218,10 +247,11 @@ class BatchWork:
             if not refuses_records(error):
                 raise
             refused = error
+        self._note_written(-1)
         if refused is not None:
             self._count_transaction("aborted", started)
             changed = await self.learn_limits()
-            await self._in_time(partition_task.writer.start)
+            await self._steps.run_in_time(partition_task.writer.start)
             if changed:
                 # What is too large now becomes a dead letter of its own.
                 self._requeue(partition_task, partition_batch)
@@ -248,44 +278,16 @@ class BatchWork:
         """
         group = self._group().consumer_group_metadata()
         try:
-            await self._in_time(partition_task.writer.commit, offsets, group)
+            await self._steps.run_in_time(partition_task.writer.commit, offsets, group)
         except Exception as error:
             if not was_forgotten(error):
                 raise
             logger.warning(
                 "the broker has forgotten the transactional id of partition %d; beginning anew", partition_task.number
             )
-            await self._in_time(partition_task.writer.start)
+            await self._steps.run_in_time(partition_task.writer.start)
             write()
-            await self._in_time(partition_task.writer.commit, offsets, group)
-
-    async def _in_time(self, step: Callable[..., None], *arguments: Any) -> None:
-        """Do a step of a transaction in a thread; one that takes longer than a transaction may is given up.
-
-        librdkafka's own timeouts are not kept everywhere: it may wait for ever for a coordinator whose broker left the
-        metadata for a moment (5456, 5511). So a step has only moments where the broker has just come back, whether it
-        was under way then or began after that.
-        """
-        began, loop = time.monotonic(), asyncio.get_running_loop()
-        work = loop.run_in_executor(self._commits, step, *arguments)
-        end = began + self.settings.transaction_timeout
-        while not (await asyncio.wait([work], timeout=_LOOK))[0]:
-            answers = await loop.run_in_executor(self._commits, self._broker_answers)
-            self.progress.heard(answers=answers)
-            returned = self.progress.returned
-            if answers and time.monotonic() - returned < _LATELY:
-                end = min(end, max(began, returned) + _AFTER_RETURN)
-            if time.monotonic() > end:
-                msg = f"expected the broker to end a step of a transaction within {end - began:.0f} s, got nothing"
-                raise TimeoutError(msg)
-        await work
-
-    def _broker_answers(self) -> bool:
-        try:
-            self._group().list_topics(self.spec.inputs[0], timeout=_LOOK)
-        except KafkaException:
-            return False
-        return True
+            await self._steps.run_in_time(partition_task.writer.commit, offsets, group)
 
     def _split_or_hold(
         self, partition_task: PartitionTask, partition_batch: PartitionBatch, batch: BatchResult, error: Exception
@@ -301,11 +303,11 @@ class BatchWork:
         self._requeue(partition_task, partition_batch)
         self.progress.made()  # the broker has answered, and has to be asked again for as long as it takes
         logger.error(
-            "partition %d is held: what sets %s aside is refused: %s; expected topics that take it: raise their"
-            " max.message.bytes",
+            "partition %d is held: what sets %s aside is refused: %s; expected a topic that takes it: %s",
             partition_task.number,
             partition_batch.describe(),
             locate(error),
+            advise(error),
         )
 
     def _try_smaller(self, partition_task: PartitionTask, partition_batch: PartitionBatch, error: Exception) -> None:
@@ -329,7 +331,7 @@ class BatchWork:
         """Ask again how large a record may be; return whether that has changed."""
         topics = list(self.spec.outputs.values())
         ask = partial(record_limits, self.settings.confluent(), topics)
-        limits = await asyncio.get_running_loop().run_in_executor(self._commits, ask)
+        limits = await self._steps.run(ask)
         changed = {topic: limit for topic, limit in limits.items() if self.limits.get(topic) != limit}
         self.limits |= changed
         return bool(changed)
@@ -383,6 +385,7 @@ class BatchWork:
                 metrics.observe("end_to_end_latency_seconds", seconds, STAGES.get(self.spec.name, self.spec.name))
         metrics.set("table_entries", len(partition_task.processor.store), f"{self.spec.name}-{number}")
         self.progress.made()
+        self._say_moved()
 
     def _count_transaction(self, result: str, started: float) -> None:
         """Count a transaction. result: committed or aborted; started: when its batch was (monotonic clock)."""

@@ -5,7 +5,9 @@ and shrink with it, and no partition waits for another's commit.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
 
 import faust
@@ -14,6 +16,9 @@ from faust.types import TP
 #: Records that wait, beyond which a partition does not pause between two batches: they take about as long to compute as
 #: the broker takes to be ready for the next transaction, and together they are worth one.
 _MANY = 100
+#: Seconds after a take-over for which partitions that ended a worker wait in any case, so that what the others have to
+#: do is read, and for which at most, while the others do it. Then they may end this one, too.
+_SETTLING, _LETTING = 1.0, 6.0
 
 
 class PartitionBatch(NamedTuple):
@@ -69,12 +74,16 @@ class RecordBuffer:
     """Records that wait for their partition.
 
     limit: records in one batch at most; twice as many may wait; most: bytes of all that waits, beyond which nothing
-    more is fetched; limits: partition → fewer records than limit, for a while. A partition is busy from `take` to
-    `done`, and may pause for a while after that.
+    more is fetched; clock: monotonic seconds; limits: partition → fewer records than limit, for a while; last:
+    partitions that let the others go first after a take-over. A partition is busy from `take` to `done`, and may pause
+    for a while after that.
     """
 
-    def __init__(self, limit: int, most: int = 1 << 30) -> None:
+    def __init__(self, limit: int, most: int = 1 << 30, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit = limit
+        self.last: set[int] = set()
+        self._clock = clock
+        self._opened = -math.inf
         self._many = min(_MANY, limit)
         self._most = most
         self._bytes = 0
@@ -91,6 +100,7 @@ class RecordBuffer:
     def open(self, partitions: set[int]) -> None:
         """Take in records of these partitions from now on."""
         self._owned = set(partitions)
+        self._opened = self._clock()
         self._end_pauses()
         self._work.set()
         self._room.set()
@@ -200,7 +210,14 @@ class RecordBuffer:
     def _is_due(self, partition: int) -> bool:
         size = self._sizes.get(partition, 0)
         pauses = partition in self._pauses and size < self._many
-        return size > 0 and partition not in self._busy and not pauses
+        return size > 0 and partition not in self._busy and not pauses and not self._lets_others(partition)
+
+    def _lets_others(self, partition: int) -> bool:
+        """Say whether a partition that has ended a worker still waits: the next one may end before the others' turn."""
+        if partition not in self.last:
+            return False
+        since = self._clock() - self._opened
+        return since < _SETTLING or (since < _LETTING and bool((self._waiting.keys() | self._busy) - self.last))
 
     def _end_pause(self, partition: int) -> None:
         if handle := self._pauses.pop(partition, None):

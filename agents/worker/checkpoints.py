@@ -21,6 +21,9 @@ from turnsignal.stream.errors import SchemaError
 SCHEMA = 1  #: of the header's content; raised when older code could misread it
 KEY = b"\xffcheckpoint"  #: no UTF-8 text begins with this byte
 HEADER = "checkpoint"
+#: What `begun` says of a batch that is computed, and may still be too much to write. No topic has such a name, so
+#: workers of the versions before this one make the next batch smaller, too, and set nothing aside.
+COMPUTED = "(computed)"
 
 
 class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -29,7 +32,7 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
     positions: input topic → the next offset to read; ids: topic → the broker's id of it, the changelog's among them
     (empty on a broker that has none); fed: when records of the first input last came, None before the first; starts:
     take-overs at these very positions since a batch was committed; caution: how carefully to go on from here; begun:
-    the inputs of a batch that was begun here under caution, "" for none.
+    the inputs of a batch that was begun here under caution, `COMPUTED` once only writing it is left, "" for none.
     """
 
     schema: int = SCHEMA
@@ -73,19 +76,21 @@ def checkpoint_record(checkpoint: Checkpoint) -> tuple[bytes, None, list[tuple[s
 
 
 def resume(
-    checkpoint: Checkpoint | None, positions: Mapping[str, int], limit: int, *, waiting: bool
+    checkpoint: Checkpoint | None, positions: Mapping[str, int], limit: int, *, waiting: int
 ) -> tuple[int, Caution | None]:
     """Say how a take-over at these positions goes on: how many there were in a row, and how careful it has to be.
 
-    limit: records in a batch without caution; waiting: whether there is anything to read. Two take-overs at one place
+    limit: records in a batch without caution; waiting: about how many there are to read. Two take-overs at one place
     with records waiting and no batch between them are suspicious: from then on the beginning of each batch is committed
     before it is computed, so that the next worker knows which records ended this one.
     """
     if checkpoint is None or checkpoint.positions != dict(positions):
-        return int(waiting), None
+        return int(waiting > 0), None
     caution = checkpoint.caution
     if caution is None and checkpoint.starts and waiting:
-        caution = Caution.first(limit)
+        caution = Caution.first(min(limit, waiting))
+    elif caution is not None and checkpoint.begun == COMPUTED:
+        caution = caution.narrowed()
     elif caution is not None and checkpoint.begun:
-        caution = caution.failed(checkpoint.begun, caution.why)
-    return checkpoint.starts + waiting, caution
+        caution = caution.ended(checkpoint.begun)
+    return checkpoint.starts + (waiting > 0), caution

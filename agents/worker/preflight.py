@@ -1,16 +1,19 @@
 """Preflight: what a worker makes sure of before it joins its group, so that an operator reads one line, not a loop."""
 
 import logging
+import math
 import time
+from collections.abc import Mapping
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata
+from confluent_kafka.admin import AclOperation, AdminClient, ClusterMetadata, ConfigResource, ResourceType
 
 from turnsignal.agents.kafka.reaching import reach_broker
 from turnsignal.agents.kafka.refusals import explain_refusal
 from turnsignal.agents.kafka.topics import MOCK_CLUSTER, Right, rights
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.partition_task import AppSpec
+from turnsignal.agents.worker.stores import check_directory
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 logger = logging.getLogger("turnsignal.preflight")
@@ -24,8 +27,10 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
     Raises ConfigError that names what is missing and what to do about it, TurnsignalError when no broker answers.
     """
     metadata = _await_broker(settings)
+    check_directory(settings.store)
     if metadata.cluster_id.startswith(MOCK_CLUSTER):  # it has no rights, and makes a topic when asked about it
         return
+    _check_timeouts(settings, min(metadata.brokers))
     needed = {right.name: right for right in rights(settings, spec.name) if right.resource == "topic"}
     names = list(dict.fromkeys([*spec.inputs, spec.changelog, *spec.outputs.values()]))
     admin = AdminClient({**settings.confluent(), "log_level": 0})
@@ -51,6 +56,47 @@ def check_access(settings: Settings, spec: AppSpec) -> None:
     if absent:
         msg = f"expected the topics of {spec.name}, got no {', '.join(absent)}: run `turnsignal topics create`"
         raise ConfigError(msg)
+
+
+#: setting → the broker's least and greatest of it, in milliseconds, "" where it has none
+_BROKERS_LIMITS = {
+    "transaction_timeout": ("", "transaction.max.timeout.ms"),
+    "session_timeout": ("group.min.session.timeout.ms", "group.max.session.timeout.ms"),
+}
+
+
+def _check_timeouts(settings: Settings, broker: int) -> None:
+    """Refuse timeouts that the broker does not take; not everybody may ask for its limits, and then it decides."""
+    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    (answer,) = admin.describe_configs([ConfigResource(ResourceType.BROKER, str(broker))], request_timeout=10).values()
+    try:
+        limits = {name: float(entry.value) / 1000 for name, entry in answer.result(15).items() if _is_limit(name)}
+    except (KafkaException, TimeoutError, TypeError, ValueError) as error:
+        logger.info("the broker's limits of timeouts are not known: %s", error)
+        return
+    check_timeouts(settings, limits)
+
+
+def _is_limit(name: str) -> bool:
+    return any(name in names for names in _BROKERS_LIMITS.values())
+
+
+def check_timeouts(settings: Settings, limits: Mapping[str, float]) -> None:
+    """Refuse timeouts outside a broker's limits; those are in seconds, by the name of its setting.
+
+    Raises ConfigError that names the first one.
+    """
+    for field, (low, high) in _BROKERS_LIMITS.items():
+        least, most, given = limits.get(low, 0.0), limits.get(high, math.inf), getattr(settings, field)
+        if field == "transaction_timeout" and settings.delivery != "exactly_once":
+            continue
+        if not least <= given <= most:
+            limit, name, word = (least, low, "least") if given < least else (most, high, "most")
+            msg = (
+                f"TURNSIGNAL_{field.upper()}: expected at {word} {limit:g} s, which is the broker's {name},"
+                f" got {given:g} s"
+            )
+            raise ConfigError(msg)
 
 
 def _await_broker(settings: Settings) -> ClusterMetadata:

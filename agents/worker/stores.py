@@ -14,6 +14,8 @@ from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 from typing import Literal
 
+from turnsignal.stream.errors import ConfigError
+
 #: What earlier versions left behind at a kill -9: a copy of a partition's state. Ours are named otherwise, so that
 #: clearing up never meets a file that another worker is about to open.
 _LEFT_BEHIND = re.compile(r"(?:score|watch)-\d+-[a-z0-9_]{8}\.sqlite")
@@ -66,9 +68,28 @@ class DiskStore(MutableMapping[bytes, bytes]):
     def __len__(self) -> int:
         return self._size
 
+    def close(self) -> None:
+        """Give the space back."""
+        self._db.close()
+
     def items(self) -> Iterator[tuple[bytes, bytes]]:  # type: ignore[override]
         """Return all entries in one pass."""
         return iter(self._db.execute("SELECT key, value FROM state"))
+
+
+def check_directory(where: Literal["memory"] | Path) -> None:
+    """Make the directory of the state, and refuse one that no file can be made in.
+
+    Raises ConfigError that names the setting.
+    """
+    if where == "memory":
+        return
+    try:
+        DiskStore(Path(where), "check").close()
+    except (OSError, sqlite3.Error) as error:
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        msg = f"TURNSIGNAL_STORE: expected memory, or a directory that files can be written to, got {where}: {reason}"
+        raise ConfigError(msg) from None
 
 
 def make_store(where: Literal["memory"] | Path, app: str, partition: int) -> MutableMapping[bytes, bytes]:

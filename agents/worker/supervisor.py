@@ -4,6 +4,7 @@ A worker shows signs of life only while its work goes on, so one that hangs in a
 look alike from here: silent. Both are killed and started again; what they had not committed does not exist.
 """
 
+import contextlib
 import logging
 import os
 import select
@@ -31,9 +32,12 @@ INSTANCE = "_TURNSIGNAL_INSTANCE"
 #: Tells a worker that one before it has worked under the same settings: what refuses its start then may pass.
 WORKED = "_TURNSIGNAL_WORKED"
 
+ALIVE, MOVED = b".", b"+"  #: signs of life of a worker, the second one when it has committed something
+
 REMIND_SECONDS = 300.0  #: between lines that say again which worker refused
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
 BACK_OFF = (0.1, 0.5, 1.0, 2.0, 5.0)  #: seconds before starting again, the longer the oftener it ended young
+SOON = 1  #: of them at most for one that had committed something: the next one begins further on, or more carefully
 YOUNG = 30.0  #: seconds; who lives longer has recovered, and the next start is quick again
 STOP_SECONDS = 30.0  #: time to finish after SIGTERM
 
@@ -43,7 +47,8 @@ class Worker:
     """One worker process.
 
     failures: how often in a row it ended young; due: when it is to be started again, or its refusal to be said again;
-    refused: when it said that an operator is needed, 0 for never; worked: whether any process of it ever showed life.
+    refused: when it said that an operator is needed, 0 for never; worked: whether any process of it ever showed life;
+    moved: whether this one has committed something.
     """
 
     app: str
@@ -56,6 +61,7 @@ class Worker:
     due: float = 0.0
     refused: float = 0.0
     worked: bool = False
+    moved: bool = False
 
 
 class Supervisor:
@@ -147,10 +153,12 @@ class Supervisor:
             start_new_session=True,  # Ctrl-C is for the supervisor, which asks them to finish
         )
         os.close(writing)
-        worker.pipe, worker.started, worker.heard, worker.alive = reading, now, now, False
+        worker.pipe, worker.started, worker.heard, worker.alive, worker.moved = reading, now, now, False, False
         logger.info("worker %s started, pid %d", worker.app, worker.process.pid)
 
     def _ended(self, worker: Worker, code: int, now: float) -> None:
+        with contextlib.suppress(BlockingIOError):
+            worker.moved |= MOVED in os.read(worker.pipe, 4096)
         os.close(worker.pipe)
         worker.process = None
         if self._stopping:
@@ -163,7 +171,7 @@ class Supervisor:
             self._log_refusal(worker, now)
             return
         worker.failures = worker.failures + 1 if now - worker.started < YOUNG else 0
-        pause = BACK_OFF[min(worker.failures, len(BACK_OFF) - 1)]
+        pause = BACK_OFF[min(worker.failures, SOON if worker.moved else len(BACK_OFF) - 1)]
         worker.due = now + pause
         logger.warning("worker %s ended with %d, to be started again in %.1f s", worker.app, code, pause)
 
@@ -185,7 +193,8 @@ class Supervisor:
         if not pipes:
             time.sleep(seconds)
         for pipe in readable:
-            if os.read(pipe, 4096):
+            if signs := os.read(pipe, 4096):
+                pipes[pipe].moved |= MOVED in signs
                 pipes[pipe].heard, pipes[pipe].alive, pipes[pipe].worked = time.monotonic(), True, True
             else:
                 time.sleep(0.05)  # its end is closed: it is about to end

@@ -160,6 +160,7 @@ class TaskManager:
         self.tasks = taken
         for task in taken.values():
             self.work.limit_batches(task)
+        self.buffer.last = {number for number, task in taken.items() if task.caution is not None and task.caution.ends}
         fresh = [task for number, task in taken.items() if before.get(number) is not task]
         for task in fresh:
             self._hide(before.get(task.number))
@@ -233,7 +234,7 @@ class TaskManager:
                 self.work.start(task, batch)
             except Exception as error:
                 end_over(error, f"working on {batch.describe()}")
-            await asyncio.sleep(0)
+            await self.work.let_others()
 
     # -- health ------------------------------------------------------------------------------------------------
 

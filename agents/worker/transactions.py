@@ -50,6 +50,14 @@ def refuses_records(error: BaseException) -> bool:
     return inner is not None and inner.code() in _REFUSED_RECORDS
 
 
+def advise(error: BaseException) -> str:
+    """Say what would make a topic take a record that it has refused."""
+    inner = kafka_error(error)
+    if inner is not None and inner.code() in (KafkaError.INVALID_RECORD, KafkaError.POLICY_VIOLATION):
+        return "one whose cleanup.policy is delete takes records without a key, compact takes none"
+    return "raise its max.message.bytes"
+
+
 def was_forgotten(error: BaseException) -> bool:
     """Say whether the broker has dropped the transactional id, as it does after a week without transactions."""
     inner = kafka_error(error)
@@ -132,9 +140,10 @@ class TransactionWriter:
 
         checkpoint: where the state stands with this batch; it follows the state.
         """
+        fitting = self._fit_outputs(outputs)  # a record of megabytes takes its time, which is not the transaction's
         if self.transactional:
             self._producer.begin_transaction()
-        self._produce_outputs(outputs)
+        self._produce_outputs(fitting)
         if not self.transactional:
             self._flush()  # outputs are acknowledged before the state that says they exist
         produce, changelog, partition = self._produce, self._changelog, self.partition
@@ -169,19 +178,26 @@ class TransactionWriter:
                 self._producer.send_offsets_to_transaction(offsets, group, self._deadline)
         self._producer.commit_transaction(self._deadline)
 
-    def _produce_outputs(self, outputs: list[OutputRecord]) -> None:
-        produce, topics = self._produce, self._topics
+    def _fit_outputs(self, outputs: list[OutputRecord]) -> list[OutputRecord]:
+        """Return the outputs as their topics take them."""
         limits = self._limits = {
-            name: self._allowed.get(topic, _UNKNOWN.get(name, _ANY)) - _OVERHEAD for name, topic in topics.items()
+            name: self._allowed.get(topic, _UNKNOWN.get(name, _ANY)) - _OVERHEAD for name, topic in self._topics.items()
         }
-        for output in outputs:
+        fitting = outputs
+        for at, output in enumerate(outputs):
             topic, key, value, headers = output
             # What has headers is a dead letter, of which there are few.
             size = size_of(output) if headers else len(value or b"") + len(key or b"")
-            if size > limits[topic]:
-                topic, key, value, headers = self._too_large(output)
             if size > limits[topic] // 2:
                 self._careful = True
+                if size > limits[topic]:
+                    fitting = outputs.copy() if fitting is outputs else fitting
+                    fitting[at] = self._too_large(output)
+        return fitting
+
+    def _produce_outputs(self, outputs: list[OutputRecord]) -> None:
+        produce, topics = self._produce, self._topics
+        for topic, key, value, headers in outputs:
             arguments = {"headers": headers} if headers else {}
             try:
                 produce(topics[topic], value, key, **arguments)

@@ -4,8 +4,8 @@ from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.boards.overview import CONVERSATIONS, INSTRUCTIONS, PIPELINE
 from grafana.frame import dashboard_of, scorer_of
-from grafana.panels import A_MINUTE, BASELINE, GOOD_FROM, RATIO, SCORE, Query, distribution, lines, stats
-from grafana.queries import a_minute, buckets, mean, newest, portions, share
+from grafana.panels import A_MINUTE, BASELINE, GOOD_FROM, RATIO, SCORE, Panel, Query, distribution, lines, stats
+from grafana.queries import a_minute, buckets, mean, moved, newest, portions, share
 
 _CHOSEN = 'scorer="$scorer"'
 _CLOSED = "conversations_closed_total"
@@ -13,7 +13,7 @@ _CLOSED = "conversations_closed_total"
 
 def build() -> built.Dashboard:
     """Build the dashboard."""
-    panels = [
+    panels: list[Panel] = [
         stats(
             "Users helped",
             "Share of exchanges after which the user did not have to ask again, of those whose follow-up tells.",
@@ -96,7 +96,7 @@ def build() -> built.Dashboard:
                 "a question (orphan)."
             ),
             A_MINUTE,
-            Query(f"{a_minute('outcome', 'pairing_total')} > 0", "{{outcome}}"),
+            Query(moved("outcome", "pairing_total"), "{{outcome}}"),
             width=8,
             link=PIPELINE,
         ),
@@ -113,7 +113,7 @@ def build() -> built.Dashboard:
             "Feedback that was given",
             "Votes and other feedback, by kind: its turn was known, came later, or is not known.",
             A_MINUTE,
-            Query(a_minute("kind, result", "feedback_total"), "{{kind}}, {{result}}"),
+            Query(moved("kind, result", "feedback_total"), "{{kind}}, {{result}}"),
             width=8,
             link=PIPELINE,
         ),

@@ -4,7 +4,7 @@ from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.boards.overview import CONVERSATIONS, PIPELINE, RETRIEVAL
 from grafana.frame import dashboard_of
-from grafana.panels import A_MINUTE, COUNT, RATIO, Column, Query, lines, rows, stats
+from grafana.panels import A_MINUTE, RATIO, WHOLE, Column, Panel, Query, lines, rows, stats
 from grafana.queries import END, RANGE, WINDOW, a_minute, count, share, worst
 
 _CHECKS = "instruction_checks_total"
@@ -16,7 +16,7 @@ def build() -> built.Dashboard:
     failing = share("check", _CHECKS, _FAILED, _DECIDED)
     in_all = share("check", _CHECKS, _FAILED, _DECIDED, over=RANGE, when=END)
     before = share("check", _CHECKS, _FAILED, _DECIDED, when="offset 1d")
-    panels = [
+    panels: list[Panel] = [
         stats(
             "Answers that kept all",
             "Share of exchanges whose answer kept every instruction that bound it.",
@@ -63,7 +63,7 @@ def build() -> built.Dashboard:
             Column("a day before", before, RATIO, 1),
             Column("change", f"({failing}) - ({before})", RATIO, 1),
             Column("applied", share("check", _CHECKS, _DECIDED), RATIO, 1),
-            Column("checked", count("check", _CHECKS, _DECIDED, over=WINDOW), COUNT, 0),
+            Column("checked", count("check", _CHECKS, _DECIDED, over=WINDOW), WHOLE, 0),
             width=24,
             height=11,
             link=CONVERSATIONS,

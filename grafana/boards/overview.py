@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.frame import dashboard_of
-from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, Column, Link, Panel, Query, lines, rows, stats
+from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, WHOLE, Column, Link, Panel, Query, lines, rows, stats
 from grafana.queries import END, RANGE, WINDOW, a_minute, count, mean, newest, select, share, worst
 from turnsignal.stream.diagnosis import DIAGNOSES
 
@@ -39,9 +39,9 @@ def build() -> built.Dashboard:
     by_row = count(labels, _EXCHANGES)
     joined = 'label_join({}, "diagnosis", "/", "relevancy", "followups", "instructions")'
     verdicts = 'verdict=~"good|bad"'
-    panels = [
+    panels: list[Panel] = [
         stats(
-            "Open changes",
+            "Open now",
             (
                 "Changes of scores that are open: what wakes somebody, and what waits for the working day. 0 "
                 "where nothing is."
@@ -52,6 +52,7 @@ def build() -> built.Dashboard:
             width=4,
             link=CHANGES,
             steps=((None, "green"), (1, "red")),
+            empty="not watched yet",
         ),
         stats(
             "Answers",
@@ -113,7 +114,7 @@ def build() -> built.Dashboard:
             Query(good("relevancy"), "good documents"),
             Query(good("followups"), "users helped"),
             Query(good("instructions"), "instructions kept"),
-            width=12,
+            width=8,
             link=CONVERSATIONS,
             ratio=True,
         ),
@@ -122,11 +123,11 @@ def build() -> built.Dashboard:
             "Responses a minute. A release is where one line takes over from another.",
             A_MINUTE,
             Query(answers, "{{version}}"),
-            width=12,
+            width=8,
             link=PIPELINE,
         ),
-        _changes(),
         _evidence(),
+        _changes(),
         rows(
             "Where to work",
             (
@@ -134,7 +135,7 @@ def build() -> built.Dashboard:
                 "assistant that points to."
             ),
             {"diagnosis": "what it says"},
-            Column("exchanges", joined.format(by_row), COUNT, 0),
+            Column("exchanges", joined.format(by_row), WHOLE, 0),
             Column(
                 "share",
                 joined.format(f"{by_row} / on () group_left () ({count('', _EXCHANGES)} > 0)"),
@@ -160,9 +161,9 @@ def build() -> built.Dashboard:
             Column("good from", _described(newest("scorer", "scorer_good_from_ratio")), SCORE, 2),
             Column("bad", _described(share("scorer", "score_verdicts_total", 'verdict="bad"', verdicts)), RATIO, 1),
             Column("scored", _described(share("scorer", "score_verdicts_total", verdicts)), RATIO, 1),
-            Column("scores", _described(count("scorer", "score_ratio_count", over=WINDOW)), COUNT, 0),
+            Column("scores", _described(count("scorer", "score_ratio_count", over=WINDOW)), WHOLE, 0),
             width=24,
-            height=13,
+            height=21,
             link=CONVERSATIONS,
             widths={
                 "mean": 120,
@@ -193,7 +194,7 @@ def _changes() -> Panel:
         return f"{opened} * on ({by}) group_left () {newest(by, gauge, *matchers)}{times}"
 
     return rows(
-        "Open changes",
+        "What changed",
         (
             "Scores that are not what they usually are, by how much (with 95 % bounds), and since when. Empty "
             "where nothing is open."
@@ -211,19 +212,21 @@ def _changes() -> Panel:
         Column("at most", number("regression_change_ratio", 'bound="upper"'), SCORE, 3),
         Column("usually", number("baseline_mean_ratio", by="assistant, scorer"), SCORE, 3),
         Column("since", number("regression_since_timestamp_seconds", times=" * 1000"), "dateTimeAsIso"),
-        width=14,
+        width=24,
+        height=9,
         link=CHANGES,
         widths={
-            "change": 80,
-            "at least": 80,
-            "at most": 80,
-            "usually": 80,
-            "since": 160,
-            "is": 70,
-            "against": 90,
-            "as": 70,
+            "change": 110,
+            "at least": 110,
+            "at most": 110,
+            "usually": 110,
+            "since": 200,
+            "is": 100,
+            "against": 180,
+            "as": 100,
         },
         mapped={"against": {"usual": "what is usual", "version": "the version before"}},
+        empty="Nothing is open, or nothing has been watched for a day.",
     )
 
 
@@ -237,14 +240,15 @@ def _evidence() -> Panel:
     return lines(
         "Evidence that a scorer got worse",
         (
-            "In powers of ten, from where a ticket is called (the line at 0): the ten with most of it in all "
+            "In powers of ten, from where a ticket is called (the line at 0): the six with most of it in all "
             "that is shown."
         ),
         SCORE,
-        Query(worst(10, from_alarm, most), "{{assistant}} {{scorer}}"),
-        width=10,
+        Query(worst(6, from_alarm, most), "{{assistant}} {{scorer}}"),
+        width=8,
         link=CHANGES,
         limit=0,
+        empty="Nothing has been watched for a day yet.",
     )
 
 

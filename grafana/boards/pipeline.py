@@ -3,8 +3,8 @@
 from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.frame import dashboard_of
-from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, SECONDS, Column, Panel, Query, lines, rows, stats
-from grafana.queries import WINDOW, a_minute, count, mean, newest, quantile, rate, select
+from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, SECONDS, WHOLE, Column, Panel, Query, lines, rows, stats
+from grafana.queries import WINDOW, a_minute, count, mean, moved, newest, quantile, rate, select
 
 _LAGS = newest("topic, partition", "consumer_lag_messages")
 _WARNS = ((None, "green"), (1.0, "orange"))
@@ -96,16 +96,15 @@ def _flow() -> list[Panel]:
             "Records by what became of them",
             "Read records, by result.",
             A_MINUTE,
-            Query(a_minute("topic, result", "records_total"), "{{topic}}, {{result}}"),
+            Query(moved("topic, result", "records_total"), "{{topic}}, {{result}}"),
             width=8,
         ),
         lines(
             "Set aside, by reason",
             "Dead letters. The topic of dead letters says of each where it stood and what was expected.",
             A_MINUTE,
-            Query(
-                f"{a_minute('reason', 'dead_letters_total')} > 0 or {a_minute('', 'dead_letters_total')}", "{{reason}}"
-            ),
+            Query(moved("reason", "dead_letters_total"), "{{reason}}"),
+            Query(a_minute("", "dead_letters_total"), "all reasons"),
             width=8,
         ),
         lines(
@@ -200,13 +199,15 @@ def _beside_production() -> list[Panel]:
             Column("clarified", f"{clarified} / ({closed} > 0)", RATIO, 1),
             Column("unscored", rate("environment", "environment_unscored_total"), "suffix:/s", 2),
             width=8,
+            widths={"environment": 130, "answers a minute": 140, "clarified": 90, "unscored": 90},
         ),
-        lines(
+        rows(
             "Scores beside production",
             "Mean over the window, by environment and scorer.",
-            SCORE,
-            Query(mean("environment, scorer", metric="environment_score_ratio"), "{{environment}}: {{scorer}}"),
+            {"environment": "environment", "scorer": "scorer"},
+            Column("mean", mean("environment, scorer", metric="environment_score_ratio"), SCORE, 3),
+            Column("scores", count("environment, scorer", "environment_score_ratio_count", over=WINDOW), WHOLE, 0),
             width=16,
-            ratio=True,
+            widths={"mean": 140, "scores": 140},
         ),
     ]

@@ -4,7 +4,7 @@ from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.boards.overview import CONVERSATIONS, FOLLOW_UPS, PIPELINE
 from grafana.frame import dashboard_of, scorer_of
-from grafana.panels import A_MINUTE, COUNT, GOOD_FROM, RATIO, SCORE, Query, bars, distribution, lines, stats
+from grafana.panels import A_MINUTE, COUNT, GOOD_FROM, RATIO, SCORE, Panel, Query, bars, distribution, lines, stats
 from grafana.queries import a_minute, buckets, count, mean, newest, portions, rate, select, share
 from turnsignal.stream.pipeline.metric_deltas import RANK_BANDS
 
@@ -16,7 +16,7 @@ def build() -> built.Dashboard:
     """Build the dashboard."""
     about_citations = select("scorer_info", 'quality="citation"')
     directions = f"group by (scorer, better) ({about_citations})"
-    panels = [
+    panels: list[Panel] = [
         stats(
             "Means of the measures",
             "Mean of each ranking measure of the suite, over the window. 1 is a perfect order of the documents.",
@@ -80,7 +80,7 @@ def build() -> built.Dashboard:
                 "more than the last, the order says nothing."
             ),
             RATIO,
-            *(Query(_cite_rate(rank), f"rank {rank}") for rank in RANK_BANDS),
+            *(Query(_cite_rate(rank), rank) for rank in RANK_BANDS),
             width=8,
         ),
         lines(

@@ -15,8 +15,9 @@ from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.watch import MAX_GAUGES
 from turnsignal.stream.pipeline.metric_deltas import SCORE, WATCH
 from turnsignal.stream.pipeline.processor import PartitionProcessor
-from turnsignal.stream.pipeline.scoring import VOTE, describe_scorers, policy_of, scorer_names
+from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of, scorer_names
 from turnsignal.stream.pipeline.series import SeriesProcessor
+from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.records.wire import SERIES
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.simulation import Regression, SimulatedRecord, Traffic, simulate
@@ -41,7 +42,7 @@ class Story:
     """
 
     job: str
-    hours: float = 32.0
+    hours: float = 32.25
     kept_from: float = 5.0
     versions: Sequence[str] = ("2026-01-01",)
     worse: tuple[float, str] | None = (28.0, WORSE)
@@ -66,7 +67,7 @@ class Workers:
 
     def work(self, records: Iterable[SimulatedRecord], time: float) -> None:
         """Work through a batch of turns, and through the observations that come of it."""
-        turns, feedback = [], []
+        turns, feedback = list[FakeRecord](), list[FakeRecord]()
         for record in records:
             kind = feedback if record.value is not None and b'"kind":' in record.value[:200] else turns
             kind.append(FakeRecord(self._read, record.key, record.value, round(record.time * 1000)))
@@ -90,9 +91,10 @@ class Workers:
         for app, stage in ((SCORE, "inline"), (WATCH, "watch")):
             page = self.pages[app]
             for topic in _TOPICS[app]:
-                page.set("consumer_lag_messages", round(40 * wave * busy), topic, "0")
+                lag = 40 * wave * busy * len(topic) / 20 if topic.endswith(("turns", "series")) else 0.0
+                page.set("consumer_lag_messages", round(lag), topic, "0")
                 page.set("position_stalled_seconds", 0, topic, "0")
-            page.set("position_starts", 1, "0")
+            page.set("position_starts", 0, "0")
             page.set("pending_turns", round(3 * wave))
             page.set("worker_recovering", 0)
             page.set("table_entries", len(self._scoring.store) if app == SCORE else 40, f"{app}-0")
@@ -125,9 +127,9 @@ class Pages:
             series, _, value = line.partition(" # ")[0].rpartition(" ")  # exemplars cannot be put in afterwards
             name, brace, rest = series.partition("{")
             kept.append(f"{name}{{{added}{f',{rest}' if brace else '}'} {value} {time:.0f}")
-        for name, value in (("up", 1), ("scrape_samples_scraped", samples)):
+        for name, number in (("up", 1), ("scrape_samples_scraped", samples)):
             kept = self._families.setdefault(name, [f"# HELP {name} Of Prometheus itself.", f"# TYPE {name} gauge"])
-            kept.append(f"{name}{{{added}}} {value} {time:.0f}")
+            kept.append(f"{name}{{{added}}} {number} {time:.0f}")
 
     def write(self, path: Path) -> None:
         """Write all of them as one file."""
@@ -190,7 +192,8 @@ def _with_more(came: SimulatedRecord) -> Iterator[SimulatedRecord]:
         turn["text"] = f"{turn.get('text')} (write to ann@example.com)"
     yield came._replace(value=json.dumps(turn).encode())
     if lot >= 14 and turn.get("role") == "assistant" and turn.get("turn_id"):
-        vote = {"kind": "vote", "id": f"f-{turn['turn_id']}", "vote": 1 if lot < 34 else -1}
+        up = crc32(came.value) % 100 < 80
+        vote = {"kind": "vote", "id": f"f-{turn['turn_id']}", "vote": 1 if up else -1}
         about = {name: turn[name] for name in ("conversation_id", "turn_id", "timestamp") if name in turn}
         yield came._replace(value=json.dumps(vote | about).encode())
 

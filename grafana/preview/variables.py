@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from grafana_foundation_sdk.models.dashboard import VariableSort
+
 from grafana.preview.prometheus import ask
 
 _VALUES = re.compile(r"label_values\((.*), (\w+)\)")
@@ -41,14 +43,14 @@ def chosen(board: Mapping[str, Any], address: str, begin: float, end: float, **v
 def options(
     variable: Mapping[str, Any], values: Mapping[str, str], address: str, begin: float, end: float
 ) -> list[str]:
-    """Ask Prometheus what a variable offers, in the order of the alphabet."""
+    """Ask Prometheus what a variable offers, in the variable's order."""
     (query,) = [_VALUES.fullmatch(variable["query"])]
     if query is None:
         msg = f"expected label_values(METRIC, LABEL); got {variable['query']!r}"
         raise ValueError(msg)
     match = {"match[]": fill(query[1], values)}
     found: list[str] = ask(address, f"label/{query[2]}/values", start=begin, end=end, **match)
-    return sorted(found)
+    return sorted(found, reverse=variable["sort"] == VariableSort.ALPHABETICAL_DESC)
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:

@@ -17,8 +17,10 @@ from turnsignal.stream.agreement.mappings import (
     InstructionLabels,
     Labels,
     MeasureLabels,
+    ScoredLabels,
     find,
 )
+from turnsignal.stream.agreement.raters import RatedItem
 from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.citations.reader import CitationReader, citation_reader
@@ -30,6 +32,7 @@ from turnsignal.stream.measures.order import in_order
 from turnsignal.stream.measures.rr import ReciprocalRank
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, Stage
 from turnsignal.stream.records.turns import Document, Turn
+from turnsignal.stream.statistics.prediction_powered import JudgedLabel
 from turnsignal.stream.suite import Suite
 
 NO_ANSWER = "no answer before it"
@@ -52,7 +55,8 @@ class ComparisonResult:
 
     observed: label and prediction, for each observation; differences: distances of measures; unscored: reason → how
     many labelled turns the scorer left unscored; left_out: label → how many had a label that means neither yes nor no;
-    labelled: how many labels were read.
+    labelled: how many labels were read; of verdicts also judged: all of them, with and without a label, and rated: what
+    each rater said.
     """
 
     observed: list[LabelledPair] = field(default_factory=list)
@@ -60,6 +64,8 @@ class ComparisonResult:
     unscored: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     labelled: int = 0
+    judged: list[JudgedLabel] = field(default_factory=list)
+    rated: list[RatedItem] = field(default_factory=list)
 
 
 class LabelledRecord(NamedTuple):
@@ -92,7 +98,7 @@ class Comparison(Protocol):
         ...
 
 
-def comparison(labels: Labels, suite: Suite) -> Comparison:
+def comparison(labels: ScoredLabels, suite: Suite) -> Comparison:
     """Make the comparison that a block of a mapping asks for."""
     if isinstance(labels, FollowUpLabels):
         return FollowUpsCompared(labels)
@@ -126,8 +132,8 @@ class FollowUpsCompared:
         try:
             truth = labels.read(value)
         except ValueError as error:
-            raise _unlike(labelled, labels.label, error) from None
-        label_text = _format(value) if labels.below is None else f"{'below' if truth else 'from'} {labels.below:g}"
+            raise unlike(labelled, labels.label, error) from None
+        label_text = format_label(value) if labels.below is None else f"{'below' if truth else 'from'} {labels.below:g}"
         self._out.labelled += 1
         if truth is None:
             self._out.left_out[label_text] += 1
@@ -178,7 +184,7 @@ class CitationsCompared:
         if value is None or labelled.record.get("role") != "assistant":
             return
         if not isinstance(value, list):
-            raise _unlike(labelled, self._labels.label, "a list of document ids is expected", value)
+            raise unlike(labelled, self._labels.label, "a list of document ids is expected", value)
         self._out.labelled += 1
         turn = labelled.turn()
         retrieved = {document.doc_id for document in turn.retrieved}
@@ -217,7 +223,7 @@ class MeasuresCompared:
         if values is None or record.get("role") != "assistant":
             return
         if not isinstance(values, dict):
-            raise _unlike(labelled, labels.label, "reference values by name are expected", values)
+            raise unlike(labelled, labels.label, "reference values by name are expected", values)
         self._out.labelled += 1
         if labels.gains is None:
             key = str(record.get("conversation_id")), str(record.get("turn_id"))
@@ -225,7 +231,7 @@ class MeasuresCompared:
             return
         gains = _gains(find(record, labels.gains))
         if gains is None:
-            raise _unlike(labelled, labels.gains, "gains by document id, or a list of ids, are expected", values)
+            raise unlike(labelled, labels.gains, "gains by document id, or a list of ids, are expected", values)
         ranking = _ranking(labelled.turn().retrieved, labels.order)
         ours = {measure.name: measure(ranking, gains) for measure in self._measures.values()} if ranking else {}
         self._compare(values, ours, labels.group(record))
@@ -273,7 +279,7 @@ class InstructionsCompared:
         if entries is None or labelled.record.get("role") != "assistant":
             return
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            raise _unlike(labelled, self._labels.label, "a list of instructions is expected", entries)
+            raise unlike(labelled, self._labels.label, "a list of instructions is expected", entries)
         turn = labelled.turn()
         response = _response(turn, self._read)
         for entry in entries:
@@ -290,13 +296,13 @@ class InstructionsCompared:
         labels = self._labels
         kind, truth = str(entry.get(labels.kind)), entry.get(labels.verdict)
         if not isinstance(truth, bool):
-            raise _unlike(labelled, f"{labels.label}.{labels.verdict}", "true or false is expected", truth)
+            raise unlike(labelled, f"{labels.label}.{labels.verdict}", "true or false is expected", truth)
         self._out.labelled += 1
         try:
             names = labels.check_name(kind, entry.get(labels.parameters) or {})
             results = [parse_check(name).check(response).result for name in names or ()]
         except (ConfigError, ValueError) as error:
-            raise _unlike(labelled, f"{labels.label} ({kind})", error) from None
+            raise unlike(labelled, f"{labels.label} ({kind})", error) from None
         if not results:
             self._out.left_out[kind] += 1
         elif Result.ERROR in results:
@@ -327,11 +333,12 @@ def _gains(value: object) -> dict[str, float] | None:
     return None
 
 
-def _format(value: object) -> str:
+def format_label(value: object) -> str:
+    """Format a label for a table, cut."""
     return (" + ".join(str(item) for item in value)[:100] or "nothing") if isinstance(value, list) else str(value)[:100]
 
 
-def _unlike(labelled: LabelledRecord, path: str, expected: object, actual: object = "") -> TurnsignalError:
+def unlike(labelled: LabelledRecord, path: str, expected: object, actual: object = "") -> TurnsignalError:
     """Return the error for a label that does not have the shape that its mapping declares."""
     shown = f", got {str(actual)[:80]!r}" if actual != "" else ""
     return TurnsignalError(f"{labelled.where}: {path}: {expected}{shown}; see `turnsignal measure --help`")

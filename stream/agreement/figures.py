@@ -113,9 +113,9 @@ def _size(name: str, observed: Sequence[LabelledPair]) -> int:
     """Return a figure's denominator: predicted positives for precision, labelled positives for recall."""
     if name == "precision":
         return sum(pair.predicted for pair in observed)
-    if name == "recall":
+    if name in ("recall", "sensitivity"):
         return sum(pair.truth for pair in observed)
-    if name == "false_alarm_rate":
+    if name in ("false_alarm_rate", "specificity"):
         return sum(not pair.truth for pair in observed)
     return len(observed)
 
@@ -148,6 +148,21 @@ def _false_alarms(cells: _Cells, weights: Any) -> float:
     return _share(weights[~cells.truth & cells.predicted].sum(), weights[~cells.truth].sum())
 
 
+def _specificity(cells: _Cells, weights: Any) -> float:
+    """Return the share of negatives that the scorer leaves alone."""
+    return 1.0 - _false_alarms(cells, weights)
+
+
+def _ac1(cells: _Cells, weights: Any) -> float:
+    """Return Gwet's AC1 (2008), which stays near the agreement where one answer is rare and kappa does not."""
+    total = weights.sum()
+    if not total:
+        return float("nan")
+    positive = float(weights[cells.truth].sum() + weights[cells.predicted].sum()) / (2 * float(total))
+    by_chance = 2 * positive * (1 - positive)
+    return (_agreement(cells, weights) - by_chance) / (1 - by_chance)
+
+
 def _kappa(cells: _Cells, weights: Any) -> float:
     """Return Cohen's kappa; undefined if the label and the scorer both give one and the same answer throughout."""
     if _one_sided(cells.truth, weights) and _one_sided(cells.predicted, weights):
@@ -174,6 +189,9 @@ _FORMULAS: dict[str, Callable[[_Cells, Any], float]] = {
     "auc": _auc,
     "agreement": _agreement,
     "false_alarm_rate": _false_alarms,
+    "sensitivity": _recall,
+    "specificity": _specificity,
+    "ac1": _ac1,
 }
 
 FIGURES = tuple(_FORMULAS)  #: the names that `figures` accepts

@@ -26,6 +26,12 @@ from a turn before it is scored. A small TOML file beside the data is enough:
     verdict = "strict_pass"
     checks = { "keywords:existence" = "keywords.existence(words={keywords})" }
 
+    [[verdicts]]                         # was the judge right? (`turnsignal judge`, then measure --verdicts)
+    judge = "groundedness"               # its name, or its rubric
+    label = "labels.grounded"
+    good = ["yes"]                       # values that mean it, bad = [values] or all others; for ratings: at_least = 3
+    raters = "labels.raters"             # what each person said
+
 Every block may have `name`, `where` (path = glob: only such turns), `by` (a path: figures for each of its values) and
 `anchors` (known figures to print beside ours). `[suite]` changes the suite for this data, as in deploy/suite.toml. Data
 for a task that no scorer of ours does says so: no_evaluator = "why".
@@ -192,7 +198,44 @@ class InstructionLabels(_Labels):
         return [prefix + _fill(name, given) for name in ([names] if isinstance(names, str) else names)]
 
 
-Labels = FollowUpLabels | CitationLabels | MeasureLabels | InstructionLabels
+class VerdictLabels(_Labels):
+    """Labels of what a judge says.
+
+    judge: its name, or its rubric; good, bad: values of the label, bad is all others where it is left out; at_least:
+    for ratings, of which several (a list, or by rater) count by their mean; raters: path of what each person said, a
+    list or an object by rater; threshold: from which value on the judge says good; on: who carries the label.
+    """
+
+    judge: str
+    good: tuple[Scalar, ...] = ()
+    bad: tuple[Scalar, ...] = ()
+    at_least: float | None = None
+    raters: LabelPath | None = None
+    threshold: Annotated[float, Field(ge=0, le=1)] = 0.5
+    on: Literal["user", "assistant"] = "assistant"
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "VerdictLabels":
+        if bool(self.good) == (self.at_least is not None):
+            msg = "either good = [values] or at_least = number is expected"
+            raise ValueError(msg)
+        return self
+
+    def read(self, value: object) -> bool | None:
+        """Return whether a label means good; None if it means neither. Raises ValueError for what is no rating."""
+        if self.at_least is None:
+            if value in self.good:
+                return True
+            return False if not self.bad or value in self.bad else None
+        ratings = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
+        if not ratings or any(isinstance(one, bool) or not isinstance(one, int | float) for one in ratings):
+            msg = f"a number is expected for at_least = {self.at_least:g}, got {str(value)[:80]!r}"
+            raise ValueError(msg)
+        return float(sum(ratings)) / len(ratings) >= self.at_least
+
+
+ScoredLabels = FollowUpLabels | CitationLabels | MeasureLabels | InstructionLabels
+Labels = ScoredLabels | VerdictLabels
 
 
 class Mapping(_MappingPart):
@@ -204,12 +247,13 @@ class Mapping(_MappingPart):
     citations: tuple[CitationLabels, ...] = ()
     measures: tuple[MeasureLabels, ...] = ()
     instructions: tuple[InstructionLabels, ...] = ()
+    verdicts: tuple[VerdictLabels, ...] = ()
     suite: dict[str, Any] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _names_differ(self) -> "Mapping":
         names = [part.name for part in self.parts if part.name]
-        for blocks in (self.citations, self.measures, self.instructions, self.follow_ups):
+        for blocks in (self.citations, self.measures, self.instructions, self.follow_ups, self.verdicts):
             if len(set(names)) < len(names) or sum(not part.name for part in blocks) > 1:
                 msg = f"blocks of different names are expected, at most one of a kind without; got {sorted(names)}"
                 raise ValueError(msg)
@@ -218,12 +262,13 @@ class Mapping(_MappingPart):
     @property
     def parts(self) -> tuple[Labels, ...]:
         """Return all blocks, in the order in which they are shown."""
-        return (*self.citations, *self.measures, *self.instructions, *self.follow_ups)
+        return (*self.citations, *self.measures, *self.instructions, *self.follow_ups, *self.verdicts)
 
     @cached_property
     def hidden(self) -> tuple[tuple[str, ...], ...]:
         """Return the paths that are removed from a record before it is scored."""
         paths = {part.label for part in self.parts} | {part.gains for part in self.measures if part.gains}
+        paths |= {part.raters for part in self.verdicts if part.raters}
         return tuple(sorted(tuple(path.split(".")) for path in {*paths, "labels", "truth"}))
 
     def suited(self, suite: Suite, origin: str = "mapping") -> Suite:

@@ -10,10 +10,22 @@ from typing import NamedTuple
 
 from turnsignal.stream.agreement.comparisons import ComparisonResult, ScoreDifference
 from turnsignal.stream.agreement.figures import RESAMPLES, AgreementFigure, LabelledPair, confusion, figures
-from turnsignal.stream.agreement.mappings import Anchor, CitationLabels, FollowUpLabels, InstructionLabels, Labels
+from turnsignal.stream.agreement.mappings import (
+    Anchor,
+    CitationLabels,
+    FollowUpLabels,
+    InstructionLabels,
+    Labels,
+    VerdictLabels,
+)
+from turnsignal.stream.agreement.raters import alpha
+from turnsignal.stream.statistics.intervals import Clusters, Interval, clustered_mean
+from turnsignal.stream.statistics.prediction_powered import JudgedLabel, corrected_mean
 
 MAX_DIFFERENCE = "max_abs_difference"
 CALLED = "called clarification"
+JUDGED_GOOD = "judged good"
+OF_JUDGES = ("sensitivity", "specificity", "kappa", "ac1", "auc", "agreement")
 
 _WORDS_SHOWN = 4
 _KINDS = ("floor", "human", "published")
@@ -61,6 +73,9 @@ def measurement(name: str, labels: Labels, outcome: ComparisonResult, resamples:
         kind, both = "citations", figures(seen, ("precision", "recall"), resamples)
         by_name = {prefix + name: figure for name, figure in both.items()}
         classes = [row._replace(figure=prefix + row.figure) for row in _by_group(seen, ("precision", "recall"))]
+    elif isinstance(labels, VerdictLabels):
+        kind, by_name = "verdicts", _of_verdicts(outcome, resamples)
+        classes = _judged_good(seen) + _by_group(seen, ("agreement", "sensitivity", "specificity"))
     elif isinstance(labels, InstructionLabels):
         kind, by_name = "instructions", figures(seen, ("agreement", "kappa"), resamples)
         classes = _by_group(seen, ("agreement",))
@@ -78,6 +93,34 @@ def measurement(name: str, labels: Labels, outcome: ComparisonResult, resamples:
         labels.anchors,
         [pair for pair in seen if not pair.truth] if isinstance(labels, FollowUpLabels) else [],
     )
+
+
+def _of_verdicts(outcome: ComparisonResult, resamples: int) -> dict[str, AgreementFigure]:
+    """Return how far judge and people agree, how far people do, and the judged rate as it is and corrected."""
+    by_name = figures(outcome.observed, OF_JUDGES, resamples)
+    ceiling = alpha(outcome.rated, resamples)
+    if ceiling is not None:
+        by_name["alpha_of_raters"] = ceiling
+    if outcome.judged:
+        by_name["judged_rate"] = _as_figure(_raw_rate(outcome.judged), len(outcome.judged))
+        corrected = corrected_mean(outcome.judged)
+        if corrected is not None:
+            by_name["corrected_rate"] = _as_figure(corrected, corrected.n)
+    return by_name
+
+
+def _raw_rate(judged: Sequence[JudgedLabel]) -> Interval:
+    by_conversation: defaultdict[str, list[float]] = defaultdict(list)
+    for each in judged:
+        by_conversation[each.conversation].append(each.judged)
+    sums = Clusters()
+    for values in by_conversation.values():
+        sums.add(len(values), sum(values))
+    return clustered_mean(sums)
+
+
+def _as_figure(interval: Interval, n: int) -> AgreementFigure:
+    return AgreementFigure(interval.value, interval.low, interval.high, n)
 
 
 def _meaningful_figures(seen: Sequence[LabelledPair]) -> tuple[str, ...]:
@@ -100,6 +143,15 @@ def with_false_alarms(
 
 def _called(seen: Iterable[LabelledPair]) -> list[ClassRow]:
     """Return the share of turns that our rules call clarifications, and our words for them, for each label."""
+    return _predicted(seen, CALLED)
+
+
+def _judged_good(seen: Iterable[LabelledPair]) -> list[ClassRow]:
+    """Return the share of turns that a judge calls good, and its labels, for each label of people."""
+    return _predicted(seen, JUDGED_GOOD)
+
+
+def _predicted(seen: Iterable[LabelledPair], figure: str) -> list[ClassRow]:
     by_label: defaultdict[str, list[LabelledPair]] = defaultdict(list)
     for pair in seen:
         by_label[pair.label].append(pair)
@@ -107,7 +159,7 @@ def _called(seen: Iterable[LabelledPair]) -> list[ClassRow]:
     for label, pairs in by_label.items():
         words = Counter(pair.word for pair in pairs).most_common(_WORDS_SHOWN)
         share = sum(pair.predicted for pair in pairs) / len(pairs)
-        rows.append(ClassRow(label, CALLED, share, len(pairs), ", ".join(f"{word} {n}" for word, n in words)))
+        rows.append(ClassRow(label, figure, share, len(pairs), ", ".join(f"{word} {n}" for word, n in words)))
     return _in_order(rows)
 
 

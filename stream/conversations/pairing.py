@@ -19,6 +19,9 @@ USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap
 ASKED = (USER, GAP_USER)  #: roles of users
 _FOLLOWED_UP, _SUPERSEDED = Outcome.FOLLOWED_UP, Outcome.SUPERSEDED
 _ANSWERED = (ASSISTANT, GAP_ASSISTANT)
+#: Exchange records that the rest of a long text is written to at most: as a follow-up, and as the prompt of what
+#: answers it, twice each. Without a bound, each answer that comes late would have it written again.
+MOST_GIVEN = 4
 TOGETHER = "\n"  #: between messages that came together, and between their ids
 _TOGETHER_KEY = f"{_FOLLOWED_UP}:clear"  #: how the keys begin of pairings that may have several messages
 
@@ -52,7 +55,8 @@ class PendingResponse(msgspec.Struct, array_like=True, gc=False):
 class KeptTurn(msgspec.Struct, array_like=True, gc=False):
     """One kept turn: id, role, event time, text (cut), and what is remembered of it if it is a response.
 
-    rest: what was cut from the text, "" when it is not kept any more; None when the text is whole.
+    rest: what was cut from the text, "" when it is not kept any more; None when the text is whole; given: how many
+    exchange records it was written to.
     """
 
     turn_id: str
@@ -61,6 +65,16 @@ class KeptTurn(msgspec.Struct, array_like=True, gc=False):
     text: str
     response: PendingResponse | None = None
     rest: str | None = None
+    given: int = 0
+
+    def give_rest(self) -> str:
+        """Return what was cut from the text, for one more exchange record; what was given often enough is dropped."""
+        rest = self.rest or ""
+        if rest:
+            self.given += 1
+            if self.given >= MOST_GIVEN:
+                self.rest = ""
+        return rest
 
 
 class Pairing(NamedTuple):
@@ -99,7 +113,8 @@ def _paired(outcome: Outcome, turn: KeptTurn, gap: bool, more: Sequence[KeptTurn
     turns = (turn.turn_id, *(later.turn_id for later in more))
     if more:
         text = TOGETHER.join(each.text for each in (turn, *more))
-        turn = KeptTurn(turn.turn_id, USER, more[-1].time, text)
+        is_cut = any(each.rest is not None for each in (turn, *more))
+        turn = KeptTurn(turn.turn_id, USER, more[-1].time, text, rest="" if is_cut else None)
     return Pairing(outcome, turn, gap, pairing_key(outcome, *turns, gap=gap), turns)
 
 

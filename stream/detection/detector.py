@@ -197,7 +197,7 @@ class Detector(msgspec.Struct, array_like=True):
             evidence=math.log10(strength),
             threshold=math.log10(bar),
             day=now,
-            conversations=[conversation_id for _, conversation_id in reversed(evidence.worst)],
+            conversations=evidence.conversations(),
         )
 
     def _meet(self, version: str, now: float) -> Released:

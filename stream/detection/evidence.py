@@ -24,8 +24,8 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
 
     fortunes: of the bets; run: sum of payoffs, less a slack, since it last stood at its lowest; since: stream time of
     that, which is where the change most likely began; n, total, squares, pairs: since then, how many residuals, their
-    sum and sum of squares, and how many earlier ones of their conversations they had beside them; worst: the
-    conversations of the largest of them, with residuals, the largest last.
+    sum and sum of squares, and how many earlier ones of their conversations they had beside them; shown: the
+    newest conversations that are off by half the mean or more, with residuals.
     """
 
     fortunes: list[float] = msgspec.field(default_factory=lambda: [0.0] * len(STAKES))
@@ -35,7 +35,7 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     total: float = 0.0
     squares: float = 0.0
     pairs: float = 0.0
-    worst: list[tuple[float, str]] = []
+    shown: list[tuple[float, str]] = []
 
     def add(self, payoff: float, time: float, residual: float, earlier: float, conversation_id: str) -> float:
         """Take in a payoff, −1 or more, that is expected to be 0 or less without a change; return the evidence.
@@ -54,14 +54,14 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         if run <= 0.0:
             self.run = self.n = self.total = self.squares = self.pairs = 0.0
             self.since = time
-            self.worst = []
+            self.shown = []
         else:
             self.run = run
             self.n += 1.0
             self.total += residual
             self.squares += residual * residual
             self.pairs += earlier
-            if residual > 0.0 and (len(self.worst) < SHOWN or residual >= self.worst[0][0]):
+            if residual > 0.0 and 2.0 * residual * self.n >= self.total:
                 self._show(residual, conversation_id)
         return (a + b + c + d + e + f) / 6.0
 
@@ -75,13 +75,14 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         return mean, max(mean - reach, -1.0), min(mean + reach, 1.0)
 
     def _show(self, residual: float, conversation_id: str) -> None:
-        """Keep a conversation among the worst, each once; of equals the newest."""
-        if len(conversation_id) > LONGEST_ID:
-            return
-        kept = [one for one in self.worst if one[1] != conversation_id]
-        kept.append((residual, conversation_id))
-        kept.sort(key=lambda one: one[0])
-        self.worst = kept[-SHOWN:]
+        """Keep a conversation, each once; the newest are of the change most surely: the worst may be from before it."""
+        if len(conversation_id) <= LONGEST_ID:
+            kept = [known for known in self.shown if known[1] != conversation_id]
+            self.shown = [*kept, (residual, conversation_id)][-SHOWN:]
+
+    def conversations(self) -> list[str]:
+        """Return the conversations that it is shown by, the worst first."""
+        return [name for _, name in sorted(self.shown, key=lambda known: -known[0])]
 
     def value(self) -> float:
         """Return the evidence."""

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, Alarm, Detector
+from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, Alarm, Detector, Paging
 from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
 from turnsignal.stream.detection.wording import describe_incident
 from turnsignal.stream.diagnosis import Level, diagnose
@@ -34,6 +34,8 @@ from turnsignal.stream.statistics.claims import WORSE
 CLOSES = {ACCEPT: ACCEPTED, REBASE: REBASED}  #: decision → as what it closes incidents
 MAX_CHANGES = 100  #: that an incident keeps; scorers' names come from a topic
 
+_REMEMBERED = 1_000  # scorers
+
 QUALITIES = ("relevancy", "follow_up", "instructions")  #: of the diagnosis, in its order
 _HEALTHY = diagnose(Level.HIGH, Level.HIGH, Level.HIGH)
 
@@ -46,6 +48,7 @@ class Incidents:
     def __init__(self, policy: AlertPolicy) -> None:
         self.open: dict[tuple[str, int], Incident] = {}  #: by assistant and lane
         self._policy = policy
+        self._paging: dict[str, Paging] = {}  # by scorer
 
     def restore(self, incident: Incident) -> None:
         """Take up an incident that is open."""
@@ -59,12 +62,19 @@ class Incidents:
         latest: as `Detector.take` has it.
         """
         before = tuple(detector.alarms.values()) if detector.alarms else ()
-        alarms = detector.take(version, observation, self._policy.paging_of(series[2]), latest)
+        paging = self._paging.get(series[2]) or self._remember_paging(series[2])
+        alarms = detector.take(version, observation, paging, latest)
         if not before and not alarms:
             return []
         over = [alarm for alarm in before if alarm.name not in detector.alarms]
         closed = self.close(series, over, detector.clock, BACK)
         return closed + [self._open_or_add(series, alarm) for alarm in alarms]
+
+    def _remember_paging(self, scorer: str) -> Paging:
+        if len(self._paging) >= _REMEMBERED:  # names come from a topic
+            self._paging.clear()
+        paging = self._paging[scorer] = self._policy.paging_of(scorer)
+        return paging
 
     def close(self, series: Series, alarms: Iterable[Alarm], now: float, why: str) -> list[Incident]:
         """Close alarms of a series in the incident of its assistant, and that with the last of them."""

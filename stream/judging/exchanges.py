@@ -106,7 +106,7 @@ def collect_texts(
 ) -> dict[str, Any]:
     """Spell the texts of the exchange of the response at `index`, and which of them the conversation did not keep.
 
-    response: its whole text, where it is at hand.
+    response: its whole text, where it is at hand. What was cut from a turn's text is given a few times, then no more.
     """
     start, end = asked(slots, index)
     begin, stop = asked(slots, start) if start else (0, 0)
@@ -118,12 +118,13 @@ def collect_texts(
         "before.prompt": slots[begin:stop],
         "before.response": answers,
     }
-    texts = {name: "\n".join(slot.text + (slot.rest or "") for slot in part) for name, part in parts.items()}
+    cut = [name for name, part in parts.items() if any(slot.rest == "" for slot in part)]
+    texts = {name: "\n".join(slot.text + slot.give_rest() for slot in part) for name, part in parts.items()}
     spelled: dict[str, Any] = {
         "prompt": texts["prompt"],
         "response": texts["response"] if response is None else response,
         "before": {"prompt": texts["before.prompt"], "response": texts["before.response"]} if start else None,
-        "cut": [name for name, part in parts.items() if any(slot.rest == "" for slot in part)],
+        "cut": cut,
     }
     if follow_up is not None:
         spelled["follow_up"] = texts["follow_up"]

@@ -3,9 +3,11 @@
 They stand in the suite and not in its fingerprint: a verdict carries the digest of its own judge.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import PurePath
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -103,7 +105,8 @@ class JudgePart(_JudgingPart):
         return data
 
 
-class Judge(NamedTuple):
+@dataclass(frozen=True)
+class Judge:
     """A judge ready to be asked. endpoint, model: who answers; price: None where it is not known."""
 
     part: JudgePart
@@ -113,7 +116,7 @@ class Judge(NamedTuple):
     price: PricePart | None
     redaction: str = ""
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Digest of everything that decides its verdicts: 12 hex digits."""
         asked = self.part.model_dump(mode="json", include={"name", "model", "max_input", "max_output", "temperature"})

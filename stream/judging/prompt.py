@@ -5,6 +5,7 @@ Always two messages: the instructions, which come from the rubric alone, and the
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -51,8 +52,8 @@ class Prompt:
     @property
     def most_tokens(self) -> int:
         """The most tokens that it can be: no tokenizer in use makes more of a text than it has bytes."""
-        texts = (self.instructions, self.material, orjson.dumps(self.schema).decode())
-        return sum(len(text.encode()) for text in texts) + 2 * _MESSAGE_TOKENS
+        texts = (self.instructions, self.material)
+        return sum(len(text.encode()) for text in texts) + len(orjson.dumps(self.schema)) + 2 * _MESSAGE_TOKENS
 
     @property
     def likely_tokens(self) -> int:
@@ -69,6 +70,7 @@ def build_prompt(rubric: Rubric, step: RubricStep | None, parts: Mapping[str, An
     return Prompt(rubric.name, write_instructions(rubric, step), material, reply_schema(rubric, step))
 
 
+@lru_cache(256)
 def write_instructions(rubric: Rubric, step: RubricStep | None = None) -> str:
     """Write the first message: question, warning, labels, fields of the reply, examples."""
     sections = [_OPENING.format(question=(rubric.question if step is None else step.question).strip()), _WARNING]
@@ -86,6 +88,7 @@ def write_instructions(rubric: Rubric, step: RubricStep | None = None) -> str:
     return "\n\n".join(sections)
 
 
+@lru_cache(256)
 def reply_schema(rubric: Rubric, step: RubricStep | None = None) -> dict[str, Any]:
     """Return the JSON Schema of a reply, strict, with reasoning before every label."""
     if step is None:

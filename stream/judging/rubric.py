@@ -140,7 +140,10 @@ class Rubric(_RubricPart):
         if sorted(given) != sorted(results):
             yield f"expected steps that give {', '.join(results)}, each once; got {', '.join(given)}"
 
-    @property
+    def __hash__(self) -> int:
+        return hash(self.digest)  # its dictionaries have none
+
+    @cached_property
     def shown(self) -> tuple[Need, ...]:
         """The parts of an exchange that a judge gets."""
         return (*self.needs, *self.sees)

@@ -6,10 +6,10 @@ A name is an identity, as everywhere: `answer_relevancy(form=four,temperature=0.
 import difflib
 import tomllib
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from hashlib import blake2b
 from importlib.resources import files
-from typing import NamedTuple
 
 import orjson
 from pydantic import ValidationError
@@ -37,21 +37,22 @@ BUILT_IN = (
 _PARTS = (RubricExample, RubricForm, RubricItems, RubricLabel, RubricStep, RubricText)
 
 
-class ChosenRubric(NamedTuple):
+@dataclass(frozen=True)
+class ChosenRubric:
     """A rubric as it is asked. form: of several calls, None for one; how: its items are aggregated."""
 
     rubric: Rubric
     form: str | None = None
-    how: Aggregation = Aggregation()
+    how: Aggregation = field(default_factory=Aggregation)
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The canonical name, with what differs from the default."""
         params: dict[str, Value] = {} if self.form is None else {"form": self.form}
         params |= dict(self.how.model_dump(exclude_defaults=True).items())
         return write_name(self.rubric.name, params)
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Digest of everything that decides what is asked and how an answer counts."""
         return blake2b(f"{self.rubric.digest} {self.name}".encode(), digest_size=6).hexdigest()

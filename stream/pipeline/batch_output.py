@@ -93,6 +93,7 @@ class BatchOutput:
         self._good_from = good_from
         self._full_letters = full_letters
         self._environment = environment
+        self._weighed = 0  # outputs of which the bytes are counted already
         self._lane = partition // LANE
         self._observed: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
         # Many rows of a batch say the same. They are counted as they are, and taken apart once at the end of the batch.
@@ -102,6 +103,14 @@ class BatchOutput:
         self._findings: defaultdict[tuple[Release, Results], int] = defaultdict(int)
         self._markers: defaultdict[tuple[Release, int, tuple[str, ...]], int] = defaultdict(int)
         self._ranks: defaultdict[tuple[Release, tuple[int, ...], tuple[int, ...]], int] = defaultdict(int)
+
+    def weigh(self) -> int:
+        """Return the bytes of what was added since this was asked last."""
+        outputs, size = self.outputs, 0
+        for at in range(self._weighed, len(outputs)):
+            size += len(outputs[at].value or b"")
+        self._weighed = len(outputs)
+        return size
 
     def add(self, key: bytes, effects: Effects) -> None:
         """Write and count what one record of a conversation did."""

@@ -16,7 +16,10 @@ from turnsignal.stream.pipeline.compliance import COMPLIANCE
 from turnsignal.stream.pipeline.score_layout import ScoreLayout
 from turnsignal.stream.pipeline.scoring import describe_scorers, relevancy_name
 from turnsignal.stream.records.scores import FOLLOW_UP
+from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.suite import Suite
+
+MAX_DOCUMENTS = 100  #: of an answer that are described
 
 _GAPS = {GAP_USER: "user", GAP_ASSISTANT: "assistant"}
 
@@ -51,6 +54,17 @@ class TurnDescriber:
             out["markers"] = self._read(turn.text, []).markers
             out |= _describe_response(turn.response)
         return out
+
+    def describe_documents(self, turn: Turn) -> dict[str, Any]:
+        """Return a whole answer with the documents that it was given, and which of them it cites, as JSON."""
+        citations = self._read(turn.text, turn.retrieved, turn.metadata)
+        cited = set(citations.cited_ids)
+        documents = [
+            {"rank": document.rank or number, "doc_id": document.doc_id, "title": document.title}
+            | {"cited": document.doc_id in cited}
+            for number, document in enumerate(turn.retrieved[:MAX_DOCUMENTS], 1)
+        ]
+        return {"text": turn.text, "markers": citations.markers, "documents": documents}
 
 
 def _describe_response(response: PendingResponse) -> dict[str, Any]:

@@ -5,9 +5,9 @@
 transaction's commit, in a replay at once. So a batch counts wholly or not at all: a processor whose batch failed is
 thrown away with it, and a new one is made from what was stored.
 
-A batch has a budget of seconds: when it is used up, `process` returns what is done, and says how far it came. A record
-is never left half-way, so what one record may cost is bounded where it is worked on: by sizes first (of record, text,
-Markdown, table cells), and as a last resort by processor time, see `stream.pipeline.scoring`.
+A batch has an allowance of seconds and bytes: when it is used up, `process` returns what is done, and says how far it
+came. A record is never left half-way, so what one record may cost is bounded where it is worked on: by sizes first (of
+record, text, Markdown, table cells), and as a last resort by processor time, see `stream.pipeline.scoring`.
 """
 
 import math
@@ -16,11 +16,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from turnsignal.stream.conversations.clock import Moment, StreamClock, alarm
+from turnsignal.stream.conversations.clock import Moment, StreamClock
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.state import Conversation, peek, restore
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.pipeline.agenda import Agenda
+from turnsignal.stream.pipeline.allowance import SECONDS, Allowance
 from turnsignal.stream.pipeline.batch_output import BatchOutput
 from turnsignal.stream.pipeline.conversation_processor import ConversationProcessor
 from turnsignal.stream.pipeline.effects import RecordContext
@@ -32,10 +33,9 @@ from turnsignal.stream.records.turns import Turn, check_key, decode_turn
 from turnsignal.stream.records.wire import OutputRecord, Record, Unplaced
 from turnsignal.stream.suite import MAX_STATE, Suite
 
-BUDGET = 5.0  #: seconds after which a batch ends with what is done
 _NEW = Seen.NEW
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
-_LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the budget
+_LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the allowance
 
 
 @dataclass(slots=True)
@@ -97,7 +97,7 @@ class PartitionProcessor:
         self._agenda = Agenda()
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
-        self._output = self._new_output()
+        self._output, self._allowance = self._new_output(), Allowance(None)
 
     def restored(self) -> int:
         """Read stream time, and when each conversation is due, from the store; call once, after filling it.
@@ -128,26 +128,25 @@ class PartitionProcessor:
         *,
         feedback: Sequence[Record] = (),
         clock: Callable[[], float] | None = None,
-        budget: float = BUDGET,
+        budget: float = SECONDS,
     ) -> BatchResult:
-        """Work through records in their order, until all are done or the budget is used up.
+        """Work through records in their order, until all are done, the budget is used up, or much is to be written.
 
         now: seconds on a steady clock, which only carries on a silent partition; forget: records whose keys are
         conversations to erase; feedback: taken in among the turns by the broker's times; clock: tells seconds that
         never go backwards, without it there is no budget; budget: in seconds. At least one record is done, some of
         `forget`, and some of what is due: nobody waits for ever.
         """
-        self._begin()
-        is_over = alarm(clock, budget)
+        self._begin(Allowance(clock, budget))
         if records:
             self.clock.saw(now)
-        turns, heard = self._take_all(records, feedback, is_over)
+        turns, heard = self._take_all(records, feedback)
         erased = 0
         for erased, record in enumerate(forget, 1):
             self._forget(record)
-            if erased >= _LEAST and is_over():
+            if erased >= _LEAST and self._allowance.is_over():
                 break
-        self._sweep(self.clock.read(now), is_over)
+        self._sweep(self.clock.read(now))
         return self._finish({self.topic: turns, self.feedback_topic: heard, self.forget_topic: erased})
 
     def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
@@ -208,7 +207,8 @@ class PartitionProcessor:
         state = self.conversation(key)
         return None if state is None or not state.turns else self._conversations.describe(key, state)
 
-    def _begin(self) -> None:
+    def _begin(self, allowance: Allowance | None = None) -> None:
+        self._allowance = allowance or Allowance(None)
         self._output = self._new_output()
         self._live, self._changes = {}, {}
 
@@ -223,7 +223,8 @@ class PartitionProcessor:
         """Encode a conversation that was touched; should it be touched again, it is read back."""
         if key in self._live:
             state = self._live.pop(key)
-            self._changes[key] = None if state is None else state.snapshot()
+            snapshot = self._changes[key] = None if state is None else state.snapshot()
+            self._allowance.write(len(snapshot or b""))
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
@@ -234,14 +235,12 @@ class PartitionProcessor:
         state = self._live[key] = restore(value)
         return state
 
-    def _take_all(
-        self, records: Sequence[Record], feedback: Sequence[Record], is_over: Callable[[], bool]
-    ) -> tuple[int, int]:
-        """Take in turns and feedback until the time is over; return how many of each."""
+    def _take_all(self, records: Sequence[Record], feedback: Sequence[Record]) -> tuple[int, int]:
+        """Take in turns and feedback as far as the allowance goes; return how many of each."""
         # Put away after its last record, a conversation is still in the CPU's cache; after the batch it is not.
         ordered = list(in_time(records, feedback))
         last = {record.key: count for count, (record, _) in enumerate(ordered, 1)}
-        turns = heard = 0
+        allowance, output, turns, heard = self._allowance, self._output, 0, 0
         for count, (record, is_feedback) in enumerate(ordered, 1):
             if is_feedback:
                 heard += 1
@@ -251,7 +250,8 @@ class PartitionProcessor:
                 self._take(record)
             if last[record.key] == count:
                 self._put_away(record.key or b"")
-            if is_over():
+            allowance.write(output.weigh())
+            if allowance.is_over():
                 break
         return turns, heard
 
@@ -371,11 +371,11 @@ class PartitionProcessor:
             self._output.deltas.pairing["forgotten"] += 1
         self._output.erase_summary(key)
 
-    def _sweep(self, now: float, is_over: Callable[[], bool]) -> None:
+    def _sweep(self, now: float) -> None:
         """Close what has been idle, forget what has been closed for long enough; a bounded number at a time."""
         for count, key in enumerate(self._agenda.take(now, _SWEEP), 1):
             self._punctuate_safely(key, now)
-            if count >= _LEAST and is_over():
+            if count >= _LEAST and self._allowance.is_over():
                 break
 
     def _punctuate_safely(self, key: bytes, now: float) -> None:

@@ -8,12 +8,14 @@ import pytest
 
 from turnsignal.agents.commands.explain import explain, from_kafka
 from turnsignal.agents.files.importing import Imported
+from turnsignal.agents.files.journal import Journal
 from turnsignal.agents.files.produce import Produced, produce_files
+from turnsignal.agents.files.reading import TurnFile
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.kafka.brokers import MockBroker
 from turnsignal.agents.kafka.topics import create_topics
 from turnsignal.agents.settings import Settings
-from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 NOW = 1_800_000_000.0
 
@@ -140,3 +142,48 @@ def test_a_log_of_another_format_is_sent_as_turns_and_what_it_lacks_is_among_the
     assert said[1].startswith(f"{log}, line 2: rejected, not_json: expected JSON in UTF-8")
     (reject,) = [orjson.loads(row) for row in (tmp_path / "rejects.jsonl").read_bytes().splitlines()]
     assert (reject["file"], reject["line"]) == (str(log), 2)
+
+
+def test_a_run_that_was_interrupted_goes_on_where_it_was(settings: Settings, tmp_path: Path) -> None:
+    turns, notes = tmp_path / "turns.jsonl", tmp_path / "notes"
+    turns.write_bytes(b"\n".join([b"no json", *(line("c-resumed", f"t{n:03}", n % 60) for n in range(599))]) + b"\n")
+
+    def stop(number: int, _: int) -> None:
+        if number >= 512:
+            raise KeyboardInterrupt
+
+    files = (settings, [turns], "turnsignal.turns")
+    how = {"now": NOW, "rejects": tmp_path / "rejects.jsonl", "resume": notes}
+    with pytest.raises(KeyboardInterrupt):
+        produce_files(*files, **how, sending=stop)
+    assert orjson.loads(notes.read_bytes())["done"] == 513
+    done = produce_files(*files, **how)
+    assert (done.skipped, done.sent, done.rejected) == (513, 87, {})
+    assert not notes.exists()
+    assert [turn["turn_id"] for turn in from_kafka(settings, "c-resumed").turns] == [
+        f"t{n:03}" for second in range(60) for n in range(second, 599, 60)
+    ]
+    rejects = (tmp_path / "rejects.jsonl").read_bytes().splitlines()
+    assert [orjson.loads(row)["reason"] for row in rejects] == ["not_json"]
+
+
+def test_what_was_on_its_way_counts_as_not_done(tmp_path: Path) -> None:
+    turns = tmp_path / "turns.jsonl"
+    turns.write_bytes(b"{}\n")
+    journal = Journal(tmp_path / "notes", [TurnFile(turns)], "topic")
+    for number in (7, 3, 5):
+        journal.begin(number)
+    journal.finish(7)
+    journal.finish(5)
+    assert journal.done == 1
+    journal.note()
+    assert Journal(tmp_path / "notes", [TurnFile(turns)], "topic").skip == 1
+    with pytest.raises(ConfigError, match="got those of another run, or the files have changed since"):
+        Journal(tmp_path / "notes", [TurnFile(turns)], "another topic")
+    turns.write_bytes(b"{}\n{}\n")
+    with pytest.raises(ConfigError, match="files have changed since"):
+        Journal(tmp_path / "notes", [TurnFile(turns)], "topic")
+    with pytest.raises(ConfigError, match="expected what an earlier run noted"):
+        Journal(turns, [TurnFile(turns)], "topic")
+    with pytest.raises(ConfigError, match="got standard input, which cannot be read again"):
+        Journal(tmp_path / "other", [TurnFile(turns, Path("-"))], "topic")

@@ -112,6 +112,11 @@ def test_a_file_that_holds_no_secret_is_named_in_one_line(tmp_path: Path, conten
     assert "\n" not in str(told.value)
 
 
+def test_a_secret_that_was_typed_where_the_name_of_its_file_belongs_is_not_shown() -> None:
+    with pytest.raises(ConfigError, match=r"got a name that is not shown: No such file or directory$"):
+        Settings.from_env(BROKERS | SASL | {"TURNSIGNAL_SASL_PASSWORD_FILE": "correct/horse"})
+
+
 def test_a_mistyped_file_of_a_secret_is_named() -> None:
     with pytest.raises(ConfigError, match=r"did you mean TURNSIGNAL_SASL_PASSWORD_FILE\?$"):
         Settings.from_env(BROKERS | {"TURNSIGNAL_SASL_PASWORD_FILE": "/run/secrets/p"})

@@ -1,12 +1,13 @@
 """Before and after: the speed of this tree's pipeline beside that of an earlier commit, in one interleaved run.
 
-    python tests/bench/before_after.py 23b7b5d [--rounds 5] [--turns 20000] [--checks] [--rows FILE ...]
+    python tests/bench/before_after.py 23b7b5d [--rounds 7] [--turns 20000] [--checks] [--rows FILE ...] [--worker]
 
 Both trees work through the same simulated turns under their own default suite, in processes of their own, in turn, so
 that a noisy minute meets both; what counts is the median over the rounds of the ratio within a round. --checks prints
 what each registered check costs, too. --rows says instead whether both write the same, byte for byte: rows, all other
 records, states and counts, of the golden conversations, of simulated ones in every disorder, and of recordings that are
-named (lines of JSON). CPU time; no broker is needed.
+named (lines of JSON). CPU time; no broker is needed but for --worker, which compares the score workers of both trees on
+one broker, each with its own agents and its own variants of this bench.
 """
 
 import argparse
@@ -24,14 +25,17 @@ from typing import Any
 
 import check_costs
 from load import write_turns
-from session import HERE, ROOT
-from tables import table
+from session import HERE, ROOT, SIZES, Session
+from tables import Measured, Target, table, target_table
 
 sys.path.insert(0, str(ROOT))  # what is simulated here is written to a file that both trees read
 
 from turnsignal.agents.files.simulating import write_simulation
+from turnsignal.agents.kafka.brokers import find_broker
+from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.simulation import Traffic
 
+EARLIER_TOPICS = ("verdicts", "regressions")  #: that workers of earlier commits expect
 LIMIT = 1.15  #: how much slower the default suite may become
 #: turns that come out of order, late, twice, changed and spoiled
 DISORDER = Traffic(
@@ -60,6 +64,8 @@ def main() -> int:
             return 2
         if options.rows is not None:
             return _compare_rows(before, Path(directory), options.rows)
+        if options.worker:
+            return _compare_workers(options.base, before, Path(directory), options)
         write_turns(turns, options.turns, options.conversations)
         rounds = []
         for round_ in range(options.rounds):
@@ -85,12 +91,13 @@ def _read_arguments() -> argparse.Namespace:
         epilog="Example: python tests/bench/before_after.py HEAD~20 --rounds 7 --checks",
     )
     parser.add_argument("base", metavar="COMMIT", help="what to compare with")
-    parser.add_argument("--rounds", type=_positive, default=5, help="interleaved rounds (default 5)")
+    parser.add_argument("--rounds", type=_positive, default=7, help="interleaved rounds (default 7)")
     parser.add_argument("--turns", type=_positive, default=20_000, help="turns a round; a quarter only warms up")
     parser.add_argument("--conversations", type=_positive, default=1_000, help="among which the turns go round")
     parser.add_argument(
         "--rows", nargs="*", type=Path, metavar="FILE", help="compare what is written, of these files too"
     )
+    parser.add_argument("--worker", action="store_true", help="compare score workers on a broker, 60,000 turns or more")
     parser.add_argument("--checks", action="store_true", help="print the cost of each registered check, too")
     return parser.parse_args()
 
@@ -104,7 +111,8 @@ def _positive(text: str) -> int:
 
 def _unpack(commit: str, directory: Path) -> str | None:
     """Put a commit's sources into a directory; return what is wrong when that cannot be."""
-    archive = subprocess.run(["git", "archive", commit, "stream"], cwd=ROOT, capture_output=True, check=False)
+    wanted = ["stream", "agents", "tests/bench"]
+    archive = subprocess.run(["git", "archive", commit, *wanted], cwd=ROOT, capture_output=True, check=False)
     if archive.returncode:
         said = archive.stderr.decode(errors="replace").strip().splitlines()
         return f"expected a commit of this repository with stream/ in it, got {commit!r}: {said[-1] if said else ''}"
@@ -114,7 +122,8 @@ def _unpack(commit: str, directory: Path) -> str | None:
         package = directory / "turnsignal"
         package.mkdir()
         (package / "__init__.py").touch()
-        (directory / "stream").rename(package / "stream")
+        for name in ("stream", "agents"):
+            (directory / name).rename(package / name)
     return None
 
 
@@ -135,6 +144,40 @@ def _compare_rows(before: Path, directory: Path, more: list[Path]) -> int:
     lines = [[Path(name).name, ", ".join(new[name]), ", ".join(kinds) or "nothing"] for name, kinds in other.items()]
     print(table(["recording", "compared", "other than before"], lines))
     return int(any(other.values()))
+
+
+def _compare_workers(base: str, before: Path, directory: Path, options: argparse.Namespace) -> int:
+    """Run both trees' score workers in turn; return 1 where a process did not get going."""
+    sizes = SIZES["default"]._replace(rounds=options.rounds, turns=max(60_000, options.turns))
+    script, pairs = "variants/score_worker.py", list[tuple[float, float]]()
+    trees = {
+        before: (str(before / "tests" / "bench" / script), {"PYTHONPATH": f"{before}{os.pathsep}{before}/tests/bench"}),
+        ROOT: (str(HERE / script), {}),
+    }
+    try:
+        with find_broker(os.environ, directory=directory / "kafka", say=_say) as broker:
+            session = Session(broker.address, directory, sizes, directory / "rows.jsonl")
+            session.make_load()
+            for round_ in range(options.rounds):
+                us = {}
+                for tree in list(trees)[:: 1 if round_ % 2 == 0 else -1]:
+                    prefix = session.new_prefix("worker")
+                    session.fill(prefix, *(f"{prefix}.{name}" for name in EARLIER_TOPICS))
+                    name = "before" if tree == before else "after"
+                    variant, env = trees[tree]
+                    row = session.run("worker", variant, prefix, name, round_, BENCH_NAME=f"{prefix}-{name}", **env)
+                    us[tree] = float(row["cpu_us"])
+                    session.drop_topics(prefix)
+                pairs.append((us[before], us[ROOT]))
+    except (TurnsignalError, RuntimeError) as error:
+        _say(str(error))
+        return 1
+    print(_report(base, pairs, "score worker"))
+    return 0
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _run(tree: Path, turns: Path) -> float:
@@ -159,16 +202,16 @@ def _tell(tree: Path, variant: str, *arguments: str) -> dict[str, Any]:
     return came
 
 
-def _report(base: str, rounds: list[tuple[float, float]]) -> str:
+def _report(base: str, rounds: list[tuple[float, float]], what: str = "plain loop, default suite") -> str:
     before, after = zip(*rounds, strict=True)
-    ratios = [b / a for a, b in rounds]
+    ratio = Measured.of([b / a for a, b in rounds])
+    assert ratio is not None, "there is a round"
     lines = [
         [f"before ({base})", f"{median(before):.1f}", f"{min(before):.1f}–{max(before):.1f}"],
         ["after (this tree)", f"{median(after):.1f}", f"{min(after):.1f}–{max(after):.1f}"],
-        ["ratio", f"{median(ratios):.3f}", f"{min(ratios):.3f}–{max(ratios):.3f}"],
     ]
-    mark = "pass" if median(ratios) <= LIMIT else "**miss**"
-    return table(["plain loop, default suite", "µs per turn, median", "range"], lines) + f"\n\nat most {LIMIT}: {mark}"
+    target = Target(f"{what}, beside before", ratio, LIMIT)
+    return f"{table([what, 'CPU µs per turn, median', 'range'], lines)}\n\n{target_table([target])}"
 
 
 if __name__ == "__main__":

@@ -5,13 +5,17 @@
 Each history of 14 days teaches one detector what is usual; then come 30 days without a change, in which every call is
 a false alarm, and many times 2,000 values without and then some with one. CUSUM runs over the same de-correlated
 residuals with its threshold set to as many false alarms as the tickets had: it knows what nobody knows beforehand.
+Beside them what is in use elsewhere, as it comes: a mean over an hour, and river's ADWIN and Page-Hinkley.
+
+The second table plants the simulator's own regressions, after four days of its traffic: how many values it takes.
 """
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 from session import ROOT
@@ -21,7 +25,13 @@ sys.path.insert(0, str(ROOT))
 
 from tests.stream.detection.simulated import DAY, traffic
 from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, USUAL, Detector, Paging
-from turnsignal.stream.records.observations import Observation
+from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.records.observations import Observation, read_observations
+from turnsignal.stream.records.wire import SERIES
+from turnsignal.stream.simulation import Regression, Traffic, simulate
+from turnsignal.stream.simulation.traffic import Kind
+from turnsignal.stream.suite import Suite
+from turnsignal.stream.testing import FakeRecord
 
 LEARNED, WATCHED = 14.0, 30.0  #: days of a history, and of the traffic in which nothing changes
 DROPS = (0.05, 0.10)
@@ -143,6 +153,12 @@ def measure(kind: str, histories: int, changes: int, per_day: float) -> list[lis
     totals = {tier: sum(one[tier] for one in alarms) for tier in (TICKET, PAGE)}
     most = {tier: max(one[tier] for one in alarms) for tier in (TICKET, PAGE)}
     bar = _as_many(quiet, max(totals[TICKET], 1))
+    others = {name: [0, 0] for name in RIVALS}
+    for one, seed in zip(learned, range(histories), strict=True):
+        observations = list(traffic(1000 + seed, WATCHED, per_day, kind, start=one.now))
+        for name, make in RIVALS.items():
+            count = count_calls(make(_usual(one)), observations)
+            others[name] = [others[name][0] + count, max(others[name][1], count)]
     found: dict[tuple[float, str], list[int]] = {}
     for drop in DROPS:
         for seed in range(changes):
@@ -151,17 +167,131 @@ def measure(kind: str, histories: int, changes: int, per_day: float) -> list[lis
             for tier, delay in delays(one, observations).items():
                 found.setdefault((drop, tier), []).append(delay)
             found.setdefault((drop, "CUSUM"), []).append(cusum_delay(surprises(one, observations), bar))
+            for name, make in RIVALS.items():
+                found.setdefault((drop, name), []).append(delay_of(make(_usual(one)), observations))
     promise = {TICKET: f"{WATCHED / 7:.1f}", PAGE: "1.0", "CUSUM": "–"}
     return [
         [
             f"{kind}, {name}",
-            f"{totals.get(name, max(totals[TICKET], 1)) / histories:.2f}",
-            str(most.get(name, "–")),
-            promise[name],
+            f"{(others[name][0] if name in others else totals.get(name, max(totals[TICKET], 1))) / histories:.2f}",
+            str(others[name][1] if name in others else most.get(name, "–")),
+            promise.get(name, "–"),
             *(f"{median(found[drop, name]):.0f} ({sorted(found[drop, name])[int(0.9 * changes)]})" for drop in DROPS),
         ]
-        for name in (TICKET, PAGE, "CUSUM")
+        for name in (TICKET, PAGE, "CUSUM", *RIVALS)
     ]
+
+
+class HourMean:
+    """What many dashboards alert on: the mean of the last hour, 20 values or more, is 0.05 below the usual one."""
+
+    def __init__(self, usual: float) -> None:
+        self._usual = usual
+        self._recent: deque[tuple[float, float]] = deque()
+        self._total = 0.0
+        self._below = False
+
+    def update(self, value: float, time: float) -> bool:
+        """Take in a value; say whether the mean has just fallen below."""
+        self._recent.append((time, value))
+        self._total += value
+        while self._recent[0][0] <= time - 3_600.0:
+            self._total -= self._recent.popleft()[1]
+        below = len(self._recent) >= 20 and self._total / len(self._recent) < self._usual - 0.05
+        crossed, self._below = below and not self._below, below
+        return crossed
+
+
+class River:
+    """A drift detector of river's, which begins anew with each call."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make, self._detector = make, make()
+
+    def update(self, value: float, time: float) -> bool:
+        """Take in a value; say whether it calls."""
+        self._detector.update(value)
+        if self._detector.drift_detected:
+            self._detector = self._make()
+            return True
+        return False
+
+
+RIVALS: dict[str, Callable[[float], Any]] = {"1 h mean − 0.05": HourMean}
+try:
+    from river.drift import ADWIN, PageHinkley
+except ImportError:
+    print("river is not installed (extra `bench`): no ADWIN, no Page-Hinkley", file=sys.stderr)
+else:
+    RIVALS["ADWIN 0.002"] = lambda _: River(lambda: ADWIN(delta=0.002))
+    RIVALS["Page-Hinkley"] = lambda _: River(lambda: PageHinkley(mode="down"))
+
+
+def _usual(learned: Learned) -> float:
+    baseline = _decode(learned.state).baseline
+    return float(baseline.total / baseline.weight)
+
+
+def count_calls(rival: Any, observations: Iterable[Observation]) -> int:
+    """Count how often a rival calls."""
+    return sum(rival.update(observation.value, observation.time) for observation in observations)
+
+
+def delay_of(rival: Any, observations: Iterable[Observation]) -> int:
+    """Count the values after a change until a rival calls; what it called before does not count."""
+    for number, observation in enumerate(observations, 1 - BEFORE):
+        if rival.update(observation.value, observation.time) and number > 0:
+            return number
+    return MOST
+
+
+def planted(kind: Kind, scorer: str, share: float, seed: int = 5) -> tuple[int | None, int | None]:
+    """Plant a regression of the simulator's; return how many of a scorer's values pass until ticket and page."""
+    minute, turns = 4 * 1_440.0, 4 * 8_640 + 12_000
+    regression = Regression(minute, "v2", kind, share)
+    simulated = Traffic(
+        seed=seed, turns=turns, rate=0.1, day_night=False, assistants=("support",), regression=regression
+    )
+    processor, detector, change = PartitionProcessor(Suite(), topic="turns"), Detector(), simulated.start + 60 * minute
+    called: dict[str, int] = {}
+    batch: list[FakeRecord] = []
+    after = 0
+    for offset, record in enumerate(simulate(simulated)):
+        batch.append(FakeRecord(offset, record.key, record.value, -1))
+        if len(batch) < 200:
+            continue
+        result = processor.process(batch, 0.0)
+        processor.accept(result)
+        batch = []
+        for output in result.outputs:
+            for row in read_observations(output.value or b"").by_row() if output.topic == SERIES else ():
+                for observation in (one for name, one in row if name == scorer):
+                    after += observation.time >= change
+                    for alarm in detector.take("v2" if after else "v1", observation, PAGING):
+                        if alarm.direction == LOWER and alarm.scope == USUAL:
+                            called.setdefault(alarm.tier, after)
+        if PAGE in called:
+            break
+    page = called.get(PAGE)
+    return called.get(TICKET, page), page
+
+
+#: What the prototype took: OBSERVABILITY 4.7, tickets.
+PLANTED: tuple[tuple[Kind, str, tuple[int | None, ...]], ...] = (
+    ("retrieves_worse", "nDCG@5", (20, 125, 392)),
+    ("breaks_format", "citation.format", (11, 25, 91)),
+    ("answers_worse", "follow_up", (87, 2205, None)),
+)
+
+
+def planted_table() -> str:
+    """Print what the simulator's own regressions take."""
+    lines = []
+    for kind, scorer, prototype in PLANTED:
+        for share, before in zip((1.0, 0.3, 0.1), prototype, strict=True):
+            ticket, page = (str(count) if count is not None else "never" for count in planted(kind, scorer, share))
+            lines.append([f"{kind}, share {share:g}: {scorer}", ticket, page, str(before or "never")])
+    return table(["", "values until a ticket", "until a page", "prototype's ticket"], lines)
 
 
 def _as_many(quiet: Sequence[Sequence[float]], alarms: int) -> float:
@@ -182,7 +312,12 @@ def main() -> int:
     parser.add_argument("--histories", type=int, default=20, help="of 14 days, each with 30 days of its own after it")
     parser.add_argument("--changes", type=int, default=100, help="of each size")
     parser.add_argument("--per-day", type=float, default=10_000, help="values a day")
+    parser.add_argument("--only", choices=("histories", "planted"), help="one of the two tables")
     options = parser.parse_args()
+    if options.only != "histories":
+        print(planted_table(), flush=True)
+    if options.only == "planted":
+        return 0
     lines = [
         line
         for kind in ("score", "binary")

@@ -1,7 +1,7 @@
 """Growth: what a turn costs and a conversation keeps with many open conversations, and with long ones."""
 
 from session import Row, Session
-from tables import Rounds, Target, number, table
+from tables import Measured, Rounds, Target, number, table
 
 SECTION = "growth"
 FEW, SHORT, LONG = 1_000, 10, 10_000
@@ -46,10 +46,14 @@ def report(rows: list[Row]) -> tuple[str, list[Target]]:
         )
     counts = [int(name.split()[0].replace(",", "")) for name in rounds.variants if name.endswith("open conversations")]
     many = _open(max(counts)) if counts else "many open conversations"
-    memory = rounds.compare(many, many, lambda a, _: (a["kept_bytes"] - a["text_bytes"]) / 1000)
+    memory = rounds.measured(many, lambda row: (row["kept_bytes"] - row["text_bytes"]) / 1000)
     head = ["size", "µs per turn", base, "ratio", "bytes kept each", "of them last texts", "beside them"]
     return table(head, lines), [
         Target(f"memory of each of {many}, beside its last texts", memory, 3.0, unit=" kB"),
-        Target(f"cost per turn with {many}, beside {FEW:,}", rounds.median(many, "ratio"), 1.15),
-        Target(f"cost per turn in {_turns(LONG)}, beside those of {SHORT}", rounds.median(_turns(LONG), "ratio"), 1.15),
+        Target(f"cost per turn with {many}, beside {FEW:,}", _ratio(rounds, many), 1.15),
+        Target(f"cost per turn in {_turns(LONG)}, beside those of {SHORT}", _ratio(rounds, _turns(LONG)), 1.15),
     ]
+
+
+def _ratio(rounds: Rounds, name: str) -> Measured | None:
+    return rounds.measured(name, lambda row: float(row["ratio"]))

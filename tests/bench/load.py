@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 
 from turnsignal.stream.simulation import steady
 
-CONVERSATIONS = 2_000
+CONVERSATIONS = 10_000  #: of which a partition of four has more than a batch has turns, so that none comes twice
 _SIZES = struct.Struct("<HI")
 
 

@@ -60,4 +60,4 @@ def report(rows: list[Row]) -> tuple[str, list[Target]]:
         for name in rounds.variants
     ]
     head = ["recovery", "open conversations", "seconds", "µs per conversation", "RSS MB"]
-    return table(head, lines), [Target("recovery beside reading the changelog raw", rounds.ratio(OURS, RAW), 2.0)]
+    return table(head, lines), [Target("recovery beside reading the changelog raw", rounds.ratio(OURS, RAW, "us"), 2.0)]

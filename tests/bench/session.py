@@ -31,14 +31,14 @@ Row = dict[str, Any]
 class Sizes(NamedTuple):
     """How much is measured.
 
-    rounds; turns per variant; seconds and rounds of latency; open conversations; batches; recovered conversations;
-    replayed turns.
+    rounds; turns per variant; rates of live traffic in turns per second, and for how many seconds; open conversations;
+    batches; recovered conversations; replayed turns.
     """
 
     rounds: int
     turns: int
-    latency_seconds: float
-    latency_rounds: int
+    rates: tuple[int, ...]
+    live_seconds: float
     open_counts: tuple[int, ...]
     batches: int
     recovered: int
@@ -46,17 +46,22 @@ class Sizes(NamedTuple):
 
 
 SIZES = {
-    "quick": Sizes(1, 20_000, 8, 1, (20_000,), 16, 20_000, 20_000),
-    "default": Sizes(3, 100_000, 15, 3, (100_000,), 40, 100_000, 200_000),
-    "full": Sizes(5, 150_000, 60, 3, (100_000, 1_000_000), 80, 100_000, 500_000),
+    "quick": Sizes(1, 20_000, (50, 500), 4, (20_000,), 16, 20_000, 20_000),
+    "default": Sizes(7, 100_000, (50, 500, 5_000), 10, (100_000,), 40, 100_000, 200_000),
+    "full": Sizes(9, 150_000, (50, 500, 5_000), 30, (100_000, 1_000_000), 80, 100_000, 500_000),
 }
 
 
 class Session:
-    """What every section of the benchmark shares. rows: everything measured so far."""
+    """What every section of the benchmark shares.
 
-    def __init__(self, brokers: str, directory: Path, sizes: Sizes, out: Path) -> None:
-        self.brokers, self.directory, self.sizes = brokers, directory, sizes
+    rows: everything measured so far; broker_pid: of a broker that is a process of this machine, None for any other.
+    """
+
+    def __init__(
+        self, brokers: str, directory: Path, sizes: Sizes, out: Path, *, broker_pid: int | None = None
+    ) -> None:
+        self.brokers, self.directory, self.sizes, self.broker_pid = brokers, directory, sizes, broker_pid
         self.load = directory / "turns"
         self.rows: list[Row] = []
         self._out = out
@@ -81,10 +86,14 @@ class Session:
         self.make_topics(prefix, *changelogs)
         produce_turns(self.load, self.brokers, topic_names(prefix)["turns"])
 
+    def topics(self, prefix: str) -> dict[str, int]:
+        """Return the topics of a prefix, with their numbers of partitions."""
+        known = self._admin.list_topics(timeout=30).topics
+        return {name: len(topic.partitions) for name, topic in known.items() if prefix in name}
+
     def drop_topics(self, prefix: str) -> None:
         """Delete what a round has written; the disk is not endless."""
-        names = [name for name in self._admin.list_topics(timeout=30).topics if prefix in name]
-        for future in self._admin.delete_topics(names).values():
+        for future in self._admin.delete_topics(list(self.topics(prefix))).values():
             with suppress(Exception):
                 future.result(30)
 

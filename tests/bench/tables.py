@@ -1,36 +1,74 @@
 """Tables: rows of a run as medians and ratios in Markdown, each target with its mark.
 
 A ratio is taken within a round and then the median over the rounds: two numbers of different minutes on a shared
-machine say nothing about each other.
+machine say nothing about each other. Beside a median stands the interval that holds the true one in 19 of 20 runs: from
+the k-th smallest to the k-th largest round, by the binomial distribution. Fewer than six rounds have none.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from math import comb, inf
 from statistics import median
 from typing import NamedTuple
 
 from session import Row
+
+_COVERED = 0.95  #: of the intervals hold the true median
+
+
+class Measured(NamedTuple):
+    """A median over the rounds, with its interval: without bounds where there are too few rounds for one."""
+
+    value: float
+    low: float = -inf
+    high: float = inf
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> "Measured | None":
+        """Take the median of one value per round, None without any.
+
+        >>> Measured.of([3.0, 1.0, 2.0])
+        Measured(value=2.0, low=-inf, high=inf)
+        >>> Measured.of([7.0, 3.0, 1.0, 2.0, 4.0, 6.0, 5.0])
+        Measured(value=4.0, low=1.0, high=7.0)
+        """
+        if not values:
+            return None
+        ordered, count = sorted(values), len(values)
+        outside, cut = 2 / 2**count, 0
+        if outside > 1 - _COVERED:
+            return cls(median(ordered))
+        while outside + 2 * comb(count, cut + 1) / 2**count <= 1 - _COVERED:
+            cut += 1
+            outside += 2 * comb(count, cut) / 2**count
+        return cls(median(ordered), ordered[cut], ordered[-1 - cut])
+
+    def show(self, digits: int = 2, unit: str = "") -> str:
+        """Write the median, and the interval if there is one."""
+        interval = "" if self.high == inf and self.low == -inf else f" ({self.low:.{digits}f}–{self.high:.{digits}f})"
+        return f"{self.value:,.{digits}f}{unit}{interval}"
 
 
 class Target(NamedTuple):
     """What was promised: a sentence, what came, the limit, and whether more or less is wanted."""
 
     what: str
-    value: float | None
+    value: Measured | None
     limit: float
     at_most: bool = True
     unit: str = "×"
 
     @property
     def mark(self) -> str:
-        """Say whether it holds."""
+        """Say whether it holds: only where all of the interval says the same."""
         if self.value is None:
             return "not measured"
-        holds = self.value <= self.limit if self.at_most else self.value >= self.limit
-        return "pass" if holds else "**miss**"
+        best, worst = (self.value.low, self.value.high) if self.at_most else (-self.value.high, -self.value.low)
+        limit = self.limit if self.at_most else -self.limit
+        return "pass" if worst <= limit else "**miss**" if best > limit else "not resolved"
 
     def cells(self) -> list[str]:
         """Return the row of the table of targets."""
-        value = "–" if self.value is None else f"{self.value:.2f}{self.unit}"
+        value = "–" if self.value is None else self.value.show(unit=self.unit)
         return [self.what, value, f"{'≤' if self.at_most else '≥'} {self.limit:g}{self.unit}", self.mark]
 
 
@@ -68,35 +106,45 @@ class Rounds:
         values = [row[field] for row in self._rows.get(variant, {}).values() if row.get(field) is not None]
         return median(values) if values else None
 
+    def by_round(self, variant: str, field: str) -> dict[int, float]:
+        """Return a number of a variant, by round."""
+        return {round_: float(row[field]) for round_, row in self._rows.get(variant, {}).items()}
+
     def spread(self, variant: str, field: str) -> tuple[float, float]:
         """Return the smallest and the largest of a number over the rounds."""
         values = [row[field] for row in self._rows[variant].values() if row.get(field) is not None]
         return min(values), max(values)
 
-    def compare(self, of: str, to: str, how: Callable[[Row, Row], float | None]) -> float | None:
-        """Return the median over the rounds of what `how` makes of two variants' rows of the same round."""
+    def compare(self, of: str, to: str, how: Callable[[Row, Row], float | None]) -> Measured | None:
+        """Measure what `how` makes of two variants' rows of the same round."""
         mine, theirs = self._rows.get(of, {}), self._rows.get(to, {})
         values = [how(mine[round_], theirs[round_]) for round_ in mine.keys() & theirs.keys()]
-        found = [value for value in values if value is not None]
-        return median(found) if found else None
+        return Measured.of([value for value in values if value is not None])
 
-    def ratio(self, of: str, to: str, field: str = "us") -> float | None:
-        """Return how many times `to`'s number `of`'s is."""
-        return self.compare(of, to, lambda a, b: a[field] / b[field] if b.get(field) else None)
+    def measured(self, variant: str, how: Callable[[Row], float | None]) -> Measured | None:
+        """Measure what `how` makes of a variant's rows."""
+        return self.compare(variant, variant, lambda row, _: how(row))
 
-    def share_ratio(self, of: str, to: str, floor: str, field: str = "us") -> float | None:
-        """Return the ratio of what two variants cost beyond a third one's number."""
+    def ratio(self, of: str, to: str, field: str = "cpu_us") -> Measured | None:
+        """Measure how many times `to`'s number `of`'s is."""
+        return self.compare(of, to, lambda a, b: a[field] / b[field] if b.get(field) and field in a else None)
+
+    def share_ratio(self, of: str, to: str, floor: str, field: str = "cpu_us") -> Measured | None:
+        """Measure the ratio of what two variants cost beyond a third one's number."""
         floors = self._rows.get(floor, {})
 
         def shares(a: Row, b: Row) -> float | None:
             base = floors.get(a["round"])
-            if base is None or b[field] <= base[field]:
+            if base is None:
                 return None
-            return float((a[field] - base[field]) / (b[field] - base[field]))
+            mine, theirs = a[field] - base[field], b[field] - base[field]
+            return float(mine / theirs) if theirs > 0 else inf  # a round that noise has turned round is no good one
 
         return self.compare(of, to, shares)
 
 
-def number(value: float | None, digits: int = 1) -> str:
-    """Show a number, or a dash for none."""
+def number(value: float | Measured | None, digits: int = 1) -> str:
+    """Show a number, or the middle of a measured one; a dash for none."""
+    if isinstance(value, Measured):
+        value = value.value
     return "–" if value is None else f"{value:,.{digits}f}"

@@ -15,7 +15,7 @@ from turnsignal.stream.simulation import Traffic
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
-SOURCES = ("pyproject.toml", "README.md", "LICENSE", "stream", "agents", "deploy")
+SOURCES = ("pyproject.toml", "README.md", "LICENSE", "stream", "agents", "deploy", "grafana")
 
 Run = Callable[..., str]
 
@@ -74,5 +74,28 @@ def test_the_suite_that_it_brings_is_right(run: Run) -> None:
     assert "fingerprint" in run("turnsignal", "suite", "check", where.strip())
 
 
+def test_it_brings_what_prometheus_alertmanager_and_grafana_are_started_with(run: Run, tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from turnsignal.agents.observe import configuration
+out = Path({str(tmp_path)!r})
+configuration.write_prometheus(out / "prometheus", ["127.0.0.1:9108"], None)
+configuration.write_alertmanager(out)
+configuration.write_grafana(out / "provisioning", str(configuration.DASHBOARDS))
+print(sorted(configuration.images()), len(list(configuration.DASHBOARDS.glob("*.json"))))
+"""
+    assert run("python", "-c", code).startswith("['alertmanager', 'grafana', 'prometheus'] ")
+    assert (tmp_path / "prometheus" / "rules" / "quality.yml").is_file()
+    assert (tmp_path / "alertmanager.yml").is_file()
+    assert (tmp_path / "provisioning" / "datasources" / "turnsignal.yaml").is_file()
+
+
+def test_a_worker_of_it_has_pages(run: Run) -> None:
+    code = "from turnsignal.agents.pages.rendering import render; print(render('message.html.j2', {'error': 'x'}))"
+    assert "<h1>" in run("python", "-c", code)
+
+
 def test_the_demo_runs_without_a_broker(run: Run, tmp_path: Path) -> None:
-    assert "nDCG@5" in run("turnsignal", "demo", "--mock", "--seconds", "3", "--directory", tmp_path / "demo")
+    shown = run("turnsignal", "demo", "--mock", "--seconds", "3", "--directory", tmp_path / "demo")
+    assert "nDCG@5" in shown
+    assert shown.count("worker        http://127.0.0.1:") == 2  # where their pages are

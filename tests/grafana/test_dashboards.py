@@ -222,5 +222,13 @@ def test_grafana_is_told_where_dashboards_and_numbers_are() -> None:
     assert source["jsonData"]["timeInterval"] == scraped["global"]["scrape_interval"]
 
 
+@pytest.mark.parametrize("mode", ["dark", "light"])
+@every_board
+def test_a_dashboard_has_a_picture_that_is_quick_to_load(name: str, mode: str) -> None:
+    picture = GRAFANA.parent / "deploy" / "pictures" / f"{name.removesuffix('.json')}-{mode}.png"
+    assert picture.is_file(), "run `make preview`, and look at it"
+    assert picture.stat().st_size < 200_000
+
+
 def test_alerts_that_dashboards_mark_are_ours() -> None:
     assert all(re.fullmatch("Turnsignal.+", alert) for alert in ALERTS)

@@ -57,7 +57,8 @@ def say(settings: Settings) -> None:
     for conversation_id in CONVERSATIONS:
         for turn_id, role, text in (("u", "user", "How do I reset it?"), ("a", "assistant", "Hold the button [1].")):
             turn = {"conversation_id": conversation_id, "turn_id": turn_id, "role": role, "text": text}
-            value = orjson.dumps(turn | {"timestamp": "2025-06-15T12:00:00Z"})
+            documents = [{"doc_id": "guide", "text": "Hold it."}] if role == "assistant" else []
+            value = orjson.dumps(turn | {"timestamp": "2025-06-15T12:00:00Z", "retrieved": documents})
             producer.produce(topic_names(settings.prefix)["turns"], value, conversation_id)
     producer.flush(30)
 
@@ -86,6 +87,9 @@ def test_each_worker_shows_every_conversation_also_after_one_came_back_at_anothe
     kept = [name for name, owner in fetched(one).items() if owner is None]
     texts = [turn["text"] for turn in get(other, f"/conversations/{kept[0]}")[1]["kept"]]
     assert texts == ["How do I reset it?", "Hold the button [1]."]
+
+    read_again = get(other, f"/conversations/{kept[0]}?documents=yes")[1]["kept"][1]
+    assert [(document["doc_id"], document["cited"]) for document in read_again["documents"]] == [("guide", True)]
 
     before = address(other)
     assert other.send(signal.SIGKILL)  # its supervisor starts it again, as the same member on another port

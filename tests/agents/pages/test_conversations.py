@@ -15,6 +15,7 @@ from turnsignal.agents.pages.conversations import ConversationPages
 from turnsignal.agents.pages.recent_rows import RecentRows
 from turnsignal.agents.pages.rendering import render
 from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite
 
 NOON = 1_749_988_800  # 2025-06-15 12:00 UTC
@@ -43,20 +44,29 @@ def exchange(conversation: str, answer: str, **more: Any) -> list[Kept]:
 class Worker:
     """A partition with its pages, as a worker has them; time stands still unless a test moves it."""
 
-    def __init__(self, *records: Kept, rows: RecentRows | None = None) -> None:
-        self.suite, self.rows, self.now = Suite(), RecentRows() if rows is None else rows, 0.0
+    def __init__(self, *records: Kept, rows: RecentRows | None = None, suite: Suite | None = None) -> None:
+        self.suite, self.rows = Suite() if suite is None else suite, RecentRows() if rows is None else rows
+        self.now = 0.0
         self.processor = PartitionProcessor(self.suite)
-        self.shown = ConversationPages(self.suite, lambda: [self.processor], self.rows, SECRET, clock=lambda: self.now)
+        self.stored: dict[int, bytes] = {}  #: what the broker still has
+        self.shown = ConversationPages(
+            self.suite, lambda: [self.processor], self.rows, SECRET, self, clock=lambda: self.now
+        )
         self.take(records)
 
     def take(self, records: Iterable[Kept], forget: Iterable[Kept] = ()) -> None:
-        batch = self.processor.process(list(records), 0.0, list(forget))
+        records = list(records)
+        batch = self.processor.process(records, 0.0, list(forget))
         self.processor.accept(batch)
         self.rows.take(batch)
+        self.stored |= {each.offset: each.value for each in records}
+
+    async def read(self, partition: int, offsets: Iterable[int]) -> dict[int, bytes]:
+        return {offset: self.stored[offset] for offset in offsets if offset in self.stored}
 
     def ask(self, path: str, by_worker: bool = False, **words: str) -> Any:
         (page,) = [page for page in self.shown.pages() if page.path == path]
-        query = {} if "{" in path else words
+        query = {name: word for name, word in words.items() if f"{{{name}" not in path}
         return asyncio.run(page.answer(Asked(words, query, by_worker)))
 
     def draw(self, path: str, **words: str) -> str:
@@ -75,6 +85,41 @@ def test_a_conversation_is_shown_turn_by_turn_with_the_scores_and_why() -> None:
     assert "<mark>[1]</mark>" in page
     assert response["rows"][1]["scores"][0]["explanation"] in page
     assert "turnsignal conversation c-1" in page  # where the rest is
+
+
+def test_answers_are_read_again_with_their_documents_and_which_of_them_they_cite() -> None:
+    worker = Worker(*exchange("c-1", "Hold the button [guide]. " + "More. " * 1_000))
+    kept = worker.ask("/conversations/{id:.+}", id="c-1")["kept"][1]
+    assert kept["cut"]
+    answer = worker.ask("/conversations/{id:.+}", id="c-1", documents="yes")["kept"][1]
+    assert "cut" not in answer
+    assert len(answer["text"]) > len(kept["text"])
+    assert [(each["rank"], each["doc_id"], each["cited"]) for each in answer["documents"]] == [
+        (1, "guide", True),
+        (2, "faq", False),
+    ]
+    page = worker.draw("/conversations/{id:.+}", id="c-1", documents="yes")
+    assert "<mark>[guide]</mark>" in page
+    assert page.count("<mark>cited</mark>") == 1
+    assert "could not be read again" not in page
+
+
+@pytest.mark.parametrize("stored", [None, b"torn", b'{"conversation_id": "c-2", "turn_id": "a-1", "role": "user"}'])
+def test_what_cannot_be_read_again_is_shown_as_it_is_kept(stored: bytes | None) -> None:
+    worker = Worker(*exchange("c-1", "Hold the button [guide]."))
+    worker.stored = {} if stored is None else dict.fromkeys(worker.stored, stored)
+    answer = worker.ask("/conversations/{id:.+}", id="c-1", documents="yes")["kept"][1]
+    assert answer["text"] == "Hold the button [guide]."
+    assert "documents" not in answer
+    assert "could not be read again: 1." in worker.draw("/conversations/{id:.+}", id="c-1", documents="yes")
+
+
+def test_what_is_read_again_is_redacted_as_what_is_kept() -> None:
+    suite = Suite().redacted_by(Redaction(builtin=["email"]))
+    worker = Worker(*exchange("c-1", "Write to bob@example.com [guide]."), suite=suite)
+    answer = worker.ask("/conversations/{id:.+}", id="c-1", documents="yes")["kept"][1]
+    assert "documents" in answer
+    assert "bob@" not in str(answer)
 
 
 def test_means_and_windows_are_shown_after_a_restart_and_scores_of_before_are_said_to_be_gone() -> None:

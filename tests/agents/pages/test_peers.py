@@ -40,8 +40,8 @@ class Worker:
 async def serving(worker: Worker, *, shown: bool = True) -> AsyncIterator[None]:
     peers = Peers(lambda _: worker.owner, lambda: [worker.owner] if worker.owner else [])
     pages = [
-        Page("/conversations/{id:.+}", "message.html.j2", worker.show, "", texts=True),
-        Page("/exemplars/{digest}", "message.html.j2", worker.resolve, "", texts=True),
+        Page("/conversations/{id:.+}", "message.html.j2", worker.show, "", texts=True, beyond="owner"),
+        Page("/exemplars/{digest}", "message.html.j2", worker.resolve, "", texts=True, beyond="all"),
     ]
     views = make_views(WorkerMetrics(), lambda: WELL, [peers.ask_too(page) for page in pages], shown=shown)
     runner = web.AppRunner(views)

@@ -50,18 +50,25 @@ async def test_a_partition_that_rests_is_free_when_it_is_dealt_out_anew() -> Non
     work.close()
 
 
+@pytest.mark.parametrize(
+    ("code", "advice"),
+    [
+        (KafkaError.MSG_SIZE_TOO_LARGE, "raise its max.message.bytes"),
+        (KafkaError.INVALID_RECORD, "one whose cleanup.policy is delete takes records without a key"),
+    ],
+)
 def test_a_record_whose_dead_letter_is_refused_holds_its_partition_and_is_kept(
-    caplog: pytest.LogCaptureFixture,
+    caplog: pytest.LogCaptureFixture, code: int, advice: str
 ) -> None:
     caplog.set_level(logging.ERROR, logger="turnsignal.work")
     buffer = RecordBuffer(10)
     buffer.open({0})
     work, task = make_work(buffer)
-    error = KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE))
+    error = KafkaException(KafkaError(code))
     batch = PartitionBatch(0, {"turnsignal.turns": [TURN]})
     assert buffer.claim(0)
     work._split_or_hold(task, batch, BatchResult(set_aside=True), error)
     assert (task.refused, buffer.waiting_for(0)) == (1, 1)
     assert "partition 0 is held: what sets turnsignal.turns-0 offsets 7 to 7 (1 records) aside" in caplog.text
-    assert "MSG_SIZE_TOO_LARGE" in caplog.text
+    assert f"expected a topic that takes it: {advice}" in caplog.text
     work.close()

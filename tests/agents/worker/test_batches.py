@@ -33,6 +33,11 @@ async def batch_at_once(buffer: RecordBuffer) -> PartitionBatch | None:
     return None
 
 
+async def partition_at_once(buffer: RecordBuffer) -> int | None:
+    batch = await batch_at_once(buffer)
+    return None if batch is None else batch.partition
+
+
 async def pause_after_a_batch(buffer: RecordBuffer, pause: float) -> None:
     buffer.put(PLACE, records(0, 1))
     assert await batch_at_once(buffer) is not None
@@ -120,3 +125,30 @@ async def test_a_pause_that_a_batch_overtook_does_not_shorten_the_next_one() -> 
     assert before.cancelled()
     buffer.put(PLACE, records(101, 1))
     assert await batch_at_once(buffer) is None
+
+
+async def test_a_partition_that_ended_a_worker_lets_the_others_go_first_but_not_for_ever() -> None:
+    now = [100.0]
+    buffer = RecordBuffer(10, clock=lambda: now[0])
+    buffer.last = {0}
+    buffer.open({0, 1})
+    buffer.put(TP("turns", 0), records(0, 3))
+    assert await batch_at_once(buffer) is None  # what the other one has to do may not be read yet
+    buffer.put(TP("turns", 1), records(7, 1))
+    now[0] = 103.0
+    assert await partition_at_once(buffer) == 1
+    assert await batch_at_once(buffer) is None  # its batch is not safe yet
+    buffer.done(1)
+    assert await partition_at_once(buffer) == 0
+
+
+async def test_others_that_never_have_nothing_to_do_do_not_keep_a_partition_waiting() -> None:
+    now = [100.0]
+    buffer = RecordBuffer(10, clock=lambda: now[0])
+    buffer.last = {0}
+    buffer.open({0, 1})
+    for number in (0, 1):
+        buffer.put(TP("turns", number), records(0, 3))
+    assert await partition_at_once(buffer) == 1
+    now[0] = 106.0
+    assert await partition_at_once(buffer) == 0

@@ -3,7 +3,15 @@
 import pytest
 
 from turnsignal.agents.worker.caution import Caution
-from turnsignal.agents.worker.checkpoints import HEADER, KEY, Checkpoint, checkpoint_record, read_checkpoint, resume
+from turnsignal.agents.worker.checkpoints import (
+    COMPUTED,
+    HEADER,
+    KEY,
+    Checkpoint,
+    checkpoint_record,
+    read_checkpoint,
+    resume,
+)
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.errors import SchemaError
 
@@ -19,7 +27,7 @@ def sizes_until_exhausted(caution: Caution) -> list[int]:
 
 
 def test_a_batch_that_comes_to_nothing_shrinks_to_one_record_which_has_two_tries() -> None:
-    assert sizes_until_exhausted(Caution.first(2000)) == [500, 125, 31, 7, 1, 1, 1]
+    assert sizes_until_exhausted(Caution.first(2000)) == [62, 1, 1, 1]
 
 
 def test_a_single_record_of_another_input_has_tries_of_its_own() -> None:
@@ -40,36 +48,48 @@ def test_caution_grows_with_each_batch_that_is_committed_and_ends() -> None:
 def test_the_error_of_the_last_try_outlives_the_worker() -> None:
     caution = Caution(1, 9, "turns", 1, "ValueError (x.py:1)")
     before = Checkpoint(positions=AT, starts=4, caution=caution, begun="turns")
-    assert resume(before, AT, 2000, waiting=True)[1] == Caution(1, 9, "turns", 2, "ValueError (x.py:1)")
+    assert resume(before, AT, 2000, waiting=9000)[1] == Caution(1, 9, "turns", 2, "ValueError (x.py:1)", 1)
 
 
 def test_a_first_take_over_is_not_careful() -> None:
-    assert resume(None, AT, 2000, waiting=True) == (1, None)
+    assert resume(None, AT, 2000, waiting=9000) == (1, None)
 
 
 def test_the_second_take_over_at_one_position_with_records_waiting_is_careful() -> None:
     before = Checkpoint(positions=AT, starts=1)
-    assert resume(before, AT, 2000, waiting=True) == (2, Caution.first(2000))
+    assert resume(before, AT, 2000, waiting=9000) == (2, Caution.first(2000))
 
 
 def test_take_overs_of_a_quiet_partition_are_not_suspicious() -> None:
     before = Checkpoint(positions=AT, starts=0)
-    assert resume(before, AT, 2000, waiting=False) == (0, None)
+    assert resume(before, AT, 2000, waiting=0) == (0, None)
 
 
 def test_a_batch_that_was_committed_ends_suspicion() -> None:
     before = Checkpoint(positions={"turns": 20, "forget": 2}, starts=3, caution=Caution(1, 5))
-    assert resume(before, AT, 2000, waiting=True) == (1, None)
+    assert resume(before, AT, 2000, waiting=9000) == (1, None)
 
 
 def test_a_batch_that_began_and_was_never_committed_has_ended_its_worker() -> None:
     before = Checkpoint(positions=AT, starts=4, caution=Caution(1, 9, "turns", 1), begun="turns")
-    assert resume(before, AT, 2000, waiting=True) == (5, Caution(1, 9, "turns", 2))
+    assert resume(before, AT, 2000, waiting=9000) == (5, Caution(1, 9, "turns", 2, ends=1))
+
+
+def test_a_batch_that_was_computed_and_never_committed_is_made_smaller_and_blames_no_record() -> None:
+    before = Checkpoint(positions=AT, starts=4, caution=Caution(500, 2000), begun=COMPUTED)
+    assert resume(before, AT, 2000, waiting=9000)[1] == Caution(15, 2000)
+    single = Caution(1, 9, "turns", 1)
+    assert resume(Checkpoint(positions=AT, caution=single, begun=COMPUTED), AT, 2000, waiting=9000)[1] == single
+
+
+def test_a_part_of_what_failed_is_a_part_of_the_records_that_there_were() -> None:
+    assert resume(Checkpoint(positions=AT, starts=1), AT, 2000, waiting=80)[1] == Caution(2, 80)
+    assert Caution(62, 2000).within(40).ended("turns") == Caution(1, 2000, ends=1)
 
 
 def test_a_careful_take_over_that_began_nothing_is_as_careful_as_before() -> None:
     before = Checkpoint(positions=AT, starts=4, caution=Caution(7, 9))
-    assert resume(before, AT, 2000, waiting=True)[1] == Caution(7, 9)
+    assert resume(before, AT, 2000, waiting=9000)[1] == Caution(7, 9)
 
 
 def test_a_checkpoint_reads_back() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from turnsignal.agents.worker.stores import DiskStore, make_store
+from turnsignal.agents.worker.stores import DiskStore, check_directory, make_store
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.simulation import steady
 from turnsignal.stream.suite import Suite
@@ -76,3 +77,15 @@ def test_what_earlier_versions_left_behind_goes_and_other_files_stay(tmp_path: P
         (tmp_path / name).touch()
     make_store(tmp_path, "score", 0)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(others)
+
+
+def test_a_directory_that_no_file_can_be_made_in_is_named_with_its_setting(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place, reason in ((tmp_path / "file", "File exists"), (Path("/proc/nope"), "No such file or directory")):
+        with pytest.raises(ConfigError, match=rf"^TURNSIGNAL_STORE: expected memory, or .*, got {place}: {reason}$"):
+            check_directory(place)
+
+
+def test_looking_at_a_directory_leaves_nothing_in_it(tmp_path: Path) -> None:
+    check_directory(tmp_path / "made")
+    assert list((tmp_path / "made").iterdir()) == []

@@ -36,6 +36,16 @@ def test_a_process_that_ends_is_started_again(tmp_path: Path) -> None:
     assert run_until_said(tmp_path, code, 60.0) == ("back", 0)
 
 
+def test_a_process_that_commits_something_before_it_ends_is_not_kept_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    count = "import os, pathlib, sys; mark = pathlib.Path(f'{len(os.listdir())}'); mark.touch()\n"
+    code = count + ALIVE.replace("b'.'", "b'+'") + "if len(os.listdir()) < 6: sys.exit(70)\n" + SAY.format("'back'")
+    assert run_until_said(tmp_path, "import time\n" + code, 60.0) == ("back", 0)
+    ends = [line for line in caplog.messages if "ended with 70" in line]
+    assert ends == ["worker score ended with 70, to be started again in 0.5 s"] * 4
+
+
 def test_a_process_that_falls_silent_is_killed_and_started_again(tmp_path: Path) -> None:
     code = FIRST_TIME + ALIVE + "if not again: time.sleep(600)\n" + SAY.format("'back'")
     assert run_until_said(tmp_path, code, 0.5) == ("back", 0)

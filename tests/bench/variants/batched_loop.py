@@ -25,5 +25,5 @@ for turn in read_turns(Place.from_env().load):
         batches.append((processors[number], waiting.pop(number)))
 batches += [(processors[number], left) for number, left in waiting.items()]
 for processor, records in batches:
-    processor.accept(processor.work(records, now))
+    processor.accept(processor.process(records, now))
     watch.tick(len(records))

@@ -22,6 +22,9 @@ def test_figures_have_their_textbook_values() -> None:
         "auc": 0.7917,
         "agreement": 0.8,
         "false_alarm_rate": 0.1667,
+        "sensitivity": 0.75,
+        "specificity": 0.8333,
+        "ac1": 0.6154,  # (0.8 - 0.48) / (1 - 0.48)
     }
     assert {name: figure.n for name, figure in found.items()} == {
         "precision": 4,
@@ -31,6 +34,9 @@ def test_figures_have_their_textbook_values() -> None:
         "auc": 10,
         "agreement": 10,
         "false_alarm_rate": 6,
+        "sensitivity": 4,
+        "specificity": 6,
+        "ac1": 10,
     }
 
 
@@ -53,7 +59,7 @@ def test_turns_of_one_conversation_count_as_one_draw() -> None:
 
 
 def test_what_is_undefined_is_left_out_and_never_zero() -> None:
-    assert set(figures(observed("nnn", "nnn"), FIGURES)) == {"agreement", "false_alarm_rate"}
+    assert set(figures(observed("nnn", "nnn"), FIGURES)) == {"agreement", "false_alarm_rate", "specificity", "ac1"}
     assert "precision" not in figures(observed("yyy", "nnn"), FIGURES)
     assert "auc" not in figures(observed("yyy", "yny"), FIGURES)
     assert figures([], FIGURES) == {}

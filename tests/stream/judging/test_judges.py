@@ -1,5 +1,7 @@
 """Judges in the suite, what they cost at most, and the breaker of their endpoint."""
 
+from dataclasses import replace
+
 import pytest
 
 from turnsignal.stream.errors import ConfigError
@@ -96,15 +98,15 @@ def test_money_is_counted_exactly_and_rounded_up() -> None:
 def test_whatever_decides_a_verdict_is_in_the_judges_digest() -> None:
     plain = judge()
     others = [
-        plain._replace(chosen=choose_rubric("task_utility")),
-        plain._replace(redaction="abc"),
+        replace(plain, chosen=choose_rubric("task_utility")),
+        replace(plain, redaction="abc"),
         *(
-            plain._replace(part=plain.part.model_copy(update=change))
+            replace(plain, part=plain.part.model_copy(update=change))
             for change in ({"model": "y"}, {"temperature": 1.0}, {"max_input": 10_000}, {"structured": False})
         ),
     ]
     assert len({plain.digest, *(other.digest for other in others)}) == 7
-    assert plain._replace(price=None).digest == plain.digest
+    assert replace(plain, price=None).digest == plain.digest
 
 
 def test_a_judge_of_the_judged_models_family_is_noticed() -> None:

@@ -202,5 +202,15 @@ def test_redaction_goes_through_every_text_that_is_sent_and_counts() -> None:
     assert follow_up.follow_up == "write to [email]"
 
 
+def test_a_prompts_digest_tells_what_is_sent_and_nothing_else() -> None:
+    rubric = choose_rubric("task_utility").rubric
+
+    def digest(**changes: str) -> str:
+        return build_prompt(rubric, None, collect_material(an_exchange(**changes), rubric).parts).digest
+
+    assert digest() == digest(conversation_id="another", row="another")
+    assert len({digest(), digest(prompt="Why?"), digest(response="So.")}) == 3
+
+
 def test_there_are_forty_attempts_at_injection() -> None:
     assert len(set(INJECTIONS)) == 40

@@ -89,6 +89,23 @@ def test_user_after_user_belongs_to_the_same_prompt() -> None:
     assert [row["follow_up"] for row in played.rows("follow_up")] == ["u3"]
 
 
+def test_a_long_message_is_written_whole_a_few_times_however_many_answers_come_before_it() -> None:
+    suite = Suite.model_validate({"exchanges": {"share": 1.0}})
+    played = Played(suite).say(user("u0", 0), user("u1", 900, "\x01" * 199_000))
+    played.say(*(reply(f"a{n}", 1 + n) for n in range(40)))
+    followed_up = [each for each in played.written("exchanges") if each["stage"] == "follow_up"]
+    assert [len(each["follow_up"]) for each in followed_up] == [199_000] * 4 + [2000] * 36
+    assert [each["cut"] for each in followed_up] == [[]] * 4 + [["follow_up"]] * 36
+
+
+def test_messages_that_came_together_name_what_the_conversation_did_not_keep_of_them() -> None:
+    suite = Suite.model_validate({"exchanges": {"share": 1.0}})
+    played = Played(suite).say(user("u1", 0), reply("a1", 1), user("u2", 2, "x" * 3000), user("u3", 3, NO))
+    _, alone, both = played.written("exchanges")
+    assert (len(alone["follow_up"]), alone["cut"]) == (3000, [])
+    assert (len(both["follow_up"]), both["cut"]) == (2000 + 1 + len(NO), ["follow_up"])
+
+
 def test_messages_that_come_together_are_one_follow_up() -> None:
     played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, "ok"), user("u3", 3, NO))
     first, both = played.rows("follow_up")

@@ -13,6 +13,7 @@ from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.state import VERSION, Conversation, restore
 from turnsignal.stream.errors import Reason, SchemaError
+from turnsignal.stream.pipeline.allowance import BYTES
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.records.wire import OutputRecord, size_of
 from turnsignal.stream.suite import Suite, parse_suite
@@ -618,6 +619,23 @@ def test_batches_that_end_early_write_the_same_as_one_that_does_not() -> None:
         cut.accept(batch)
         outputs += batch.outputs
         left = left[batch.consumed["turnsignal.turns"] :]
+    assert everything(outputs) == everything(play(whole, came))
+    assert cut.store == whole.store
+
+
+def test_a_batch_ends_when_much_is_to_be_written_and_the_rest_goes_on_in_the_next() -> None:
+    suite = Suite.model_validate({"exchanges": {"share": 1.0}})
+    long = [Turn("user", f"u{n}", n, "\x01" * 199_000, conversation=f"c{n}") for n in range(20)]
+    came = records([*long, *(Turn("assistant", f"a{n}", 60 + n, "ok", conversation=f"c{n}") for n in range(20))])
+    whole, cut = PartitionProcessor(suite), PartitionProcessor(suite)
+    outputs, left, sizes = [], came, []
+    while left:
+        batch = cut.process(left, T0, clock=Ticking(0.0))
+        cut.accept(batch)
+        outputs += batch.outputs
+        sizes.append(sum(len(output.value or b"") for output in batch.outputs))
+        left = left[batch.consumed["turnsignal.turns"] :]
+    assert (len(sizes), sum(sizes) > BYTES, max(sizes) < BYTES + 1_300_000) == (2, True, True)
     assert everything(outputs) == everything(play(whole, came))
     assert cut.store == whole.store
 

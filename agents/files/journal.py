@@ -1,0 +1,93 @@
+"""The journal of a run that sends files: how many records are done, so that the next run of the same goes on there.
+
+Records are sent at least once: what was on its way when a run ended is sent again, and workers know it by its turn_id.
+"""
+
+import os
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from turnsignal.agents.files.reading import TurnFile
+from turnsignal.agents.files.standard_input import DASH
+from turnsignal.stream.errors import ConfigError, TurnsignalError
+
+EVERY = 5_000  #: records that are done between two notes
+
+
+class Journal:
+    """Notes in a file which records of a run are done, counted in the order in which it takes them.
+
+    skip: so many were done by runs before. Raises ConfigError when the file is of another run, or files cannot be taken
+    up again, TurnsignalError when it cannot be written.
+    """
+
+    def __init__(self, path: Path, files: Sequence[TurnFile], *how: object) -> None:
+        self.path = path
+        self._run = _name_run(files, how)
+        self._open: dict[int, int] = {}  # line → its place in the order, of records on their way
+        self.skip = self._begun = self._noted = self._read()
+
+    def begin(self, line: int) -> None:
+        """Take a record that is on its way."""
+        self._open[line] = self._begun
+        self._begun += 1
+
+    def finish(self, line: int) -> None:
+        """Take that a record arrived, or was set aside."""
+        self._open.pop(line, None)
+        if self.done - self._noted >= EVERY:
+            self.note()
+
+    @property
+    def done(self) -> int:
+        """Records from the first on of which none is on its way any more."""
+        return next(iter(self._open.values()), self._begun)
+
+    def note(self) -> None:
+        """Write down how many are done."""
+        self._noted = self.done
+        beside = self.path.with_name(f"{self.path.name}.new")
+        try:
+            beside.write_bytes(orjson.dumps({"run": self._run, "done": self._noted}) + b"\n")
+            os.replace(beside, self.path)
+        except OSError as error:
+            msg = f"{self.path}: expected a file that can be written, got: {error.strerror}"
+            raise TurnsignalError(msg) from None
+
+    def close(self) -> None:
+        """Forget the run: everything is done."""
+        self.path.unlink(missing_ok=True)
+
+    def _read(self) -> int:
+        try:
+            noted: Any = orjson.loads(self.path.read_bytes())
+        except FileNotFoundError:
+            return 0
+        except (OSError, orjson.JSONDecodeError):
+            noted = None
+        if not isinstance(noted, dict) or type(noted.get("done")) is not int:
+            msg = f"{self.path}: expected what an earlier run noted, got something else; name one that is not there yet"
+            raise ConfigError(msg)
+        if noted.get("run") != self._run:
+            msg = (
+                f"{self.path}: expected notes of the same files, topic and order, got those of another run, or the "
+                "files have changed since; delete it to begin anew"
+            )
+            raise ConfigError(msg)
+        return max(0, int(noted["done"]))
+
+
+def _name_run(files: Sequence[TurnFile], how: Sequence[object]) -> str:
+    """Name what is sent, and how: the same for the same files as long as nobody writes to them."""
+    parts: list[object] = list(map(str, how))
+    for file in files:
+        path = file.origin or file.path
+        if path == DASH:
+            raise ConfigError("--resume: expected files, got standard input, which cannot be read again")
+        stat = path.stat()
+        parts += [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
+    return blake2b(orjson.dumps(parts), digest_size=16).hexdigest()

@@ -1,0 +1,325 @@
+"""The docket of one partition: exchanges in, verdicts out in any order, and no crash loses, doubles or overspends.
+
+Pure: it asks nobody. Whoever runs it takes exchanges in, lets it name calls, commits what `prepare` gives in one
+transaction, sends the named calls only then, and settles each with its verdict. After a kill a new docket over the
+stored state goes on; exchanges come again from the committed position.
+
+Order: the position is the lowest undecided offset, and the decided ones above it stand in the state, so one call that
+hangs holds up nobody. Money: a call is named with its greatest price before it is sent. What was in flight at a kill
+counts as spent, since it may have been; an exchange that was in flight at three kills is not asked about again.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import NamedTuple
+
+import msgspec
+
+from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.judging.exchanges import ExchangeRecord
+from turnsignal.stream.judging.inquiry import Inquiry, Judgement
+from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
+from turnsignal.stream.judging.purse import Purse
+from turnsignal.stream.judging.sampling import is_sampled
+from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
+from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
+
+VERSION = 1
+MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
+MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
+MOST_CACHED = 2_000  #: verdicts that are remembered for the same question
+ATTEMPTS = 3  #: times that an exchange may be in flight when a worker ends
+DAY = 86_400  #: seconds
+
+STATE, CACHED = b"docket", b"cached:"  #: key of the state, and how the keys of remembered verdicts begin
+
+
+class QueuedExchange(NamedTuple):
+    """One exchange of the topic. written: when, in seconds since 1970; size: bytes."""
+
+    offset: int
+    exchange: ExchangeRecord
+    written: float
+    size: int
+
+
+class NamedCall(NamedTuple):
+    """A call that may be sent once it is committed. most: its greatest price, in billionths."""
+
+    offset: int
+    judge: Judge
+    exchange: ExchangeRecord
+    material: Material
+    attempt: int
+    most: int
+
+
+class DocketBatch(NamedTuple):
+    """What has to be committed together. changes: of the store, None removes a key; calls: to be sent afterwards."""
+
+    verdicts: list[Verdict]
+    changes: dict[bytes, bytes | None]
+    position: int
+    calls: list[NamedCall]
+
+
+class _Stored(msgspec.Struct, array_like=True):
+    """What is stored: decided: (offset, judges as bits); named: (offset, judge, attempt, greatest price)."""
+
+    version: int
+    position: int
+    day: int
+    spent: int
+    judges: list[str]
+    decided: list[tuple[int, int]]
+    named: list[tuple[int, str, int, int]]
+
+
+class _Question(NamedTuple):
+    """One exchange and one judge, by the judge's digest."""
+
+    offset: int
+    judge: str
+
+
+@dataclass(slots=True)
+class _Held:
+    """One exchange from the lowest undecided one on. exchange: None once decided; decided: digests of judges."""
+
+    exchange: ExchangeRecord | None
+    written: float
+    size: int
+    decided: set[str] = field(default_factory=set)
+
+
+class Docket:
+    """Decide what is asked about the exchanges of one partition.
+
+    budget: of a day for this partition, in billionths, None for no limit; max_age: seconds after which an exchange that
+    waits is not asked about; store: what an earlier docket committed; position: where to begin without a store.
+    """
+
+    def __init__(
+        self,
+        judges: Sequence[Judge],
+        budget: int | None,
+        max_age: float,
+        store: Mapping[bytes, bytes] | None = None,
+        position: int = 0,
+        most_held: int = MOST_HELD,
+    ) -> None:
+        self._judges = {judge.digest: judge for judge in judges}
+        self._max_age = max_age
+        self._most_held = most_held
+        self._purse = Purse(budget)
+        self._day = 0
+        self._position = self._next = position
+        self._held: dict[int, _Held] = {}
+        self._waiting: OrderedDict[_Question, Material] = OrderedDict()
+        self._in_flight: dict[_Question, NamedCall] = {}
+        self._lost: dict[_Question, int] = {}  # in flight at so many kills
+        self._cache: OrderedDict[bytes, Judgement] = OrderedDict()
+        self._bytes = 0
+        self._verdicts: list[Verdict] = []
+        self._calls: list[NamedCall] = []
+        self._changes: dict[bytes, bytes | None] = {}
+        self._restore(store or {})
+
+    @property
+    def position(self) -> int:
+        """The lowest offset that is not decided: where reading begins after a restart."""
+        return self._position
+
+    @property
+    def has_room(self) -> bool:
+        """Whether more exchanges may be taken in."""
+        return self._next - self._position < self._most_held and self._bytes < MOST_BYTES
+
+    @property
+    def in_flight(self) -> int:
+        """Calls that are named and not settled."""
+        return len(self._in_flight)
+
+    def take(self, queued: Iterable[QueuedExchange]) -> None:
+        """Take exchanges in, in their order; those that are decided already have no effect."""
+        for record in queued:
+            if record.offset < self._position:
+                continue
+            self._next = max(self._next, record.offset + 1)
+            held = self._held.setdefault(record.offset, _Held(None, record.written, 0))
+            if held.exchange is not None:
+                continue
+            held.exchange, held.written, held.size = record.exchange, record.written, record.size
+            self._bytes += record.size
+            for digest, judge in self._judges.items():
+                if digest not in held.decided:
+                    self._ask(_Question(record.offset, digest), judge, record.exchange)
+            self._close(record.offset)
+
+    def name_calls(self, now: float, room: int) -> None:
+        """Name up to `room` calls, the oldest exchanges first; decide what is too old or has no money left.
+
+        now: seconds since 1970; a clock that is set back does not begin an old day anew.
+        """
+        self._begin_day(now)
+        for question in list(self._waiting):
+            held, judge = self._held[question.offset], self._judges[question.judge]
+            assert held.exchange is not None, "what waits is held"
+            if now - held.written > self._max_age:
+                self._decide(question, _unjudged(held, judge, Unjudged.TIMEOUT, "it waited for longer than max_age"))
+                continue
+            if room <= 0:
+                continue
+            material = self._waiting[question]
+            inquiry = Inquiry(judge.chosen.rubric, material, judge.chosen.form, judge.chosen.how)
+            most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
+            if self._purse.limit is not None and self._purse.spent + most > self._purse.limit:
+                self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, "the money of the day is spent"))
+            elif self._purse.hold(most):
+                attempt = self._lost.get(question, 0) + 1
+                call = NamedCall(question.offset, judge, held.exchange, material, attempt, most)
+                del self._waiting[question]
+                self._in_flight[question] = call
+                self._calls.append(call)
+                room -= 1
+            else:
+                room = 0  # until a call in flight is settled
+
+    def settle(self, call: NamedCall, verdict: Verdict, cost: int) -> None:
+        """Take the verdict that came of a call, and what it cost in billionths."""
+        question = _Question(call.offset, call.judge.digest)
+        if self._in_flight.get(question) is not call:
+            return  # named by a docket before this one, which counts it as lost
+        del self._in_flight[question]
+        self._purse.settle(call.most, cost)
+        if verdict.unscored is None:
+            self._remember(_same(call.judge, call.material), verdict)
+        self._decide(question, verdict)
+
+    def prepare(self) -> DocketBatch:
+        """Return what has to be committed now; nothing in it is returned again."""
+        stored = _Stored(
+            VERSION,
+            self._position,
+            self._day,
+            self._purse.spent,
+            list(self._judges),
+            [(offset, self._bits(held)) for offset, held in self._held.items() if held.decided],
+            [(*question, call.attempt, call.most) for question, call in self._in_flight.items()]
+            + [(*question, n, 0) for question, n in self._lost.items() if question not in self._in_flight],
+        )
+        changes = self._changes | {STATE: msgspec.msgpack.encode(stored)}
+        batch = DocketBatch(self._verdicts, changes, self._position, self._calls)
+        self._verdicts, self._calls, self._changes = [], [], {}
+        return batch
+
+    def _restore(self, store: Mapping[bytes, bytes]) -> None:
+        for key, value in store.items():
+            if key.startswith(CACHED):
+                self._cache[key] = _read_judgement(value)
+        if STATE not in store:
+            return
+        version = msgspec.msgpack.decode(store[STATE])[0]
+        if version > VERSION:
+            raise SchemaError.newer("docket", VERSION, version)
+        stored = msgspec.msgpack.decode(store[STATE], type=_Stored)
+        self._position = self._next = stored.position
+        self._day, self._purse.spent = stored.day, stored.spent
+        for offset, bits in stored.decided:
+            decided = {digest for n, digest in enumerate(stored.judges) if bits >> n & 1}
+            self._held[offset] = _Held(None, 0.0, 0, decided)
+        for offset, digest, attempt, most in stored.named:
+            self._purse.spent += most
+            self._lost[_Question(offset, digest)] = attempt
+
+    def _ask(self, question: _Question, judge: Judge, exchange: ExchangeRecord) -> None:
+        """Decide at once what needs no call; let the rest wait."""
+        if exchange.stage != judge.chosen.rubric.stage:
+            self._held[question.offset].decided.add(question.judge)  # another record of the exchange is judged
+        elif not is_sampled(exchange.conversation_id.encode(), judge.part.share):
+            detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
+            self._decide(question, make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail))
+        elif self._lost.get(question, 0) >= ATTEMPTS:
+            detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
+            self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
+        else:
+            try:
+                material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
+            except NothingToJudge as error:
+                self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
+                return
+            known = self._cache.get(_same(judge, material))
+            if known is None:
+                self._waiting[question] = material
+                return
+            verdict = make_verdict(exchange, judge, known)
+            verdict.cached, verdict.cut = True, [*material.cut]
+            self._decide(question, verdict)
+
+    def _decide(self, question: _Question, verdict: Verdict) -> None:
+        self._waiting.pop(question, None)
+        self._lost.pop(question, None)
+        self._verdicts.append(verdict)
+        self._held[question.offset].decided.add(question.judge)
+        self._close(question.offset)
+
+    def _close(self, offset: int) -> None:
+        """Let go of an exchange that every judge has decided, and move the position on over those that are."""
+        held = self._held.get(offset)
+        if held is None or held.exchange is None or not self._judges.keys() <= held.decided:
+            return
+        self._bytes -= held.size
+        held.exchange, held.size = None, 0
+        while self._position < self._next and self._is_decided(self._position):
+            self._held.pop(self._position, None)
+            self._position += 1
+
+    def _is_decided(self, offset: int) -> bool:
+        """Whether an offset is decided; one that no record came for is a transaction's mark, or compacted away."""
+        held = self._held.get(offset)
+        return held is None or (held.exchange is None and self._judges.keys() <= held.decided)
+
+    def _begin_day(self, now: float) -> None:
+        day = int(now // DAY)
+        if day > self._day:
+            self._day, self._purse.spent = day, 0
+
+    def _bits(self, held: _Held) -> int:
+        return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)
+
+    def _remember(self, key: bytes, verdict: Verdict) -> None:
+        answer = Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)
+        self._cache[key] = answer
+        self._changes[key] = VERDICTS.dump_json(verdict)
+        if len(self._cache) > MOST_CACHED:
+            oldest, _ = self._cache.popitem(last=False)
+            self._changes[oldest] = None
+
+
+def verdict_of(call: NamedCall, judgement: Judgement) -> Verdict:
+    """Return the verdict of a call's judgement, with what had been shortened."""
+    return replace(make_verdict(call.exchange, call.judge, judgement), cut=[*call.material.cut])
+
+
+def partition_budget(budget: int | None, partitions: int) -> int | None:
+    """Return one partition's equal part of a day's budget; what cannot be divided is not spent."""
+    return None if budget is None else budget // partitions
+
+
+def _unjudged(held: _Held, judge: Judge, reason: Unjudged, detail: str) -> Verdict:
+    assert held.exchange is not None, "what is decided now is still held"
+    return make_unjudged(held.exchange, judge, reason, detail)
+
+
+def _same(judge: Judge, material: Material) -> bytes:
+    """Return the key under which the answer to this judge's question about this material is remembered."""
+    content = msgspec.json.encode([judge.digest, material.parts, material.documents])
+    return CACHED + blake2b(content, digest_size=16).digest()
+
+
+def _read_judgement(value: bytes) -> Judgement:
+    verdict = VERDICTS.validate_json(value)
+    return Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)

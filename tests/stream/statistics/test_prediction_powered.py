@@ -1,0 +1,85 @@
+"""A judged rate corrected by labels: right by simulation, and harmless where the judge is useless."""
+
+import numpy as np
+import pytest
+
+from turnsignal.stream.statistics.prediction_powered import JudgedLabel, corrected_mean
+
+
+def drawn(
+    rng: np.random.Generator, n: int, rest: int, rate: float, hit: float, alarm: float, size: int = 1
+) -> list[JudgedLabel]:
+    """Draw labels and a judge's yes or no; hit, alarm: how often it says yes where people do, and where they do not."""
+    conversations = (n + rest) // size
+    likely = rng.beta(rate * 4, (1 - rate) * 4, conversations) if size > 1 else np.full(conversations, rate)
+    truth = rng.random((conversations, size)) < likely[:, None]
+    judged = rng.random((conversations, size)) < np.where(truth, hit, alarm)
+    labelled = n // size
+    return [
+        JudgedLabel(str(c), float(judged[c, k]), float(truth[c, k]) if c < labelled else None)
+        for c in range(conversations)
+        for k in range(size)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "rest", "rate", "hit", "alarm", "size"),
+    [
+        (100, 1_000, 0.7, 0.9, 0.2, 1),
+        (200, 2_000, 0.3, 0.8, 0.3, 1),
+        (150, 600, 0.5, 0.5, 0.5, 1),  # a judge that tosses a coin
+        (300, 1_500, 0.6, 0.9, 0.3, 3),  # conversations of three turns that resemble each other
+    ],
+)
+def test_the_interval_covers_as_often_as_it_says(
+    n: int, rest: int, rate: float, hit: float, alarm: float, size: int
+) -> None:
+    rng = np.random.default_rng(n + rest)
+    covered, widths, plain = 0, 0.0, 0.0
+    for draw in range(1_000):
+        observed = drawn(rng, n, rest, rate, hit, alarm, size)
+        interval = corrected_mean(observed)
+        assert interval is not None
+        covered += interval.low <= rate <= interval.high
+        if draw % 20:
+            continue
+        widths += interval.high - interval.low
+        alone = corrected_mean([each for each in observed if each.label is not None])
+        assert alone is not None
+        plain += alone.high - alone.low
+    assert 930 <= covered <= 970
+    assert widths <= plain * 1.01
+    if hit - alarm > 0.4:
+        assert widths <= plain * 0.95
+
+
+def test_the_raw_rate_is_biased_and_the_corrected_one_is_not() -> None:
+    observed = drawn(np.random.default_rng(5), 400, 20_000, 0.4, 0.95, 0.5)
+    raw = sum(each.judged for each in observed) / len(observed)
+    corrected = corrected_mean(observed)
+    assert raw > 0.6
+    assert corrected is not None
+    assert corrected.low < 0.4 < corrected.high
+    assert corrected.high - corrected.low < 0.11
+
+
+def test_without_a_rest_it_is_the_mean_of_the_labels() -> None:
+    observed = [JudgedLabel(str(n), float(n % 3 == 0), float(n % 2)) for n in range(100)]
+    interval = corrected_mean(observed)
+    assert interval is not None
+    assert interval.value == pytest.approx(0.5)
+    assert interval.high - interval.low == pytest.approx(2 * 1.984 * 0.5 / np.sqrt(99), rel=1e-2)
+
+
+def test_with_fewer_than_two_labelled_conversations_nothing_is_said() -> None:
+    assert corrected_mean([]) is None
+    assert corrected_mean([JudgedLabel("a", 1.0), JudgedLabel("b", 0.0)]) is None
+    assert corrected_mean([JudgedLabel("a", 1.0, 1.0), JudgedLabel("a", 0.0, 1.0), JudgedLabel("b", 0.0)]) is None
+
+
+def test_agreement_throughout_is_not_certainty() -> None:
+    interval = corrected_mean([JudgedLabel(str(n), 1.0, 1.0) for n in range(30)])
+    assert interval is not None
+    assert interval.value == 1.0
+    assert interval.low < 0.97
