@@ -40,6 +40,7 @@ from turnsignal.agents.commands.options import (
 )
 from turnsignal.agents.commands.produce import produce
 from turnsignal.agents.commands.regressions import regressions
+from turnsignal.agents.commands.report import report
 from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
@@ -376,7 +377,7 @@ def simulate(
 
 for command in (
     *(compare, convert, export, judge, produce, topics, forget),
-    *(measure, observe, suite, schema, kafka, review, regressions),
+    *(measure, observe, suite, schema, kafka, review, regressions, report),
 ):
     turnsignal.add_command(command)
 

@@ -1,0 +1,105 @@
+"""`turnsignal report …`: labels of what should have happened beside what did."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from turnsignal.agents.commands.options import FILE, JSON, open_console, print_json
+from turnsignal.stream.errors import TurnsignalError
+
+_REMOVE = "--remove"
+
+
+class _SeveralToRemove(click.Command):
+    """A command that takes `--remove unknown outofscope`, as scripts with argparse do."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Give each label behind `--remove` an option of its own."""
+        given: list[str] = []
+        removing = False
+        for text in args:
+            if text.startswith("-"):
+                removing = text == _REMOVE
+                given += [] if removing else [text]
+            else:
+                given += [_REMOVE, text] if removing else [text]
+        return super().parse_args(ctx, given)
+
+
+@click.command(
+    cls=_SeveralToRemove,
+    epilog="Example: turnsignal report --gt gt.json --pred pred.json --outdir results --remove unknown",
+)
+@click.option("--gt", type=FILE, required=True, help="Ground truth: the agents that each query belongs to, by id.")
+@click.option("--pred", type=FILE, required=True, help="Predictions: the agents that each was sent to, by id.")
+@click.option(
+    "--outdir",
+    type=click.Path(path_type=Path, file_okay=False),
+    default="results",
+    show_default=True,
+    help="Directory for the three files.",
+)
+@click.option(_REMOVE, multiple=True, metavar="LABEL...", help="Leave out queries that belong to these.")
+@click.option("--queries", type=FILE, multiple=True, help="More about the queries, by id; repeatable.")
+@JSON
+def report(
+    *, gt: Path, pred: Path, outdir: Path, remove: tuple[str, ...], queries: tuple[Path, ...], as_json: bool
+) -> None:
+    """Say how well queries are routed to agents, which errors there are, and what mending each would gain.
+
+    \b
+    gt.json, pred.json   [{"id": "1", "labels": ["billing", "search"]}, …]; labels also as "billing, search" or null
+    with, if known       "query", "query_type", "domain", "difficulty": in gt.json, or in files for --queries
+
+    JSON lines and CSV do as well. Labels are read in small letters. Writes metrics.json (exact match; precision, recall
+    and F1 of each class, micro, macro, weighted and over samples; every error) and analysis_report.txt, as the script
+    of "Hierarchical Waterfall Evaluation" does, and routing.json: figures that count labels which only predictions
+    have, too, errors by kind of query and by combination of agents, words that go with them, and gains.
+    """
+    from turnsignal.agents.files.labelled import describe_queries, read_labelled
+    from turnsignal.agents.report.routing import format_routing
+    from turnsignal.agents.report.tables import print_lines
+    from turnsignal.stream.reports.labelled import read_labels
+    from turnsignal.stream.reports.routing import Routing
+    from turnsignal.stream.reports.routing_report import describe_reading, report_routing
+
+    removed = [label for text in remove for label in read_labels(text)]
+    expected, predicted = read_labelled(gt), read_labelled(pred)
+    described = describe_queries(expected, queries)
+    try:
+        routing = Routing(expected, predicted, removed)
+    except TurnsignalError as error:
+        msg = f"{gt}, {pred}: {error}"
+        raise TurnsignalError(msg) from None
+    notes = list(describe_reading(expected, predicted, routing, removed))
+    if queries and not described:
+        notes.append("No query of the ground truth is described by the files of --queries: are the ids the same?")
+    made = report_routing(routing, notes)
+    _write(outdir, routing, made)
+    if as_json:
+        print_json(made)
+    else:
+        print_lines(open_console(), format_routing(made))
+    click.echo(f"Metrics and report saved to: {outdir}", err=as_json)
+
+
+def _write(outdir: Path, routing: Any, made: dict[str, Any]) -> None:
+    import json
+
+    from turnsignal.agents.report.routing import write_analysis
+    from turnsignal.stream.reports.routing import s1_metrics
+
+    metrics = s1_metrics(routing)
+    files = {
+        "metrics.json": json.dumps(metrics, indent=2),  # the bytes of S1's script: escapes, and no newline at the end
+        "analysis_report.txt": write_analysis(metrics),
+        "routing.json": json.dumps(made, indent=2, ensure_ascii=False) + "\n",
+    }
+    for name, text in files.items():
+        try:
+            outdir.mkdir(parents=True, exist_ok=True)
+            (outdir / name).write_text(text, encoding="utf-8", newline="\n")
+        except OSError as error:
+            msg = f"{outdir / name}: expected a file that can be written, got: {error.strerror}"
+            raise TurnsignalError(msg) from None
