@@ -48,7 +48,7 @@ _LENGTH = struct.Struct("<I")
 class FileReport:
     """What became of one file.
 
-    records: read; scores: by people; refused: reason → records; first: reason → (line, detail).
+    records: read; human_scores: by people; refused: reason → records; first: reason → (line, detail).
     """
 
     name: str
