@@ -154,9 +154,9 @@ def _deliver(value: bytes, poster: Poster, stop: threading.Event) -> bool:
     except ValueError as error:
         logger.error("%s; it is not posted", error)
         return True
-    if incident.event in EVENTS:
-        asyncio.run(poster.post(incident))
-    return not stop.is_set()
+    if incident.event not in EVENTS:
+        return True
+    return asyncio.run(poster.post(incident)) or not stop.is_set()
 
 
 def make_notifier(settings: Settings, metrics: WorkerMetrics) -> type[Service]:

@@ -7,7 +7,7 @@ import click
 
 from turnsignal.agents.commands.options import JSON, open_console, print_json, reach_settings
 from turnsignal.agents.commands.suggestions import SuggestingGroup
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -121,7 +121,7 @@ def _find(known: "Mapping[str, Incident]", incident_id: str) -> "Incident":
         msg = (
             f"expected the id of an incident, got {incident_id[:80]!r}, {named}; `turnsignal regressions list` has all"
         )
-        raise ConfigError(msg)
+        raise TurnsignalError(msg)
     return matches[0]
 
 

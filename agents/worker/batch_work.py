@@ -263,7 +263,7 @@ class BatchWork:
         partition_task.processor.accept(batch)
         self.on_committed(batch)
         partition_task.aside, partition_task.refused = partition_task.aside + 1 if batch.set_aside else 0, 0
-        partition_task.advance(positions, partition_batch.consumed(batch.consumed))
+        partition_task.advance(positions, partition_batch.consumed(batch.consumed), set_aside=batch.set_aside)
         self.limit_batches(partition_task)
         if rest := partition_batch.after(batch.consumed):
             self.buffer.put_back(partition_task.number, rest)
@@ -395,6 +395,5 @@ class BatchWork:
 
 def _checkpoint(partition_task: PartitionTask, partition_batch: PartitionBatch, batch: BatchResult) -> Checkpoint:
     """Return where the state stands with a batch."""
-    return partition_task.checkpoint_after(
-        partition_batch.positions(batch.consumed), partition_batch.consumed(batch.consumed)
-    )
+    taken, came = batch.consumed, partition_batch
+    return partition_task.checkpoint_after(came.positions(taken), came.consumed(taken), set_aside=batch.set_aside)

@@ -60,7 +60,10 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
         """Return the same for a batch that has only so many records: a part of it is a part of those."""
         return msgspec.structs.replace(self, size=min(self.size, records))
 
-    def passed(self, records: int) -> "Caution | None":
-        """Return what holds after so many records were committed: twice as many; None when the trouble is behind."""
-        left, size = self.remaining - records, self.size * 2
+    def passed(self, records: int, *, set_aside: bool = False) -> "Caution | None":
+        """Return what holds after so many records were committed: twice as many; None when the trouble is behind.
+
+        set_aside: a record was, and the next one may be of its kind.
+        """
+        left, size = self.remaining - records, self.size if set_aside else self.size * 2
         return Caution(size, left, ends=self.ends) if size < left else None

@@ -107,15 +107,15 @@ class PartitionTask:
             begun=begun,
         )
 
-    def checkpoint_after(self, positions: Mapping[str, int], records: int) -> Checkpoint:
-        """Return where the state stands once a batch of so many records is committed."""
-        caution = self.caution.passed(records) if self.caution is not None else None
+    def checkpoint_after(self, positions: Mapping[str, int], records: int, *, set_aside: bool) -> Checkpoint:
+        """Return where the state stands once a batch of so many records is committed, or one record set aside."""
+        caution = self.caution.passed(records, set_aside=set_aside) if self.caution is not None else None
         return Checkpoint(positions={**self.positions, **positions}, ids=self.ids, fed=self.fed, caution=caution)
 
-    def advance(self, positions: Mapping[str, int], records: int) -> None:
+    def advance(self, positions: Mapping[str, int], records: int, *, set_aside: bool) -> None:
         """Take in that a batch is committed."""
         self.positions.update(positions)
         self.starts = 0
         self.committed_at = time.monotonic()
         if self.caution is not None:
-            self.caution = self.caution.passed(records)
+            self.caution = self.caution.passed(records, set_aside=set_aside)

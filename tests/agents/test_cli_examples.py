@@ -15,7 +15,7 @@ import pytest
 from turnsignal.agents.cli import turnsignal
 
 ROOT = Path(__file__).resolve().parents[2]
-NEEDS_A_BROKER = ("worker", "demo", "export", "produce", "topics", "forget", "kafka")
+NEEDS_A_BROKER = ("worker", "demo", "export", "produce", "topics", "forget", "kafka", "regressions")
 
 
 def examples(group: click.Group = turnsignal, path: str = "") -> Iterator[tuple[str, str]]:
@@ -81,6 +81,7 @@ def test_every_command_that_needs_a_broker_names_one_that_cannot_be_reached(tmp_
         "topics update --dry-run",
         "topics repair score --to accept",
         "forget c-1",
+        "regressions list",
         "conversation c-1",
         "produce turns.jsonl.gz",
         "demo",

@@ -20,7 +20,8 @@ from turnsignal.agents.settings import Settings
 pytestmark = pytest.mark.kafka
 
 EXAMPLES = [(name, text) for name, text in examples() if name.startswith(NEEDS_A_BROKER)]
-OF_TOPICS = [part for part in EXAMPLES if not part[0].startswith(("worker", "demo", "kafka"))]
+OF_TOPICS = [part for part in EXAMPLES if not part[0].startswith(("worker", "demo", "kafka", "regressions"))]
+OF_REGRESSIONS = {name: text for name, text in EXAMPLES if name.startswith("regressions")}
 OF_KAFKA = [text for name, text in EXAMPLES if name.startswith("kafka ")]
 
 
@@ -42,6 +43,19 @@ def test_the_examples_about_topics_run_one_after_another(fresh_topics: Settings,
         directory.mkdir()
         done = run(example, directory, **environment(fresh_topics))
         assert done.returncode == 0, f"{example}\n{done.stdout}{done.stderr}"
+
+
+def test_the_examples_about_regressions_run_and_an_incident_that_is_none_is_named(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    assert len(OF_REGRESSIONS) == 5
+    for number, (name, example) in enumerate(OF_REGRESSIONS.items()):
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        done = run(example, directory, **environment(fresh_topics))
+        of_an_incident = name.endswith(("show", "accept"))
+        assert done.returncode == of_an_incident, f"{example}\n{done.stdout}{done.stderr}"
+        assert ("5d0c2f8a91b3e640" in done.stderr) is of_an_incident
 
 
 def test_tables_about_topics_can_be_had_as_json(fresh_topics: Settings, tmp_path: Path) -> None:

@@ -110,6 +110,27 @@ def test_a_record_that_no_worker_survives_is_set_aside_and_its_neighbours_are_sc
         assert "failed: ZeroDivisionError" in said
 
 
+def test_a_long_message_ahead_of_many_short_answers_is_worked_off_in_short_transactions(
+    fresh_topics: Settings, tmp_path: Path
+) -> None:
+    """Written whole for each answer, it took 27 ms of a transaction 600 times, and the worker ended for ever."""
+    (tmp_path / "suite.toml").write_text("[exchanges]\nshare = 1.0\n")
+    answer = orjson.loads(turn("long", 2, "ok")[1])
+    answers = [orjson.dumps(answer | {"turn_id": f"long:a{number}"}) for number in range(600)]
+    produce(fresh_topics, [turn("long", 1), turn("long", 51, "\x01" * 199_000)], **{"message.max.bytes": 4_000_000})
+    produce(fresh_topics, [(b"long", value) for value in answers])
+    with running(
+        fresh_topics,
+        tmp_path,
+        TURNSIGNAL_SUITE=str(tmp_path / "suite.toml"),
+        TURNSIGNAL_MAX_POLL_RECORDS="2000",
+        TURNSIGNAL_TRANSACTION_TIMEOUT="3s",
+    ) as log:
+        wait(lambda: committed(fresh_topics) == ends(fresh_topics), 60, "all turns to be committed")
+        assert "to be started again" not in log.read_text()
+    assert letters(fresh_topics) == []
+
+
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 async def test_turns_of_every_codec_are_read(fresh_topics: Settings, tmp_path: Path, codec: str) -> None:
     produce(fresh_topics, conversations(codec, 4), **{"compression.type": codec})

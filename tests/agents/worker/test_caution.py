@@ -45,6 +45,10 @@ def test_caution_grows_with_each_batch_that_is_committed_and_ends() -> None:
     assert Caution.first(100).passed(100) is None
 
 
+def test_after_a_record_that_was_set_aside_the_next_one_is_tried_alone_too() -> None:
+    assert Caution(1, 50, "turns", 2, ends=2).passed(1, set_aside=True) == Caution(1, 49, ends=2)
+
+
 def test_the_error_of_the_last_try_outlives_the_worker() -> None:
     caution = Caution(1, 9, "turns", 1, "ValueError (x.py:1)")
     before = Checkpoint(positions=AT, starts=4, caution=caution, begun="turns")

@@ -1,0 +1,60 @@
+"""Posting incidents on a real broker: each once, what was written while nobody read too, and no history."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+import pytest
+from confluent_kafka import Producer
+
+from tests.agents.receiver import Receiver, receiving
+from tests.agents.test_notify import INCIDENT
+from tests.kafka.faults.oracle import committed
+from tests.kafka.faults.workers import wait
+from turnsignal.agents.kafka.topics import topic_names
+from turnsignal.agents.metrics.exposition import WorkerMetrics
+from turnsignal.agents.notify import run
+from turnsignal.agents.settings import Settings
+
+pytestmark = pytest.mark.kafka
+
+
+def write(settings: Settings, *names: str) -> None:
+    """Write incidents in a transaction, as the watch app does."""
+    producer = Producer(settings.producer("test-notify"))
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    for name in names:
+        incident = msgspec.structs.replace(INCIDENT, id=name)
+        producer.produce(topic_names(settings.prefix)["regressions"], incident.encode(), b"support")
+    producer.commit_transaction(30)
+
+
+@contextmanager
+def notifying(settings: Settings, receiver: Receiver) -> Iterator[None]:
+    told = Settings.model_validate(settings.model_dump() | {"notify": receiver.address})
+    stop = threading.Event()
+    thread = threading.Thread(target=run, args=(told, WorkerMetrics(app="watch"), stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_incidents_are_posted_once_also_those_of_a_pause_and_no_history(fresh_topics: Settings) -> None:
+    write(fresh_topics, "history")
+    with receiving() as receiver:
+        with notifying(fresh_topics, receiver):
+            # Where it begins is committed at its first assignment; history is behind that.
+            wait(lambda: sum(committed(fresh_topics, "regressions", "notify").values()) > 0, 60, "a first position")
+            write(fresh_topics, "one", "two")
+            receiver.wait(2)
+        write(fresh_topics, "pause")
+        with notifying(fresh_topics, receiver):
+            receiver.wait(3)
+            write(fresh_topics, "last")
+            receiver.wait(4)
+    assert [post.body["id"] for post in receiver.posts] == ["one", "two", "pause", "last"]
