@@ -12,7 +12,7 @@ from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.reports.labelled import Labelled, LabelledQueries
 from turnsignal.stream.text.visible import visible
 
-MOST_QUERIES = 2_000_000  #: of one file
+MOST_QUERIES = 1_000_000  #: of one file
 _SHOWN = 5  # problems of a file
 _FORM = 'expected queries such as [{"id": "1", "labels": ["billing"]}, …]'
 

@@ -44,6 +44,9 @@ class LabelledQueries:
         self.by_id: dict[str, Labelled] = {}
         self.unlabelled = 0
         self.read_anew: Counter[str] = Counter()
+        # What many queries have alike is kept once: a third of the memory.
+        self._labels: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._dimensions: dict[frozenset[tuple[str, str]], dict[str, str]] = {}
 
     def __len__(self) -> int:
         return len(self.by_id)
@@ -56,13 +59,14 @@ class LabelledQueries:
         name = _read_id(record)
         if str(name) in self.by_id:
             raise Refused(Reason.CONFLICT, f"expected each id once, got {str(name)[:80]!r} again; take one of them out")
-        labels = self._labels(record.get("labels"))
+        labels = self._read_labels(record.get("labels"))
         self.unlabelled += "labels" not in record
         text = next((record[key] for key in _TEXTS if isinstance(record.get(key), str)), None)
         dimensions = {key: _dimension(record[key]) for key in DIMENSIONS if record.get(key) not in (None, "")}
+        dimensions = self._dimensions.setdefault(frozenset(dimensions.items()), dimensions)
         self.by_id[str(name)] = Labelled(name, labels, None if text is None else text[:MOST_TEXT], dimensions)
 
-    def _labels(self, raw: Any) -> tuple[str, ...]:
+    def _read_labels(self, raw: Any) -> tuple[str, ...]:
         given = _split(raw)
         labels = [label for text in given if (label := text.strip().lower())]
         if long := next((label for label in labels if len(label) > MAX_SHORT), None):
@@ -73,7 +77,7 @@ class LabelledQueries:
         self.read_anew["as text with commas"] += isinstance(raw, str) and len(labels) > 1
         self.read_anew["in other case"] += any(text != text.lower() for text in given)
         self.read_anew["twice in one query"] += len(unique) < len(labels)
-        return unique
+        return self._labels.setdefault(unique, unique)
 
 
 def read_labels(typed: str) -> list[str]:

@@ -72,3 +72,9 @@ def test_what_is_known_of_a_query_is_kept_and_bounded() -> None:
     query = read({"id": "1", "labels": [], "question": "why? " * 1000, "domain": "money", "difficulty": 3}).by_id["1"]
     assert len(query.text or "") == 2_000
     assert query.dimensions == {"domain": "money", "difficulty": "3"}
+
+
+def test_queries_without_labels_and_without_anything_known_of_them_are_queries() -> None:
+    queries = read({"id": "1", "labels": []}, {"id": "2"}, {"id": "3", "labels": [], "domain": ""})
+    assert {(query.labels, query.text, tuple(query.dimensions)) for query in queries.by_id.values()} == {((), None, ())}
+    assert all(query.dimensions == {} for query in queries.by_id.values())
