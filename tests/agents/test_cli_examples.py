@@ -45,6 +45,8 @@ def prepare(directory: Path) -> None:
     (directory / "prompt.md").write_text("Answer in English. Write at most 100 words. Cite every document as [doc_id].")
     for name in ("now", "next"):
         (directory / f"{name}.toml").write_text(f'name = "{name}"')
+    for name in ("gt.json", "pred.json"):
+        (directory / name).write_bytes((ROOT / "tests" / "data" / "routing" / "example" / name).read_bytes())
     (directory / "my-labelled-turns").mkdir()
     labelled = b"".join(orjson.dumps(turn | {"vote": 1}) + b"\n" for turn in turns)
     (directory / "my-labelled-turns" / "turns.jsonl").write_bytes(labelled)
