@@ -25,10 +25,11 @@ class SchemaError(TurnsignalError):
     """Say that older code met a newer record, and which version reads it."""
 
     @classmethod
-    def newer(cls, what: str, known: int, came: int) -> "SchemaError":
-        """Name both versions of a state's layout, the newest that is known and the one that came."""
+    def newer(cls, what: str, known: int, actual: int) -> "SchemaError":
+        """Name both versions of a state's layout, the newest that is known and the actual one."""
         return cls(
-            f"expected {what} state of version {known} or older, got {came}: a newer turnsignal wrote it, and this one "
+            f"expected {what} state of version {known} or older, got {actual}: a newer turnsignal wrote it, and this "
+            "one "
             "would lose what it cannot read; start that release here, too"
         )
 

@@ -44,14 +44,14 @@ MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 def _read_by(read: Callable[[str], object]) -> AfterValidator:
     """Refuse a text that `read` refuses, so that the error names the key where it stands."""
 
-    def look(text: str) -> str:
+    def validate(text: str) -> str:
         try:
             read(text)
         except ConfigError as error:
             raise ValueError(str(error)) from None
         return text
 
-    return AfterValidator(look)
+    return AfterValidator(validate)
 
 
 def _label(text: str) -> str:

@@ -66,7 +66,7 @@ def write_suite(reading: PromptReading, name: str, origin: str) -> str:
         lines += ["", f"# {one_line(f'{one.doubt}', _WIDTH)}", *_comments(one), *(f"# {line}" for line in _block(one))]
     if reading.uncovered:
         lines += ["", "# Not covered: no check was recognised in these."]
-        lines += [f"# - {one_line(said, _WIDTH)}" for said in reading.uncovered[:LISTED]]
+        lines += [f"# - {one_line(sentence, _WIDTH)}" for sentence in reading.uncovered[:LISTED]]
         if len(reading.uncovered) > LISTED:
             lines.append(f"# … and {len(reading.uncovered) - LISTED} more.")
     return "\n".join(lines) + "\n"
@@ -79,20 +79,22 @@ def describe(reading: PromptReading) -> RenderableType:
     table = Table("check", "binds", "because the prompt says", title="Proposed checks")
     for one in reading.proposals:
         binds = Text("doubtful", style="yellow") if one.doubt is not None else Text(", ".join(one.platforms) or "all")
-        said = one_line(one.sentences[0], 80) if one.doubt is None else one_line(f"{one.doubt}: {one.sentences[0]}", 80)
-        table.add_row(Text(one_line(one.check, 80)), binds, Text(said))
+        sentence = (
+            one_line(one.sentences[0], 80) if one.doubt is None else one_line(f"{one.doubt}: {one.sentences[0]}", 80)
+        )
+        table.add_row(Text(one_line(one.check, 80)), binds, Text(sentence))
     for exempt in reading.exempt:
         table.add_row(Text("(none)"), Text(one_line(exempt.text, 40)), Text(one_line(exempt.sentence, 80)))
-    told = Text(
+    counted = Text(
         f"{reading.covered} sentences covered, {reading.doubtful} doubtful (commented out, and not covered until you"
         " take the # away),"
         f" {len(reading.uncovered)} instructions not covered (listed in the file)."
     )
-    return Group(table, told) if reading.proposals or reading.exempt else told
+    return Group(table, counted) if reading.proposals or reading.exempt else counted
 
 
 def _comments(one: Proposal) -> list[str]:
-    return [f"# {one_line(said, _WIDTH)}" for said in one.sentences]
+    return [f"# {one_line(sentence, _WIDTH)}" for sentence in one.sentences]
 
 
 def _block(one: Proposal) -> list[str]:

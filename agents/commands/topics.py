@@ -131,9 +131,9 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
     metavar="earliest|latest|accept|state|OFFSET",
     help="Where to go on; accept: where it stands, or the earliest where that is gone; state: where the state is.",
 )
-@click.option("--in", "place", metavar="TOPIC-PARTITION", help="The partition that an OFFSET is meant for.")
+@click.option("--in", "partition", metavar="TOPIC-PARTITION", help="The partition that an OFFSET is meant for.")
 @click.option("--align", is_flag=True, help="Give topics that need equal partition counts as many as the largest has.")
-def repair(app: str, *, to: str | None, place: str | None, align: bool) -> None:
+def repair(app: str, *, to: str | None, partition: str | None, align: bool) -> None:
     """Set an app's positions after a topic was recreated, expired or given partitions. Stop its workers first."""
     from turnsignal.agents.commands.repair import align_partitions
     from turnsignal.agents.commands.repair import repair as set_positions
@@ -148,19 +148,19 @@ def repair(app: str, *, to: str | None, place: str | None, align: bool) -> None:
         if not raised:
             click.echo("All partition counts are equal already.")
     # New partitions change the marks that positions carry, so an alignment without --to accepts what stands.
-    for change in set_positions(settings, app, _target(to or "accept", place)):
+    for change in set_positions(settings, app, _target(to or "accept", partition)):
         before = "nothing" if change.before is None else change.before
         click.echo(f"{change.topic}-{change.partition}: {before} → {change.after}")
 
 
-def _target(to: str, place: str | None) -> Wanted | Mapping[tuple[str, int], int]:
+def _target(to: str, partition: str | None) -> Wanted | Mapping[tuple[str, int], int]:
     if to in ("earliest", "latest", "accept", "state"):
         return cast("Wanted", to)
-    match = re.fullmatch(r"(.+)-(\d+)", place or "")
+    match = re.fullmatch(r"(.+)-(\d+)", partition or "")
     if not to.isdigit() or match is None:
         msg = (
             "--to: expected earliest, latest, accept, state, or an offset together with --in TOPIC-PARTITION;"
-            f" got {to!r}{f' in {place!r}' if place else ''}"
+            f" got {to!r}{f' in {partition!r}' if partition else ''}"
         )
         raise ConfigError(msg)
     return {(match[1], int(match[2])): int(to)}

@@ -80,13 +80,13 @@ class Options(NamedTuple):
     observed: bool = False
 
 
-def run_demo(wish: Options, env: Mapping[str, str], console: Console) -> int:
+def run_demo(options: Options, env: Mapping[str, str], console: Console) -> int:
     """Run the demo; return the exit code: 0, or 128 and the signal that came before anything was scored.
 
     Raises TurnsignalError when there is no broker, or it does not work; ConfigError for a wrong setting.
     """
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
-    out = wish.directory or Path("out") / f"demo-{stamp}"
+    out = options.directory or Path("out") / f"demo-{stamp}"
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -96,19 +96,25 @@ def run_demo(wish: Options, env: Mapping[str, str], console: Console) -> int:
     say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
     with Interrupts() as interrupts, TemporaryDirectory(prefix="turnsignal-demo-") as scratch:
         try:
-            return _run_on_broker(wish, env, Path(scratch), out, console, say, interrupts)
+            return _run_on_broker(options, env, Path(scratch), out, console, say, interrupts)
         except KeyboardInterrupt:
             say("Interrupted before the first score.")
             return interrupts.exit_code
 
 
 def _run_on_broker(
-    wish: Options, env: Mapping[str, str], scratch: Path, out: Path, console: Console, say: Say, interrupts: Interrupts
+    options: Options,
+    env: Mapping[str, str],
+    scratch: Path,
+    out: Path,
+    console: Console,
+    say: Say,
+    interrupts: Interrupts,
 ) -> int:
     with ExitStack() as stack:
         with interrupts.let():
             directory = scratch / "kafka"
-            broker = MockBroker() if wish.mock else find_broker(env, allow_mock=True, directory=directory, say=say)
+            broker = MockBroker() if options.mock else find_broker(env, allow_mock=True, directory=directory, say=say)
         say(f"Broker: {broker.kind}")
         stack.callback(broker.close)  # before the start, which can be interrupted
         with interrupts.let():
@@ -120,10 +126,10 @@ def _run_on_broker(
         with interrupts.let():
             create_topics(settings)
             say(f"Topics: {settings.prefix}.…, {settings.partitions} partitions each")
-            sent = SentTurns((scratch if wish.files else out) / SENT)
-            show = _Show(wish, settings, given, broker, out, console, sent)
+            sent = SentTurns((scratch if options.files else out) / SENT)
+            show = _Show(options, settings, given, broker, out, console, sent)
         programs = StartedPrograms(worker_addresses(given), DIRECTORY, env, say)
-        if wish.observed:
+        if options.observed:
             stack.callback(programs.stop)
             programs.launch()
         with interrupts.let():
@@ -165,7 +171,7 @@ class _Show:
 
     def __init__(
         self,
-        wish: Options,
+        options: Options,
         settings: Settings,
         env: Mapping[str, str],
         broker: Broker,
@@ -173,7 +179,7 @@ class _Show:
         console: Console,
         sent: SentTurns,
     ) -> None:
-        self._wish = wish
+        self._options = options
         self._settings = settings
         self._env = env
         self._broker = broker
@@ -219,12 +225,12 @@ class _Show:
         return self._conclude(log_path)
 
     def _make_feeder(self) -> LoadGenerator:
-        wish, now = self._wish, time.time()
+        options, now = self._options, time.time()
         topic = topic_names(self._settings.prefix)["turns"]
-        if wish.files:
+        if options.files:
             rejects = self._out / "rejects.jsonl"
-            return RecordedLoad(self._settings, topic, wish.files, wish.seconds, now, wish.speed, rejects)
-        return SimulatedLoad(self._settings, topic, wish.seconds, now, wish.speed)
+            return RecordedLoad(self._settings, topic, options.files, options.seconds, now, options.speed, rejects)
+        return SimulatedLoad(self._settings, topic, options.seconds, now, options.speed)
 
     def _supervise(self) -> None:
         self._worker_code = self._supervisor.run()
@@ -269,7 +275,7 @@ class _Show:
         return None if self._began is None else now - self._began
 
     def _over(self) -> bool:
-        elapsed, seconds = self._elapsed() or 0.0, self._wish.seconds
+        elapsed, seconds = self._elapsed() or 0.0, self._options.seconds
         if self._worker_code is not None or self._supervisor.refused or self._feeder.failure:
             return True
         if seconds is not None and elapsed >= seconds:
@@ -298,7 +304,7 @@ class _Show:
         return Vitals(
             self._broker.kind,
             elapsed,
-            self._wish.seconds,
+            self._options.seconds,
             look.turns_per_second,
             look.exchanges_per_second,
             look.lag,
@@ -330,8 +336,8 @@ class _Show:
 
     def _show_result(self) -> None:
         """Show what a replay of the same turns shows; of too many, the live figures and where the rows are."""
-        names = [file.name if isinstance(file, TurnFile) else str(file) for file in self._wish.files]
-        result = conclude(self._sent, self._out, self._settings, names, self._wish.read_as)
+        names = [file.name if isinstance(file, TurnFile) else str(file) for file in self._options.files]
+        result = conclude(self._sent, self._out, self._settings, names, self._options.read_as)
         if result is not None:
             print_lines(self._console, format_ending(result, self._console.width, is_sample=not names))
             return
@@ -341,8 +347,8 @@ class _Show:
 
     def _explain_nothing(self, log_path: Path) -> int:
         lines = log_path.read_text("utf-8", "replace").splitlines()[-_LOG_SHOWN:]
-        said = "\n".join(f"  {plain(line, 300)}" for line in lines) or "  nothing"
-        msg = f"no score row came out; the last words of the workers in {log_path}:\n{said}"
+        last_words = "\n".join(f"  {plain(line, 300)}" for line in lines) or "  nothing"
+        msg = f"no score row came out; the last words of the workers in {log_path}:\n{last_words}"
         if self._worker_code == 2:
             raise ConfigError(msg)
         raise TurnsignalError(msg)

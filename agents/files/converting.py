@@ -43,14 +43,14 @@ class Converted:
         """Return it for `convert --json`; check: with what the turns lack."""
         files = [report.as_json() for report in self.reports]
         refused = {reason: {"n": n, "first": first} for reason, (n, first) in self.refused.items()}
-        told = {
+        described = {
             "turns": self.turns,
             "feedback": self.feedback,
             "files": files,
             "assumed": self.assumed,
             "refused": refused,
         }
-        return told | ({"check": self.completeness.as_json()} if check else {})
+        return described | ({"check": self.completeness.as_json()} if check else {})
 
 
 def convert_files(

@@ -68,9 +68,9 @@ class FileReport:
 
     def as_json(self) -> dict[str, Any]:
         """Return it for `convert --json`."""
-        told = {"file": self.name, "format": self.format, "why": self.why, "records": self.records}
+        described = {"file": self.name, "format": self.format, "why": self.why, "records": self.records}
         return (
-            told
+            described
             | {"turns": self.turns, "conversations": self.conversations, "human_scores": self.human_scores}
             | {"assumed": self.assumed}
         )
@@ -127,9 +127,9 @@ class Imported(ExitStack):
         with turns.open("wb") as out, lines.open("wb") as places, refused.open("ab") as rejected:
             reading = _FileReading(path, kind, each, report, rejected, self._how.user_key)
             for turn, line in reading.turns(self._progress):
-                spelled = reading.spell(turn, line)
-                if spelled is not None:
-                    out.write(spelled + b"\n")
+                formatted = reading.format_turn(turn, line)
+                if formatted is not None:
+                    out.write(formatted + b"\n")
                     places.write(array("Q", [line]).tobytes())
             has_times = reading.has_times
         self._scored.append(ScoredFile(turns, each, report.name, reading.human_scores, report.assumed))
@@ -192,13 +192,13 @@ class _FileReading:
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 
-    def spell(self, turn: TurnFields, line: int) -> bytes | None:
+    def format_turn(self, turn: TurnFields, line: int) -> bytes | None:
         """Spell a turn as one line, and count it; one that no worker could take in is refused."""
         if self._user_key is not None and turn.get("user_id"):
             turn["user_id"] = hash_user(turn["user_id"], self._user_key)
         try:
-            spelled = orjson.dumps(turn)
-            decode_turn(spelled)
+            formatted = orjson.dumps(turn)
+            decode_turn(formatted)
         except orjson.JSONEncodeError as error:
             self._refuse(line, Refused(Reason.NOT_JSON, f"expected text in Unicode, got {error}"), turn.get("turn_id"))
             return None
@@ -206,7 +206,7 @@ class _FileReading:
             self._refuse(line, error, turn.get("turn_id"))
             return None
         self._report.turns[turn["role"]] += 1
-        return spelled
+        return formatted
 
     def _parts(self, progress: Progress) -> Iterator[tuple[Call | TurnFields, int]]:
         """Give what the format reads in each record; a record that it cannot read is refused."""

@@ -120,13 +120,13 @@ def judge_exchanges(
 def _lines(
     judges: Sequence[Judge], judging: JudgingPart, env: Mapping[str, str], recorded: Provider | None
 ) -> dict[str, tuple[Provider, EndpointPart]]:
-    found: dict[str, tuple[Provider, EndpointPart]] = {}
+    providers: dict[str, tuple[Provider, EndpointPart]] = {}
     for judge in judges:
         name = _line_name(judge)
-        if name not in found:
+        if name not in providers:
             provider = recorded or make_provider(judge.endpoint, judge.model, env)
-            found[name] = provider, judging.endpoints.get(judge.endpoint, EndpointPart())
-    return found
+            providers[name] = provider, judging.endpoints.get(judge.endpoint, EndpointPart())
+    return providers
 
 
 def _line_name(judge: Judge) -> str:
@@ -199,7 +199,7 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
 
     Raises TurnsignalError naming file and line for a line that is no verdict.
     """
-    found: dict[str, Verdict] = {}
+    kept: dict[str, Verdict] = {}
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
@@ -217,8 +217,8 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
             key = ".".join(map(str, problem["loc"])) or "line"
             msg = f"{path}:{number}: expected a verdict (`turnsignal schema verdict`), got {key}: {problem['msg']}"
             raise TurnsignalError(msg) from None
-        found[verdict.id] = verdict
-    return found
+        kept[verdict.id] = verdict
+    return kept
 
 
 def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:

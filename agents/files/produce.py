@@ -290,8 +290,8 @@ def _leave(journal: Journal, senders: Iterable[Sender]) -> None:
 
 def readable_key(record: Recorded, now: float, *, is_feedback: bool = False) -> bytes:
     """Return the key of a line that a worker could take in; raises Refused for any other."""
-    found = decode_feedback(record.value, None, now) if is_feedback else decode_turn(record.value, None, now)
-    return found.conversation_id.encode()
+    record_read = decode_feedback(record.value, None, now) if is_feedback else decode_turn(record.value, None, now)
+    return record_read.conversation_id.encode()
 
 
 def record_limit(settings: Settings, topic: str) -> int:
@@ -308,8 +308,8 @@ def record_limit(settings: Settings, topic: str) -> int:
         raise TurnsignalError(msg)
     resource = ConfigResource(ResourceType.TOPIC, topic)
     try:
-        found: dict[str, Any] = admin.describe_configs([resource], request_timeout=10)[resource].result(15)
-        return int(found["max.message.bytes"].value)
+        config: dict[str, Any] = admin.describe_configs([resource], request_timeout=10)[resource].result(15)
+        return int(config["max.message.bytes"].value)
     except (KafkaException, KeyError, ValueError):
         return UNKNOWN_LIMIT  # not everybody who may write may ask
 

@@ -203,9 +203,9 @@ class Placed:
     __slots__ = ("_length", "_number", "_read", "_start", "key", "offset", "time", "timestamp")
     held = 0
 
-    def __init__(self, read: Callable[[int, int, int], bytes], place: _Place) -> None:
+    def __init__(self, read: Callable[[int, int, int], bytes], stored: _Place) -> None:
         self._read = read
-        self.time, self.offset, self.key, self.timestamp, self._number, self._start, self._length = place
+        self.time, self.offset, self.key, self.timestamp, self._number, self._start, self._length = stored
 
     @property
     def value(self) -> bytes:

@@ -34,8 +34,8 @@ class HowToRead(NamedTuple):
 
     def as_json(self) -> dict[str, str]:
         """Return what `read_how` takes to read the same files in the same way again; nothing where nothing was said."""
-        told = {"format": self.format, "mapping": None if self.mapping_file is None else str(self.mapping_file)}
-        return {key: value for key, value in told.items() if value is not None}
+        described = {"format": self.format, "mapping": None if self.mapping_file is None else str(self.mapping_file)}
+        return {key: value for key, value in described.items() if value is not None}
 
 
 def read_how(format_name: str | None, mapping: Path | None, *, strict: bool = False) -> HowToRead:

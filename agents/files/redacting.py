@@ -26,8 +26,8 @@ def load_redaction(path: str | Path | None) -> Redaction | None:
     try:
         return Redaction.model_validate_json(orjson.dumps(data))
     except (orjson.JSONEncodeError, ValidationError) as error:
-        said = describe_first_error(error, "redaction") if isinstance(error, ValidationError) else str(error)
-        msg = " ".join(f"{path}: {said}; known are builtin, and kind and regex of [[patterns]]".splitlines())
+        problem = describe_first_error(error, "redaction") if isinstance(error, ValidationError) else str(error)
+        msg = " ".join(f"{path}: {problem}; known are builtin, and kind and regex of [[patterns]]".splitlines())
         raise ConfigError(msg) from None
 
 

@@ -36,8 +36,8 @@ def listen(host: str, port: int) -> list[socket.socket]:
     try:
         if port > 65_535:
             raise OverflowError("no port is above 65535")
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        for family, _, _, _, address in found if port else found[:1]:
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, _, _, _, address in addresses if port else addresses[:1]:
             try:
                 sockets.append(socket.create_server(address[:2], family=family, backlog=MAX_CONNECTIONS))
             except OSError as error:  # such as ::1 of localhost on a machine without IPv6

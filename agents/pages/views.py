@@ -118,10 +118,10 @@ def make_views(
         return web.Response(body=page, headers={"Content-Type": content_type})
 
     async def show_alive(_: web.Request) -> web.Response:
-        found = _ask(health)
-        if isinstance(found, str):
-            return _answer({"ok": False, "detail": found}, 503)
-        return _answer(found.conditions()["progress"], 200 if found.alive else 503)
+        answer = _ask(health)
+        if isinstance(answer, str):
+            return _answer({"ok": False, "detail": answer}, 503)
+        return _answer(answer.conditions()["progress"], 200 if answer.alive else 503)
 
     async def show_ready(_: web.Request) -> web.Response:
         conditions = _conditions(health)
@@ -200,8 +200,8 @@ def _describe_worker(
 
 
 def _conditions(health: Callable[[], Health]) -> dict[str, dict[str, object]] | str:
-    found = _ask(health)
-    return found if isinstance(found, str) else found.conditions()
+    answer = _ask(health)
+    return answer if isinstance(answer, str) else answer.conditions()
 
 
 def _refuse_host(request: web.Request, hosts: Collection[str]) -> None:

@@ -258,11 +258,11 @@ def group_reader(connection: Mapping[str, Any], group: str) -> Consumer:
     return Consumer({**connection, "group.id": group, "enable.auto.commit": False, "auto.offset.reset": "error"})
 
 
-def log_end(connection: Mapping[str, Any], place: TopicPartition, timeout: float) -> int:
+def log_end(connection: Mapping[str, Any], partition: TopicPartition, timeout: float) -> int:
     """Ask for the true end of a partition; a consumer that reads committed records only is told an earlier one."""
     asker = Consumer({**connection, "group.id": "turnsignal-restore", "isolation.level": "read_uncommitted"})
     try:
-        end: int = asker.get_watermark_offsets(place, timeout=timeout)[1]
+        end: int = asker.get_watermark_offsets(partition, timeout=timeout)[1]
         return end
     finally:
         asker.close()

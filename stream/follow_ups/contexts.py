@@ -39,7 +39,7 @@ _BRIEF = 8  #: words of an objection that need not say to what
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
 
-def spelled(patterns: Sequence[str], words: Mapping[str, str]) -> str:
+def expanded(patterns: Sequence[str], words: Mapping[str, str]) -> str:
     """Join alternatives to one pattern, and write out the words that it names in braces."""
     pattern = "|".join(patterns)
     for name, text in words.items():
@@ -47,7 +47,7 @@ def spelled(patterns: Sequence[str], words: Mapping[str, str]) -> str:
     return pattern
 
 
-_REMARK = {name: spelled(patterns, _TABLE["words"]) for name, patterns in _TABLE["remark"].items()}
+_REMARK = {name: expanded(patterns, _TABLE["words"]) for name, patterns in _TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
 _DENIED, _ADVERSE, _NEGATED = range(3)
@@ -94,10 +94,10 @@ class Context:
         if when == "objected" and not self._objects():
             return False
         if when == "failed":
-            return self._failures.found(self._exchange.response)
+            return self._failures.is_failing(self._exchange.response)
         if when == "retried":
             known = _UNKNOWN not in self._find(self._exchange.response[:HEAD])
-            failed = self._failures.found(self._exchange.response)
+            failed = self._failures.is_failing(self._exchange.response)
             return failed and (known or self._echoes(self._exchange.prompt[:HEAD]))
         if self._tail is None:
             self._tail = self._find(self._exchange.response[-TAIL:])

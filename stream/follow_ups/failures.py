@@ -89,10 +89,11 @@ class Failures:
             _table(section, name)  # compiled here, not while the first answer waits
         _answers(""), _answers("_elsewhere")
 
-    def found(self, response: str) -> bool:
+    def is_failing(self, response: str) -> bool:
         """Say whether an answer is empty, an error, a refusal, or passed on to somebody else.
 
-        >>> Failures().found("Internal error 500."), Failures().found("Error 500 means that the server failed.")
+        >>> failures = Failures()
+        >>> failures.is_failing("Internal error 500."), failures.is_failing("Error 500 means that the server failed.")
         (True, False)
         """
         before, failed = self._last
@@ -104,7 +105,7 @@ class Failures:
 
     def find_ahead(self, response: str) -> bool:
         """Say the same of an answer whose follow-up will ask again: a replay also counts answers as they come."""
-        failed = self.found(response)
+        failed = self.is_failing(response)
         if len(self._known) >= _AWAITED:
             del self._known[next(iter(self._known))]
         self._known[response] = failed

@@ -60,13 +60,13 @@ class Outcomes:
             return True
         if last is None or any(slot.role not in (USER, ASSISTANT) for slot in slots[last + 1 :]):
             return False
-        found, asked = self._rules.failures.found, slots[:last]
-        failed = found(slots[last].text)
+        is_failing, asked = self._rules.failures.is_failing, slots[:last]
+        failed = is_failing(slots[last].text)
         if not asked or asked[-1].role != USER or (failed and not acknowledges(slots[last].text)):
             return failed
         # What is said to polite words, as "You're welcome!" or "Okay.", is no answer to what was asked before.
         before = next((at for at in range(len(asked) - 1, -1, -1) if asked[at].role != USER), None)
-        if before is None or asked[before].role != ASSISTANT or found(asked[before].text) is failed:
+        if before is None or asked[before].role != ASSISTANT or is_failing(asked[before].text) is failed:
             return failed
         return failed is not self._takes_leave(asked, before)
 
@@ -94,5 +94,5 @@ def _ended_unhappily(state: Conversation) -> bool:
 
 def _shrugs(slots: Sequence[KeptTurn], index: int) -> bool:
     """Say whether all that the user said to an answer is "ok" or "bye"."""
-    said = [slot.text for slot in takewhile(lambda slot: slot.role == USER, slots[index + 1 :])]
-    return bool(said) and all(len(text) <= _SHRUG_CHARACTERS and _SHRUG.fullmatch(text.casefold()) for text in said)
+    after = [slot.text for slot in takewhile(lambda slot: slot.role == USER, slots[index + 1 :])]
+    return bool(after) and all(len(text) <= _SHRUG_CHARACTERS and _SHRUG.fullmatch(text.casefold()) for text in after)

@@ -20,7 +20,7 @@ import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.follow_ups.contexts import CLOSING, HEAD, SIGNS, Context, encode, spelled
+from turnsignal.stream.follow_ups.contexts import CLOSING, HEAD, SIGNS, Context, encode, expanded
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.text.languages import is_english, is_read, knows
@@ -293,7 +293,7 @@ class FollowUpRules:
         rules = []
         for row in rows:
             for key, patterns in written.items():
-                patterns.append(spelled(row.get(key, (_NEVER,)), words))
+                patterns.append(expanded(row.get(key, (_NEVER,)), words))
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
             closes = row.get("closes", label is FollowUp.THANKS)

@@ -40,10 +40,10 @@ class Turns:
         return {"turn_id": turn_id}
 
 
-def mend_line(line: bytes, standing: str, assumed: Assumed) -> bytes | None:
+def mend_line(line: bytes, default_id: str, assumed: Assumed) -> bytes | None:
     """Spell a line as a topic takes it, where it has one obvious reading; None where it is right, or has none.
 
-    standing: an id for it where it has none, made of its file and line.
+    default_id: an id for it where it has none, made of its file and line.
     """
     try:
         decode_turn(line)
@@ -56,7 +56,7 @@ def mend_line(line: bytes, standing: str, assumed: Assumed) -> bytes | None:
         data = orjson.loads(line)
         if not isinstance(data, dict):
             return None
-        turn = read_leniently(data, mended, standing)
+        turn = read_leniently(data, mended, default_id)
         spelled = orjson.dumps(turn)
         decode_turn(spelled)
     except (Refused, orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
@@ -65,7 +65,7 @@ def mend_line(line: bytes, standing: str, assumed: Assumed) -> bytes | None:
     return spelled
 
 
-def read_leniently(record: Record, assumed: Assumed, standing: str | None = None) -> TurnFields:
+def read_leniently(record: Record, assumed: Assumed, default_id: str | None = None) -> TurnFields:
     """Return a turn's fields in the spelling that a topic takes; what has no obvious reading stays as it is."""
     turn = dict(record)
     _mend_text(turn, assumed)
@@ -81,8 +81,8 @@ def read_leniently(record: Record, assumed: Assumed, standing: str | None = None
         if type(turn.get(key)) is int:
             turn[key] = str(turn[key])
             assumed[f"a number as {key} is a text"] += 1
-    if turn.get("turn_id") in (None, "") and standing is not None:
-        turn["turn_id"] = standing
+    if turn.get("turn_id") in (None, "") and default_id is not None:
+        turn["turn_id"] = default_id
         assumed["turn_id is the file and line, where there is none"] += 1
     stamp = turn.get("timestamp")
     if isinstance(stamp, str) and _NUMBER.fullmatch(stamp.strip()):

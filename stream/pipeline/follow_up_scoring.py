@@ -42,7 +42,7 @@ class FollowUpScorer:
             reading = self._rules.read(exchange)
         except Exception:
             return self.leave(Unscored.ERROR, answer), None
-        if reading.goes_on and self._rules.failures.found(exchange.response):
+        if reading.goes_on and self._rules.failures.is_failing(exchange.response):
             reading = _POLITE
         diagnosis = self._diagnose(answer.relevancy, reading.strict, answer.compliance)
         scored = self._encoded.get((reading, diagnosis.row))

@@ -26,8 +26,8 @@ def read_environment(name: str | None) -> str | None:
     return None if name == PRODUCTION else name
 
 
-def furthest(one: str | None, other: str | None) -> str | None:
+def furthest(left: str | None, right: str | None) -> str | None:
     """Return which of two environments is further from production."""
-    if one is None or other is None:
-        return one or other
-    return max(one, other, key=ENVIRONMENTS.index)
+    if left is None or right is None:
+        return left or right
+    return max(left, right, key=ENVIRONMENTS.index)

@@ -282,7 +282,7 @@ class Aggregates:
         values[self._at_failed] += 1
         whole = len(turn.text) <= self._kept_whole
         failures = self._suite.follow_up_rules.failures
-        failed = failures.find_ahead(turn.text) if whole else failures.found(turn.text)
+        failed = failures.find_ahead(turn.text) if whole else failures.is_failing(turn.text)
         values[self._at_failed + 1] += failed
         if scored.findings:
             place = self._at_checks
@@ -308,20 +308,20 @@ class Aggregates:
     def _sum_up(self, held: Held) -> None:
         """Add what was heard to the values of its release; a follow-up in place of one that it corrects."""
         known = held.follow_ups
-        for turn_id, release, names, found in held.heard:
+        for turn_id, release, names, scored in held.heard:
             if turn_id in known:
                 values, places, before = known.pop(turn_id)
                 for place, value in zip(places, before, strict=True):
                     values[place] -= 1
                     values[place + 1] = values[place + 1] - value if values[place] else 0.0
-            if not found:
+            if not scored:
                 continue
             values, places = held.parts[release], self._find(names)[0]
-            for place, value in zip(places, found, strict=True):
+            for place, value in zip(places, scored, strict=True):
                 values[place] += 1
                 values[place + 1] += value
             if turn_id:
-                known[turn_id] = (values, places, found)
+                known[turn_id] = (values, places, scored)
                 if len(known) > self._correctable:
                     del known[next(iter(known))]
         held.heard.clear()
@@ -334,11 +334,11 @@ class Aggregates:
 
     def _find(self, names: tuple[str, ...]) -> tuple[Places, int]:
         """Return the places of some scorers, and how many of them are checks."""
-        found = self._found.get(names)
-        if found is None:
+        known = self._found.get(names)
+        if known is None:
             checks = sum(name in self._checks for name in names)
-            found = self._found[names] = tuple(self._place[name] for name in names), checks
-        return found
+            known = self._found[names] = tuple(self._place[name] for name in names), checks
+        return known
 
     def _settle(self, key: bytes) -> None:
         held = self._held.pop(key, None)

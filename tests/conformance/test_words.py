@@ -67,35 +67,12 @@ INSTEAD = {
 #: public names of these words that still have to be renamed, with their file
 UNFINISHED_NAMES = {
     ("came", "stream/errors.py"),
-    ("found", "agents/commands/explain.py"),
-    ("found", "stream/follow_ups/failures.py"),
-    ("look", "stream/suite.py"),
     ("mark", "agents/worker/positions.py"),
     ("mark", "stream/conversations/recent_ids.py"),
     ("mark", "stream/conversations/state.py"),
-    ("one", "stream/records/environments.py"),
-    ("place", "agents/commands/topics.py"),
-    ("place", "agents/files/reading.py"),
-    ("place", "agents/worker/transactions.py"),
     ("reaction", "stream/conversations/heard.py"),
     ("reaction", "stream/conversations/state.py"),
     ("reaction", "stream/pipeline/feedback_scoring.py"),
-    ("spell", "agents/files/importing.py"),
-    ("spelled", "stream/follow_ups/contexts.py"),
-    ("standing", "stream/formats/turnsignal.py"),
-    ("wish", "agents/demo/run.py"),
-}
-
-
-#: rooms, by folder or file, in which local names may still be `found`, `said` or `told`
-UNFINISHED_ROOMS = {
-    "agents/commands",
-    "agents/demo",
-    "agents/files",
-    "agents/pages",
-    "stream/follow_ups",
-    "stream/reports",
-    "stream/suite.py",
 }
 
 
@@ -114,12 +91,6 @@ def public_names(tree: ast.Module) -> Iterator[str]:
                 yield from (
                     argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
                 )
-
-
-def room(path: str) -> str:
-    """Return the folder of a file; a file directly in a package is a room of its own."""
-    parts = path.split("/")
-    return path if len(parts) == 2 else "/".join(parts[:2])
 
 
 def test_no_class_name_stands_twice() -> None:
@@ -146,13 +117,8 @@ def test_a_local_name_says_what_it_holds() -> None:
     vague = [
         f"{path}:{node.lineno}: {name}: use the noun of what it holds"
         for path, tree in TREES.items()
-        if room(path) not in UNFINISHED_ROOMS
         for node in ast.walk(tree)
         for name in [node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""]
         if name in ("found", "said", "told")
     ]
     assert vague == []
-
-
-def test_the_rooms_that_are_not_done_exist() -> None:
-    assert {path for path in UNFINISHED_ROOMS if not (ROOT / path).exists()} == set()

@@ -65,7 +65,7 @@ def count(told: Iterable[Message]) -> Counts:
     """Count what the built-in patterns say of messages."""
     failures, right, wrong, missed = Failures(), 0, 0, 0
     for message in told:
-        called = failures.found(message.text.replace("\\n", "\n"))
+        called = failures.is_failing(message.text.replace("\\n", "\n"))
         right += called and message.fails
         wrong += called and not message.fails
         missed += message.fails and not called

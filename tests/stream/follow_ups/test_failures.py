@@ -65,7 +65,7 @@ FAILURES = Failures()
     ],
 )
 def test_an_empty_text_an_error_and_a_refusal_are_no_answers(text: str) -> None:
-    assert FAILURES.found(text)
+    assert FAILURES.is_failing(text)
 
 
 @pytest.mark.parametrize(
@@ -97,11 +97,11 @@ def test_an_empty_text_an_error_and_a_refusal_are_no_answers(text: str) -> None:
     ],
 )
 def test_an_answer_that_speaks_of_errors_is_one(text: str) -> None:
-    assert not FAILURES.found(text)
+    assert not FAILURES.is_failing(text)
 
 
 def test_a_refusal_far_behind_in_an_answer_is_none() -> None:
-    assert not FAILURES.found("Open Settings and choose Security. " * 20 + "I cannot help with more.")
+    assert not FAILURES.is_failing("Open Settings and choose Security. " * 20 + "I cannot help with more.")
 
 
 def test_a_pattern_that_re2_does_not_read_is_refused_in_words() -> None:
@@ -112,8 +112,8 @@ def test_a_pattern_that_re2_does_not_read_is_refused_in_words() -> None:
 def test_only_the_beginning_of_an_answer_is_read_and_a_lone_surrogate_is_no_obstacle() -> None:
     for opening in ("Look under Settings. ", "I can't help with that. "):
         text = opening.ljust(320, "x")
-        assert FAILURES.found(text) == FAILURES.found(text + ' "sorry, I cannot' * 20_000)
-    assert not FAILURES.found("\ud800")
+        assert FAILURES.is_failing(text) == FAILURES.is_failing(text + ' "sorry, I cannot' * 20_000)
+    assert not FAILURES.is_failing("\ud800")
 
 
 @pytest.mark.parametrize(
@@ -127,8 +127,8 @@ def test_only_the_beginning_of_an_answer_is_read_and_a_lone_surrogate_is_no_obst
     ],
 )
 def test_what_could_not_be_done_beside_help_is_an_answer(text: str) -> None:
-    assert not FAILURES.found(text)
-    assert not FAILURES.found(f"> a line that somebody else wrote\n\n{text}")
+    assert not FAILURES.is_failing(text)
+    assert not FAILURES.is_failing(f"> a line that somebody else wrote\n\n{text}")
 
 
 @pytest.mark.parametrize(
@@ -144,19 +144,19 @@ def test_what_could_not_be_done_beside_help_is_an_answer(text: str) -> None:
     ],
 )
 def test_a_question_handed_on_or_back_is_no_answer(text: str) -> None:
-    assert FAILURES.found(text)
+    assert FAILURES.is_failing(text)
 
 
 def test_a_refusal_behind_thanks_is_read_and_one_behind_help_is_not() -> None:
     manners = "Thank you for writing to us. " + "All of us like to hear what people make of our lamps. " * 8
-    assert FAILURES.found(manners + "Sadly, I cannot help with this matter.")
-    assert not FAILURES.found(manners + "Open Settings and press Reset. I cannot help with more.")
+    assert FAILURES.is_failing(manners + "Sadly, I cannot help with this matter.")
+    assert not FAILURES.is_failing(manners + "Open Settings and press Reset. I cannot help with more.")
 
 
 def test_an_error_that_is_explained_is_an_answer() -> None:
     for text in ("Failed to load means that the plugin is old.", "If you see “too many requests”, wait a minute."):
-        assert not FAILURES.found(text)
-    assert FAILURES.found("Too many requests, wait a minute.")
+        assert not FAILURES.is_failing(text)
+    assert FAILURES.is_failing("Too many requests, wait a minute.")
 
 
 def test_what_was_found_ahead_is_found_again_and_does_not_pile_up() -> None:
@@ -164,8 +164,8 @@ def test_what_was_found_ahead_is_found_again_and_does_not_pile_up() -> None:
     answers = [("Internal error 500.", True), ("Click Reset and wait for the mail.", False)]
     assert [failures.find_ahead(text) for text, _ in answers] == [failed for _, failed in answers]
     for text, failed in answers * 2:  # another string with the same letters, as a conversation's state has it
-        assert failures.found(text.encode().decode()) is failed
+        assert failures.is_failing(text.encode().decode()) is failed
     for number in range(10_050):
         failures.find_ahead(f"Step {number}: press the button.")
-    assert failures.found("Internal error 500.")
-    assert not failures.found("Step 3: press the button.")
+    assert failures.is_failing("Internal error 500.")
+    assert not failures.is_failing("Step 3: press the button.")
