@@ -26,7 +26,7 @@ def format_ending(result: ReplayResult, width: int = 120, *, is_sample: bool = F
     yield from format_alerts(result.summary)
     for line in describe_input(result):
         yield Text(line, no_wrap=True, overflow="ignore")
-    yield Text(f"Rows, summary and worst exchanges: {plain(result.directory, 300)}")
+    yield Text(f"Rows, summary and worst exchanges: {plain(result.directory, 300)}", no_wrap=True)
     for command, what_for in next_commands(result, is_sample=is_sample):
         yield Text.assemble(("Next: ", "dim"), (command, "bold"), (f"  # {what_for}", "dim"), no_wrap=True)
 

@@ -77,6 +77,7 @@ def test_a_demo_ends_as_a_replay_does_and_what_it_prints_to_be_typed_next_shows_
         [*command, "demo", "--mock", "--directory", str(out), *chosen], env=env, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "to be started again" not in done.stderr
     assert "turns, " in done.stdout
     assert f"Rows, summary and worst exchanges: {out}" in done.stdout
     shown = [line for line in done.stdout.splitlines() if line.startswith("Next: turnsignal conversation")]

@@ -284,3 +284,20 @@ def test_a_fetcher_unpacks_within_the_bounds_that_were_installed() -> None:
     Bounds(LIMIT).install()
     assert fetcher.PartitionRecords is BoundedRecords
     assert isinstance(fetcher.MemoryRecords(b""), RecordBatches)
+
+
+def marker(key: bytes | None, crc: int | None = None) -> bytes:
+    """Make the batch with which a broker ends a transaction."""
+    made = bytearray(batch(record(0, key, b""), 1, crc=crc))
+    made[21:23] = (0x30).to_bytes(2)  # transactional, and control
+    return bytes(made)
+
+
+@pytest.mark.parametrize("key", [b"\0\0\0\1", b"\0\0\0\0", b"\0", None])
+def test_the_end_of_a_transaction_without_a_checksum_or_sense_ends_no_reader_and_hides_nothing(
+    key: bytes | None,
+) -> None:
+    """librdkafka's mock writes none; whoever reads committed records asks what the end says."""
+    after = batch(record(0, b"k", b"after"), 1, base=1)
+    records, position = fetch(marker(key, crc=0) + after)
+    assert (values(records), position) == ([b"after"], 2)
