@@ -22,6 +22,7 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.assignment import Assignment
 from turnsignal.agents.worker.batches import PartitionBatch
 from turnsignal.agents.worker.caution import Caution
+from turnsignal.agents.worker.steps import Steps
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
 from turnsignal.stream.conversations.state import Conversation
@@ -92,10 +93,13 @@ async def test_a_step_that_hangs_is_given_up_soon_when_the_broker_has_just_come_
     owner = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
     for answers in (False, True):
         owner.progress.heard(answers=answers)
+    group = group_reader(fresh_topics.confluent(), fresh_topics.app_id("score"))
+    steps = Steps(fresh_topics, owner.progress, lambda: group, topic_names(fresh_topics.prefix)["turns"])
     hanging = threading.Event()
     with pytest.raises(TimeoutError, match="within 3 s"):
-        await owner.work._in_time(partial(hanging.wait, 60))
+        await steps.run_in_time(partial(hanging.wait, 60))
     hanging.set()
+    steps.close()
     owner.close()
 
 
