@@ -108,7 +108,8 @@ class PairedScores:
 
     def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
         """Return all of it as JSON has it; arguments as in `claimed`."""
-        named, deltas = self.claimed(primary, least_change, minimum), self.differences()
+        deltas = self.differences()
+        named = self._claim(deltas, primary, least_change, minimum)
         return {
             "exchanges": self.exchanges,
             "conversations": max((delta.n for delta in deltas.values()), default=0),
@@ -129,7 +130,11 @@ class PairedScores:
         primary: the one that the comparison is about; least_change: the smallest difference worth naming; minimum:
         conversations beneath which nothing is said.
         """
-        deltas = self.differences()
+        return self._claim(self.differences(), primary, least_change, minimum)
+
+    def _claim(
+        self, deltas: Mapping[str, Difference], primary: str, least_change: float, minimum: int
+    ) -> dict[str, Claim]:
         enough = {name: delta for name, delta in deltas.items() if delta.n >= minimum}
         covered = {name: delta for name, delta in self.coverages().items() if delta.n >= minimum}
         named = claims(enough, covered, primary, least_change)
