@@ -82,6 +82,8 @@ def rebase(assistant: str) -> None:
 
     For a change of everything that is wanted. Nothing is called for a day and 1,000 values of each scorer.
     """
+    from turnsignal.agents.kafka.logs import find_log
+    from turnsignal.agents.kafka.topics import topic_names
     from turnsignal.stream.pipeline.batch_output import LANE
     from turnsignal.stream.records.decisions import MAX_ASSISTANT, REBASE, Decision
 
@@ -89,7 +91,8 @@ def rebase(assistant: str) -> None:
         msg = f"expected the name of an assistant, 1 to {MAX_ASSISTANT} characters; got {len(assistant)}"
         raise ConfigError(msg)
     settings = reach_settings()
-    lanes = range(-(-settings.partitions // LANE))
+    # As many as workers write: by the topic as it is, which may have more partitions than the settings of this shell.
+    lanes = range(-(-len(find_log(settings, topic_names(settings.prefix)["turns"])) // LANE))
     _send(settings, [Decision(REBASE, assistant, lane, time.time()) for lane in lanes])
     click.echo("Sent; the watch worker learns anew what is usual as soon as it has read it.")
 
