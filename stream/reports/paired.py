@@ -109,7 +109,7 @@ class PairedScores:
     def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
         """Return all of it as JSON has it; arguments as in `claimed`."""
         deltas = self.differences()
-        named = self._claim(deltas, primary, least_change, minimum)
+        named = self.claimed(deltas, primary, least_change, minimum)
         return {
             "exchanges": self.exchanges,
             "conversations": max((delta.n for delta in deltas.values()), default=0),
@@ -124,17 +124,14 @@ class PairedScores:
             "moved": [moved.as_json() for moved in self.moved()],
         }
 
-    def claimed(self, primary: str, least_change: float, minimum: int) -> dict[str, Claim]:
-        """Say of each scorer whether it is better, worse, changed, equivalent, or not known.
-
-        primary: the one that the comparison is about; least_change: the smallest difference worth naming; minimum:
-        conversations beneath which nothing is said.
-        """
-        return self._claim(self.differences(), primary, least_change, minimum)
-
-    def _claim(
+    def claimed(
         self, deltas: Mapping[str, Difference], primary: str, least_change: float, minimum: int
     ) -> dict[str, Claim]:
+        """Say of each scorer whether it is better, worse, changed, equivalent, or not known.
+
+        deltas: the `differences`; primary: the one that the comparison is about; least_change: the smallest difference
+        worth naming; minimum: conversations beneath which nothing is said.
+        """
         enough = {name: delta for name, delta in deltas.items() if delta.n >= minimum}
         covered = {name: delta for name, delta in self.coverages().items() if delta.n >= minimum}
         named = claims(enough, covered, primary, least_change)

@@ -38,6 +38,10 @@ def paired(changes: dict[str, list[float]], scorer: str = "compliance") -> Paire
     return scores
 
 
+def wording(scores: PairedScores, minimum: int = 30) -> str:
+    return scores.claimed(scores.differences(), "compliance", 0.01, minimum)["compliance"].wording
+
+
 def clusters(*conversations: list[float]) -> Clusters:
     sums = Clusters()
     for values in conversations:
@@ -55,17 +59,17 @@ def test_a_difference_is_the_mean_over_exchanges_with_conversations_as_clusters(
 
 def test_what_is_the_same_everywhere_is_identical_and_a_hair_is_equivalent() -> None:
     same = paired({f"c{n}": [0.0, 0.0] for n in range(50)})
-    assert same.claimed("compliance", 0.01, 30)["compliance"].wording == IDENTICAL
+    assert wording(same) == IDENTICAL
     hair = paired({f"c{n}": [0.001 * (n % 3 - 1)] for n in range(50)})
-    assert hair.claimed("compliance", 0.01, 30)["compliance"].wording == EQUIVALENT
+    assert wording(hair) == EQUIVALENT
 
 
 def test_what_moved_is_named_and_nothing_is_said_of_a_few() -> None:
     fell = {f"c{n}": [-0.2 - 0.1 * (n % 2)] for n in range(50)}
-    assert paired(fell).claimed("compliance", 0.01, 30)["compliance"].wording == WORSE
+    assert wording(paired(fell)) == WORSE
     rose = {name: [-change for change in changes] for name, changes in fell.items()}
-    assert paired(rose).claimed("compliance", 0.01, 30)["compliance"].wording == BETTER
-    assert paired(rose).claimed("compliance", 0.01, 51)["compliance"].wording == TOO_FEW
+    assert wording(paired(rose)) == BETTER
+    assert wording(paired(rose), minimum=51) == TOO_FEW
 
 
 def test_scores_that_one_side_does_not_give_are_named_and_not_imputed() -> None:
