@@ -1,1 +1,1 @@
-"""Truth: what an answer should have done, where that is known of its turn, against what it did."""
+"""Truth: what is known to be right of a turn, beside what the system did."""
