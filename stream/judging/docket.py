@@ -13,7 +13,6 @@ pacer thins what is asked, so that the money lasts the day; the probability stan
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
@@ -25,18 +24,18 @@ from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.purse import Purse
+from turnsignal.stream.judging.remembered import RememberedAnswers
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict
-from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
+from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 VERSION = 1
 MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
 MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
-MOST_CACHED = 2_000  #: verdicts that are remembered for the same question
 ATTEMPTS = 3  #: times that an exchange may be in flight when a worker ends
 DAY = 86_400  #: seconds
 
-STATE, CACHED = b"docket", b"cached:"  #: key of the state, and how the keys of remembered verdicts begin
+STATE = b"docket"  #: key of the state; beside it stand the keys of remembered answers
 
 
 class QueuedExchange(NamedTuple):
@@ -132,12 +131,11 @@ class Docket:
         self._waiting: OrderedDict[_Question, Material] = OrderedDict()
         self._in_flight: dict[_Question, NamedCall] = {}
         self._lost: dict[_Question, int] = {}  # in flight at so many kills
-        self._cache: OrderedDict[bytes, Judgement] = OrderedDict()
+        self._answers = RememberedAnswers(store or {})
         self._bytes = 0
         self._swept = 0.0  # when it was last looked whether any exchange has become too old
         self._verdicts: list[Verdict] = []
         self._calls: list[NamedCall] = []
-        self._changes: dict[bytes, bytes | None] = {}
         self._restore(store or {})
 
     @property
@@ -265,7 +263,7 @@ class Docket:
         self._purse.settle(call.most, cost)
         self._pacer.on_decided(cost)
         if verdict.unscored is None:
-            self._remember(_same(call.judge, call.material), verdict)
+            self._answers.remember(call.judge, call.material, verdict)
         self._decide(question, verdict)
 
     def prepare(self, *, leaves: bool = False) -> DocketBatch:
@@ -284,15 +282,12 @@ class Docket:
             + [(*question, n, 0) for question, n in self._lost.items() if question not in self._in_flight],
             self._pacer.dump(),
         )
-        changes = self._changes | {STATE: msgspec.msgpack.encode(stored)}
+        changes = self._answers.take_changes() | {STATE: msgspec.msgpack.encode(stored)}
         batch = DocketBatch(self._verdicts, changes, self._position, self._calls)
-        self._verdicts, self._calls, self._changes = [], [], {}
+        self._verdicts, self._calls = [], []
         return batch
 
     def _restore(self, store: Mapping[bytes, bytes]) -> None:
-        for key, value in store.items():
-            if key.startswith(CACHED):
-                self._cache[key] = _read_judgement(value)
         if STATE not in store:
             return
         version = msgspec.msgpack.decode(store[STATE])[0]
@@ -331,7 +326,7 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
-            known = self._cache.get(_same(judge, material))
+            known = self._answers.find(judge, material)
             if known is None:
                 self._waiting[question] = material
                 return
@@ -380,14 +375,6 @@ class Docket:
     def _bits(self, held: _Held) -> int:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)
 
-    def _remember(self, key: bytes, verdict: Verdict) -> None:
-        answer = Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)
-        self._cache[key] = answer
-        self._changes[key] = VERDICTS.dump_json(verdict)
-        if len(self._cache) > MOST_CACHED:
-            oldest, _ = self._cache.popitem(last=False)
-            self._changes[oldest] = None
-
 
 def verdict_of(call: NamedCall, judgement: Judgement) -> Verdict:
     """Return the verdict of a call's judgement, with what had been shortened."""
@@ -402,14 +389,3 @@ def partition_budget(budget: int | None, partitions: int) -> int | None:
 def _unjudged(held: _Held, judge: Judge, reason: Unjudged, detail: str) -> Verdict:
     assert held.exchange is not None, "what is decided now is still held"
     return make_unjudged(held.exchange, judge, reason, detail)
-
-
-def _same(judge: Judge, material: Material) -> bytes:
-    """Return the key under which the answer to this judge's question about this material is remembered."""
-    content = msgspec.json.encode([judge.digest, material.parts, material.documents])
-    return CACHED + blake2b(content, digest_size=16).digest()
-
-
-def _read_judgement(value: bytes) -> Judgement:
-    verdict = VERDICTS.validate_json(value)
-    return Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)
