@@ -45,7 +45,7 @@ def test_every_name_begins_with_the_prefix_and_changelogs_are_named_as_faust_nam
     assert names["dead_letters"] == "acme.dead-letters"
     assert names["conversations_changelog"] == "acme-score-conversations-changelog"
     assert names["series_changelog"] == "acme-watch-series-changelog"
-    assert len(set(names.values())) == len(TOPICS) == 12
+    assert len(set(names.values())) == len(TOPICS) == 13
 
 
 def test_the_longest_name_fits_into_kafkas_limit() -> None:
@@ -54,8 +54,8 @@ def test_the_longest_name_fits_into_kafkas_limit() -> None:
 
 def test_what_the_score_app_reads_and_keeps_per_conversation_is_aligned() -> None:
     aligned = {topic.name for topic in TOPICS if topic.aligned}
-    assert {topic.name for topic in inputs("score")} == {"turns", "feedback", "forget"}
-    assert {"turns", "feedback", "forget", "conversations_changelog"} <= aligned
+    assert {topic.name for topic in inputs("score")} == {"turns", "feedback", "forget", "verdicts"}
+    assert {"turns", "feedback", "forget", "verdicts", "conversations_changelog"} <= aligned
 
 
 def test_an_app_does_not_count_its_own_changelog_among_its_inputs() -> None:
