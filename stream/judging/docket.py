@@ -19,6 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.judging.deliberation import Deliberation, is_anchor
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
 from turnsignal.stream.judging.judges import Judge
@@ -26,7 +27,7 @@ from turnsignal.stream.judging.material import Material, NothingToJudge, collect
 from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.sampling import is_sampled
-from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict
+from turnsignal.stream.judging.verdicts import inclusion, judgement_of, make_unjudged, make_verdict
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
 
 VERSION = 1
@@ -266,6 +267,9 @@ class Docket:
         elif self._lost.get(question, 0) >= ATTEMPTS:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
+        elif (decided := Deliberation(judge, exchange).judgement) is not None:
+            self._pacer.on_decided(0)
+            self._decide(question, make_verdict(exchange, judge, decided))
         else:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -273,7 +277,8 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
-            known = self._cache.get(_same(judge, material))
+            measured = judge.part.cascade is not None and is_anchor(exchange, judge.part.cascade.anchor)
+            known = None if measured else self._cache.get(_same(judge, material))
             if known is None:
                 self._waiting[question] = material
                 return
@@ -321,8 +326,7 @@ class Docket:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)
 
     def _remember(self, key: bytes, verdict: Verdict) -> None:
-        answer = Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)
-        self._cache[key] = answer
+        self._cache[key] = judgement_of(verdict)
         self._changes[key] = VERDICTS.dump_json(verdict)
         if len(self._cache) > MOST_CACHED:
             oldest, _ = self._cache.popitem(last=False)
@@ -351,5 +355,4 @@ def _same(judge: Judge, material: Material) -> bytes:
 
 
 def _read_judgement(value: bytes) -> Judgement:
-    verdict = VERDICTS.validate_json(value)
-    return Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)
+    return judgement_of(VERDICTS.validate_json(value))
