@@ -30,7 +30,7 @@ _RUN = "run.json"
 _SIGNATURE = sha256().digest_size
 
 
-class Checkpoint(NamedTuple):
+class ReplayCheckpoint(NamedTuple):
     """How far one process has come. taken: lines of its shards; files: (shard, name) → bytes; done: nothing is left."""
 
     taken: int
@@ -46,7 +46,7 @@ class ReplayCheckpoints:
         self.directory = directory
         self.every = every
 
-    def read(self, number: int) -> Checkpoint | None:
+    def read(self, number: int) -> ReplayCheckpoint | None:
         """Return how far a process has come, None where it has not begun; raises ConfigError for a stranger's file."""
         try:
             content = self._path(number).read_bytes()
@@ -57,10 +57,10 @@ class ReplayCheckpoints:
             msg = f"{self._path(number)}: expected a checkpoint of this user's; delete {self.directory} to begin anew"
             raise ConfigError(msg)
         checkpoint = pickle.loads(packed)
-        assert isinstance(checkpoint, Checkpoint), "we wrote it"
+        assert isinstance(checkpoint, ReplayCheckpoint), "we wrote it"
         return checkpoint
 
-    def write(self, number: int, checkpoint: Checkpoint) -> None:
+    def write(self, number: int, checkpoint: ReplayCheckpoint) -> None:
         """Write how far a process has come; the files it names must be flushed."""
         packed = pickle.dumps(checkpoint, pickle.HIGHEST_PROTOCOL)
         beside = self.directory / f"{number:02d}.new"
@@ -69,7 +69,7 @@ class ReplayCheckpoints:
 
     def finish(self, number: int, runs: dict[int, Run], files: dict[tuple[int, str], int]) -> None:
         """Write that nothing is left to do for a process."""
-        self.write(number, Checkpoint(0, PackedReplay(runs, {}, [], []), files, done=True))
+        self.write(number, ReplayCheckpoint(0, PackedReplay(runs, {}, [], []), files, done=True))
 
     def _path(self, number: int) -> Path:
         return self.directory / f"{number:02d}.checkpoint"

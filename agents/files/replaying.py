@@ -27,7 +27,7 @@ import orjson
 
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
-from turnsignal.agents.files.replay_checkpoints import EVERY, Checkpoint, ReplayCheckpoints, kept_parts
+from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.stream.detection.backtest import back_test
@@ -185,7 +185,7 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
         for processor, outputs in replay.feed(taken):
             parts.write(processor, outputs)
             if checkpoints is not None and taken.count - noted >= checkpoints.every:
-                checkpoints.write(job.number, Checkpoint(taken.count, replay.pack(), parts.flush()))
+                checkpoints.write(job.number, ReplayCheckpoint(taken.count, replay.pack(), parts.flush()))
                 noted = taken.count
         for processor, outputs in replay.finish(indexer.end):
             parts.write(processor, outputs)
