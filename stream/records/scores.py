@@ -26,6 +26,8 @@ class Unscored(StrEnum):
     ALL_DANGLING = "all_dangling"  #: it cites, but nothing that was retrieved
     NO_JUDGMENTS = "no_judgments"  #: what would be right is not given: relevant documents, agents
     NOT_APPLICABLE = "not_applicable"  #: the scorer has nothing to look at here
+    TIE = "tie"  #: as many jurors find it good as bad
+    QUORUM = "quorum"  #: too few jurors have a value
     NO_EVIDENCE = "no_evidence"  #: nothing was read that says how the conversation went
     CUT = "cut"  #: the recording ends before the conversation does
     NO_SIGNAL = "no_signal"  #: no rule recognises the message
