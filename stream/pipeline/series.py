@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
-from turnsignal.stream.detection.detector import Detector
+from turnsignal.stream.detection.detector import RETENTION, Detector
 from turnsignal.stream.detection.incidents import CLOSES
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import Reason, SchemaError
@@ -35,7 +35,6 @@ HALF_LIFE = 500  #: observations after which a value weighs half as much in the 
 MAX_VERSIONS = 20  #: told apart per series; the one unseen for longest leaves
 MAX_SERIES = 10_000  #: kept per partition; what is new beyond them counts as the assistant "other"
 MAX_NAME = MAX_LABEL  #: bytes of an assistant's or a version's name; a longer one counts as "other"
-RETENTION = 7 * 86_400.0  #: seconds of stream time after which a series that nobody fed is forgotten
 
 SeriesKey = tuple[str, str, int]  #: assistant, scorer and lane
 
