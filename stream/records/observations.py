@@ -125,6 +125,12 @@ def _check(observed: Observations) -> None:
     columns = (observed.times, observed.rows, observed.values, observed.earlier)
     if any(len(column) != len(observed.conversations) for column in columns):
         raise ValueError("columns of different lengths")
+    if any(len(column) > MAX_VALUES for column in (observed.conversations, observed.scorers, observed.sets)):
+        msg = f"more than {MAX_VALUES} rows, scorers or sets"
+        raise ValueError(msg)
+    if max(sum(map(len, observed.values)), sum(map(len, observed.sets))) > MAX_VALUES:
+        msg = f"more than {MAX_VALUES} values, or as many in its sets"
+        raise ValueError(msg)
     if len(set(observed.scorers)) < len(observed.scorers):
         raise ValueError("a scorer that is named twice")
     known = range(len(observed.scorers))
