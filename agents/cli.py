@@ -213,6 +213,7 @@ def demo(
     help="Whose turns the figures are of; all have rows.",
 )
 @click.option("--alerts", is_flag=True, help="Say when would have been called that answers changed, and why.")
+@click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
 @FEEDBACK
 @JSON
 @FORMAT
@@ -231,6 +232,7 @@ def replay(
     as_is: bool,
     counted: str,
     alerts: bool,
+    resume: bool,
     as_json: bool,
     format_name: str | None,
     mapping: Path | None,
@@ -260,6 +262,8 @@ def replay(
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files
 
+    if sample and resume:
+        raise click.UsageError("--sample and --resume exclude each other: the sample takes a second")
     if sample == bool(files):
         raise click.UsageError("expected files of turns, or --sample; got both" if sample else _NO_FILES)
     out = out or Path("out/sample" if sample else "out/replay")
@@ -277,6 +281,7 @@ def replay(
             "refused": imported.refused,
             "progress": reading,
             "alerts": alerts,
+            "resume": resume,
         }
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)

@@ -7,7 +7,7 @@ the same rows.
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
@@ -16,7 +16,9 @@ import msgspec
 import orjson
 from pydantic import TypeAdapter, ValidationError
 
+from turnsignal.stream.conversations.clock import StreamClock
 from turnsignal.stream.diagnosis import DIAGNOSES, Level
+from turnsignal.stream.pipeline.agenda import Agenda
 from turnsignal.stream.pipeline.metric_deltas import Detail, MetricDeltas, SeriesName
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.records.environments import name_environment
@@ -43,6 +45,8 @@ class Line(Record, Protocol):
 
     @property
     def key(self) -> bytes: ...  # noqa: D102
+    @property
+    def time(self) -> float: ...  # noqa: D102
     @property
     def held(self) -> int: ...  # noqa: D102
 
@@ -164,6 +168,15 @@ def _seconds(stamp: datetime) -> float:
     return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
 
 
+class PackedReplay(NamedTuple):
+    """A replay at rest between two batches, which can be pickled: see `Replay.pack`."""
+
+    runs: "dict[int, Run]"
+    shards: dict[int, tuple[MutableMapping[bytes, bytes], StreamClock, Agenda]]
+    waiting: list[list[Recorded]]
+    sizes: list[int]
+
+
 class Replay:
     """Feed recorded turns, and feedback among them, to their shards.
 
@@ -179,6 +192,24 @@ class Replay:
         self._shards: dict[int, PartitionProcessor] = {}
         self._waiting: list[list[Line]] = [[] for _ in range(SHARDS)]
         self._sizes = [0] * SHARDS
+
+    def pack(self) -> PackedReplay:
+        """Return everything that the rest of the replay depends on; call between two batches of `feed`."""
+        shards = {number: (shard.store, shard.clock, shard.agenda) for number, shard in self._shards.items()}
+        waiting = [
+            [Recorded(line.time, line.offset, line.key or b"", line.value or b"", line.timestamp) for line in lines]
+            for lines in self._waiting
+        ]
+        return PackedReplay(self.runs, shards, waiting, self._sizes)
+
+    def unpack(self, packed: PackedReplay) -> None:
+        """Go on from what `pack` returned, with the same suite; call before the first `feed`."""
+        self.runs = packed.runs
+        self._waiting, self._sizes = [[*lines] for lines in packed.waiting], packed.sizes
+        for number, (store, clock, agenda) in packed.shards.items():
+            self.runs[number].aggregates.attach(self._suite)
+            shard = self._shards[number] = self._new_shard(self.runs[number])
+            shard.store, shard.clock, shard.agenda = store, clock, agenda
 
     def feed(self, records: Iterable[Line]) -> Iterator[tuple[int, list[OutputRecord]]]:
         """Work through records in their order; give what each batch of a shard wrote."""
@@ -210,13 +241,7 @@ class Replay:
         processor = self._shards.get(number)
         if processor is None:
             run = self.runs[number] = Run(self._suite, self._environment)
-            processor = self._shards[number] = PartitionProcessor(
-                self._suite,
-                topic=TOPIC,
-                feedback_topic=FEEDBACK_TOPIC,
-                observer=run.aggregates,
-                environment=self._environment,
-            )
+            processor = self._shards[number] = self._new_shard(run)
         records, self._waiting[number], self._sizes[number] = self._waiting[number], [], 0
         feedback: list[Line] = []
         if self._indexer is not None and self._indexer.feedback_from is not None:
@@ -224,6 +249,15 @@ class Replay:
             records = [line for line in records if not self._indexer.is_feedback(line)]
         # No wall clock: only event times carry a replay on.
         return self._accept(number, processor.process(records, 0.0, feedback=feedback))
+
+    def _new_shard(self, run: "Run") -> PartitionProcessor:
+        return PartitionProcessor(
+            self._suite,
+            topic=TOPIC,
+            feedback_topic=FEEDBACK_TOPIC,
+            observer=run.aggregates,
+            environment=self._environment,
+        )
 
     def _accept(self, number: int, batch: BatchResult) -> list[OutputRecord]:
         self._shards[number].accept(batch)

@@ -166,10 +166,13 @@ class _Scanner:
                     self._let_go(held, token.end())
                     self._start, self._cut = -1, False
                 elif self._depth < self._base:
+                    yield from self._between(held, token.start())
                     self._base = 0
                     self._let_go(held, token.end())
             self._at = token.end()
-        if self._start < 0:  # the name of a list stands before it
+        if self._start < 0 and self._base and self._kind is Kind.ARRAY:
+            yield from self._between(held, self._at)
+        elif self._start < 0:  # the name of a list stands before it
             self._let_go(held, self._at - (_NAME_BYTES if self._kind is Kind.WRAPPED else 0))
         given = self._given
         self._held, self._at, self._given = held[given:], self._at - given, 0

@@ -27,7 +27,7 @@ class Journal:
 
     def __init__(self, path: Path, files: Sequence[TurnFile], *how: object) -> None:
         self.path = path
-        self._run = _name_run(files, how)
+        self._run = name_run(files, how)
         self._open: dict[int, int] = {}  # line → its place in the order, of records on their way
         self.skip = self._begun = self._noted = self._read()
 
@@ -81,7 +81,7 @@ class Journal:
         return max(0, int(noted["done"]))
 
 
-def _name_run(files: Sequence[TurnFile], how: Sequence[object]) -> str:
+def name_run(files: Sequence[TurnFile], how: Sequence[object]) -> str:
     """Name what is sent, and how: the same for the same files as long as nobody writes to them."""
     parts: list[object] = list(map(str, how))
     for file in files:

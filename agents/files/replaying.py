@@ -15,19 +15,23 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from importlib import metadata
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Thread
 from types import ModuleType
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
 import orjson
 
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
+from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.stream.detection.backtest import back_test
-from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES, SERIES, OutputRecord
 from turnsignal.stream.replay import SHARDS, Indexer, Line, Replay, Run
@@ -45,7 +49,8 @@ class Job(NamedTuple):
     """What one process is to do: its number among `of`, and everything that it needs to know.
 
     now: the present, seconds since 1970, the same for all; as_is: lines are taken in the order of the files; directory:
-    where parts go; environment: which one moves the figures, None is production; alerts: keep the series as well.
+    where parts go; environment: which one moves the figures, None is production; alerts: keep the series as well;
+    every: lines between two checkpoints, 0 for none.
     """
 
     number: int
@@ -58,6 +63,7 @@ class Job(NamedTuple):
     directory: Path
     environment: str | None
     alerts: bool = False
+    every: int = 0
 
 
 def replay_files(
@@ -73,6 +79,7 @@ def replay_files(
     environment: str | None = None,
     alerts: bool = False,
     read_as: Mapping[str, str] | None = None,
+    resume: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Replay files into `out` and return the summary; its files are written when everything has gone well.
@@ -81,16 +88,22 @@ def replay_files(
     found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
     environment: which one moves the figures, None is production; alerts: say under "alerts" in the summary when would
     have been called; read_as: how the turns' files were read, kept in the summary so that texts are found again;
-    progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError when a file or
-    the directory cannot be used.
+    resume: go on where an interrupted run of the same left off, and keep checkpoints in case that this one is
+    interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError
+    when a file or the directory cannot be used.
     """
     recording = Recording(paths, feedback=feedback)
     size = recording.size
     if recording.is_whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
-    with _made_directory(out), _parts_in(out) as directory:
-        of = min(workers or (1 if size < SMALL else _cores()), SHARDS)
-        whole = (of, tuple(paths), tuple(feedback), suite, now, as_is, Path(directory), environment, alerts)
+    of = min(workers or (1 if size < SMALL else _cores()), SHARDS)
+    what = (suite.model_dump_json(), as_is, environment, alerts, of, metadata.version("turnsignal"))
+    with (
+        _made_directory(out),
+        kept_parts(out, recording.sources, now, *what) if resume else _parts_in(out, now) as (directory, now),
+    ):
+        every = EVERY if resume else 0
+        whole = (of, tuple(paths), tuple(feedback), suite, now, as_is, Path(directory), environment, alerts, every)
         jobs = [Job(number, *whole) for number in range(of)]
         runs = _run_here(jobs[0], progress) if of == 1 else _run_apart(jobs, progress)
         run = Run(suite, environment)
@@ -107,7 +120,7 @@ def replay_files(
         if alerts:
             summary["alerts"] = back_test_parts(Path(directory), suite)
         for name in FILES.values():
-            _join(Path(directory), name, out)
+            _join(Path(directory), name, out, keep=resume)
         worst = Path(directory) / WORST
         worst.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in run.aggregates.worst.rows()))
         worst.replace(out / WORST)
@@ -134,13 +147,13 @@ def _made_directory(out: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _parts_in(out: Path) -> Iterator[str]:
+def _parts_in(out: Path, now: float) -> Iterator[tuple[str, float]]:
     try:
         parts = TemporaryDirectory(dir=out, prefix=".parts-")
     except OSError as error:
         raise _unwritable(out, error) from None
     with parts as directory:
-        yield directory
+        yield directory, now
 
 
 def _unwritable(out: Path, error: OSError) -> TurnsignalError:
@@ -153,20 +166,48 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
     The bytes of the files are told to `progress` twice: half when they are read, half when they are scored.
     """
     recording = Recording(job.paths, lambda size: progress(size // 2), job.feedback)
+    checkpoints = ReplayCheckpoints(job.directory, job.every) if job.every else None
+    begun = checkpoints.read(job.number) if checkpoints is not None else None
+    if begun is not None and begun.done:
+        progress(recording.size)
+        return begun.packed.runs
     indexer = Indexer(job.now, lambda shard: shard % job.of == job.number, recording.mend)
     with kept_memory(), hosted(job.suite) as suite, ReplayFiles(job.directory, recording, job.alerts) as parts:
         lines: Iterable[Line] = recording.index(indexer)
         if not job.as_is:
             lines = parts.enter_context(recording.in_order(indexer, MEMORY // job.of)).placed()
         replay = Replay(suite, job.environment, indexer)
-        for processor, outputs in replay.feed(lines):
+        if begun is not None:
+            replay.unpack(begun.packed)
+            parts.cut(begun.files)
+        taken = _Taken(lines, begun.taken if begun is not None else 0)
+        noted = taken.count
+        for processor, outputs in replay.feed(taken):
             parts.write(processor, outputs)
+            if checkpoints is not None and taken.count - noted >= checkpoints.every:
+                checkpoints.write(job.number, ReplayCheckpoint(taken.count, replay.pack(), parts.flush()))
+                noted = taken.count
         for processor, outputs in replay.finish(indexer.end):
             parts.write(processor, outputs)
-    if recording.assumed and job.number == 0:  # every process reads all lines
-        (job.directory / _ASSUMED).write_bytes(orjson.dumps(recording.assumed, option=orjson.OPT_SORT_KEYS))
+        if recording.assumed and job.number == 0:  # every process reads all lines
+            (job.directory / _ASSUMED).write_bytes(orjson.dumps(recording.assumed, option=orjson.OPT_SORT_KEYS))
+        if checkpoints is not None:
+            checkpoints.finish(job.number, replay.runs, parts.flush())
     progress(recording.size - recording.size // 2)
     return replay.runs
+
+
+class _Taken:
+    """Lines, counted as they are taken. skipped: so many from the first on are passed over."""
+
+    def __init__(self, lines: Iterable[Line], skipped: int) -> None:
+        self._lines = islice(lines, skipped, None)
+        self.count = skipped
+
+    def __iter__(self) -> Iterator[Line]:
+        for line in self._lines:
+            self.count += 1
+            yield line
 
 
 class ReplayFiles(ExitStack):
@@ -192,12 +233,36 @@ class ReplayFiles(ExitStack):
                 lines.append(b"")
                 self._open(processor, self._names[topic]).write(b"\n".join(lines))
 
-    def _open(self, processor: int, name: str) -> IO[bytes]:
+    def flush(self) -> dict[tuple[int, str], int]:
+        """Write out what was written, and return how long each file is: (shard, name) → bytes."""
+        for file in self._files.values():
+            file.flush()
+        return {part: file.tell() for part, file in self._files.items()}
+
+    def cut(self, lengths: Mapping[tuple[int, str], int]) -> None:
+        """Go on with files as they were at a `flush`; call before the first `write`.
+
+        Raises ConfigError when they hold less than that.
+        """
+        for part, length in lengths.items():
+            try:
+                file = self._open(*part, mode="r+b")
+                size = file.seek(0, os.SEEK_END)
+            except FileNotFoundError:
+                size = -1
+            if size < length:
+                msg = (
+                    f"{self._directory}: expected {length} bytes of {part[1]} of shard {part[0]}, got {max(size, 0)}; "
+                )
+                raise ConfigError(msg + "delete the directory to begin anew")
+            file.truncate(length)
+            file.seek(length)
+
+    def _open(self, processor: int, name: str, mode: str = "wb") -> IO[bytes]:
         file = self._files.get((processor, name))
         if file is None:
-            file = self._files[processor, name] = self.enter_context(
-                (self._directory / f"{processor:02d}-{name}").open("wb")
-            )
+            path = self._directory / f"{processor:02d}-{name}"
+            file = self._files[processor, name] = self.enter_context(cast("IO[bytes]", path.open(mode)))
         return file
 
     def _encode(self, output: OutputRecord) -> bytes:
@@ -239,14 +304,15 @@ def _count_reasons(refused: Path) -> Counter[str]:
         return Counter(orjson.loads(row)["reason"] for row in rows)
 
 
-def _join(directory: Path, name: str, out: Path) -> None:
-    """Put the shards' files together, in the order of the shards, under their final name."""
+def _join(directory: Path, name: str, out: Path, *, keep: bool) -> None:
+    """Put the shards' files together, in the order of the shards, under their final name; keep: leave them there."""
     whole = directory / name
     with whole.open("wb") as file:
         for part in sorted(directory.glob(f"[0-9][0-9]-{name}")):
             with part.open("rb") as rows:
                 shutil.copyfileobj(rows, file, 1 << 20)
-            part.unlink()
+            if not keep:
+                part.unlink()
     whole.replace(out / name)
 
 
@@ -328,6 +394,7 @@ def _next_answer(answers: Any, processes: Sequence[Any], left: set[int]) -> tupl
 
 def _child(job: Job, answers: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends us
+    Thread(target=_end_with_parent, daemon=True).start()
     try:
         runs = work_through(job, lambda size: answers.put((job.number, size)))
     except TurnsignalError as error:
@@ -337,3 +404,11 @@ def _child(job: Job, answers: Any) -> None:
     answers.close()
     answers.join_thread()
     sys.stdout.flush()
+
+
+def _end_with_parent() -> None:
+    """End this process when the parent is gone, which nobody else would do after a kill."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -6,7 +6,8 @@ stored state goes on; exchanges come again from the committed position.
 
 Order: the position is the lowest undecided offset, and the decided ones above it stand in the state, so one call that
 hangs holds up nobody. Money: a call is named with its greatest price before it is sent. What was in flight at a kill
-counts as spent, since it may have been; an exchange that was in flight at three kills is not asked about again.
+counts as spent, since it may have been; an exchange that was in flight at three kills is not asked about again. A
+pacer thins what is asked, so that the money lasts the day; the probability stands on the verdict.
 """
 
 from collections import OrderedDict
@@ -22,9 +23,10 @@ from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
+from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.sampling import is_sampled
-from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
+from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
 
 VERSION = 1
@@ -67,7 +69,10 @@ class DocketBatch(NamedTuple):
 
 
 class _Stored(msgspec.Struct, array_like=True):
-    """What is stored: decided: (offset, judges as bits); named: (offset, judge, attempt, greatest price)."""
+    """What is stored: decided: (offset, judges as bits); named: (offset, judge, attempt, greatest price).
+
+    pace: of the pacer, left out by dockets that had none.
+    """
 
     version: int
     position: int
@@ -76,6 +81,7 @@ class _Stored(msgspec.Struct, array_like=True):
     judges: list[str]
     decided: list[tuple[int, int]]
     named: list[tuple[int, str, int, int]]
+    pace: list[float] = []
 
 
 class _Question(NamedTuple):
@@ -87,11 +93,15 @@ class _Question(NamedTuple):
 
 @dataclass(slots=True)
 class _Held:
-    """One exchange from the lowest undecided one on. exchange: None once decided; decided: digests of judges."""
+    """One exchange from the lowest undecided one on.
+
+    exchange: None once decided; decided: digests of judges; part: of what judges are asked about, when it came.
+    """
 
     exchange: ExchangeRecord | None
     written: float
     size: int
+    part: float = 1.0
     decided: set[str] = field(default_factory=set)
 
 
@@ -115,6 +125,7 @@ class Docket:
         self._max_age = max_age
         self._most_held = most_held
         self._purse = Purse(budget)
+        self._pacer = BudgetPacer(budget)
         self._day = 0
         self._position = self._next = position
         self._held: dict[int, _Held] = {}
@@ -153,6 +164,7 @@ class Docket:
             if held.exchange is not None:
                 continue
             held.exchange, held.written, held.size = record.exchange, record.written, record.size
+            held.part = self._pacer.part
             self._bytes += record.size
             for digest, judge in self._judges.items():
                 if digest not in held.decided:
@@ -165,6 +177,7 @@ class Docket:
         now: seconds since 1970; a clock that is set back does not begin an old day anew.
         """
         self._begin_day(now)
+        self._pacer.update(now, self._purse.spent, len(self._waiting) + len(self._in_flight))
         for question in list(self._waiting):
             held, judge = self._held[question.offset], self._judges[question.judge]
             assert held.exchange is not None, "what waits is held"
@@ -195,6 +208,7 @@ class Docket:
             return  # named by a docket before this one, which counts it as lost
         del self._in_flight[question]
         self._purse.settle(call.most, cost)
+        self._pacer.on_decided(cost)
         if verdict.unscored is None:
             self._remember(_same(call.judge, call.material), verdict)
         self._decide(question, verdict)
@@ -210,6 +224,7 @@ class Docket:
             [(offset, self._bits(held)) for offset, held in self._held.items() if held.decided],
             [(*question, call.attempt, call.most) for question, call in self._in_flight.items()]
             + [(*question, n, 0) for question, n in self._lost.items() if question not in self._in_flight],
+            self._pacer.dump(),
         )
         changes = self._changes | {STATE: msgspec.msgpack.encode(stored)}
         batch = DocketBatch(self._verdicts, changes, self._position, self._calls)
@@ -228,9 +243,10 @@ class Docket:
         stored = msgspec.msgpack.decode(store[STATE], type=_Stored)
         self._position = self._next = stored.position
         self._day, self._purse.spent = stored.day, stored.spent
+        self._pacer = BudgetPacer(self._purse.limit, stored.pace)
         for offset, bits in stored.decided:
             decided = {digest for n, digest in enumerate(stored.judges) if bits >> n & 1}
-            self._held[offset] = _Held(None, 0.0, 0, decided)
+            self._held[offset] = _Held(None, 0.0, 0, decided=decided)
         for offset, digest, attempt, most in stored.named:
             self._purse.spent += most
             self._lost[_Question(offset, digest)] = attempt
@@ -242,6 +258,11 @@ class Docket:
         elif not is_sampled(exchange.conversation_id.encode(), judge.part.share):
             detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail))
+        elif not self._is_paid_for(question, judge, exchange):
+            detail = (
+                f"the day's budget pays for {self._held[question.offset].part:.1%} of what this judge is asked about"
+            )
+            self._decide(question, make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail))
         elif self._lost.get(question, 0) >= ATTEMPTS:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
@@ -249,6 +270,7 @@ class Docket:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
             except NothingToJudge as error:
+                self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
             known = self._cache.get(_same(judge, material))
@@ -257,9 +279,17 @@ class Docket:
                 return
             verdict = make_verdict(exchange, judge, known)
             verdict.cached, verdict.cut = True, [*material.cut]
+            self._pacer.on_decided(0)
             self._decide(question, verdict)
 
+    def _is_paid_for(self, question: _Question, judge: Judge, exchange: ExchangeRecord) -> bool:
+        """Count a question, and say whether its conversation is in the part that the day's budget pays for."""
+        self._pacer.on_eligible()
+        part = self._held[question.offset].part
+        return part >= 1 or is_sampled(exchange.conversation_id.encode(), inclusion(exchange, judge) * part)
+
     def _decide(self, question: _Question, verdict: Verdict) -> None:
+        verdict.inclusion *= self._held[question.offset].part
         self._waiting.pop(question, None)
         self._lost.pop(question, None)
         self._verdicts.append(verdict)

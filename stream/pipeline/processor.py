@@ -94,7 +94,7 @@ class PartitionProcessor:
         self._redaction = suite.redaction
         about = (topic, partition, suite.fingerprint, thresholds(suite), full_letters, environment)
         self._new_output = partial(BatchOutput, *about)
-        self._agenda = Agenda()
+        self.agenda = Agenda()
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
         self._output, self._allowance = self._new_output(), Allowance(None)
@@ -108,7 +108,7 @@ class PartitionProcessor:
         for key, value in self.store.items():
             due, clock, offset = peek(value)
             self.clock.advance(clock)
-            self._agenda.put(key, due)
+            self.agenda.put(key, due)
             applied = max(applied, offset)
         return applied
 
@@ -286,7 +286,7 @@ class PartitionProcessor:
         reopened, state.closed = state.closed, False
         due = state.schedule(self._limits)
         if reopened:
-            self._agenda.put(key, due)
+            self.agenda.put(key, due)
             if state.closes:  # else nothing but feedback was there before
                 output.deltas.pairing["reopened"] += 1
         output.count_turn(turn, time, state.version_before(time), late=late)
@@ -328,14 +328,14 @@ class PartitionProcessor:
             output.add_feedback(key, self._feedback.on_feedback(key, state, reaction))
         due = state.schedule(self._limits)
         if known is None:
-            self._agenda.put(key, due)
+            self.agenda.put(key, due)
 
     def _current(self, key: bytes, time: float) -> Conversation:
         """Return the conversation of a turn of that event time; it is closed, or begun anew, if it was due before."""
         state = self._remembered(key, max(self.clock.time, time))
         if state is None:
             state = self._live[key] = Conversation()
-            self._agenda.put(key, time + self._limits.idle)
+            self.agenda.put(key, time + self._limits.idle)
         return state
 
     def _remembered(self, key: bytes, now: float) -> Conversation | None:
@@ -373,7 +373,7 @@ class PartitionProcessor:
 
     def _sweep(self, now: float) -> None:
         """Close what has been idle, forget what has been closed for long enough; a bounded number at a time."""
-        for count, key in enumerate(self._agenda.take(now, _SWEEP), 1):
+        for count, key in enumerate(self.agenda.take(now, _SWEEP), 1):
             self._punctuate_safely(key, now)
             if count >= _LEAST and self._allowance.is_over():
                 break
@@ -397,4 +397,4 @@ class PartitionProcessor:
         if state is None:
             self._live[key] = None
         else:
-            self._agenda.put(key, state.schedule(self._limits))
+            self.agenda.put(key, state.schedule(self._limits))

@@ -20,9 +20,11 @@ from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.pipeline.cited import score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
 from turnsignal.stream.pipeline.rank_scoring import RankScorer
+from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS, score_truth
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.records.scores import (
     CITED,
+    CITED_ARTICLE,
     CLARIFICATION_FREE,
     DANGLING,
     FOLLOW_UP,
@@ -107,6 +109,12 @@ class ResponseScorer:
         scored.scorers = part.scorers + instructed.scorers
         scored.values = part.values + instructed.values
         scored.unscored = part.unscored + instructed.unscored
+        if turn.truth is not None:
+            known = score_truth(turn, turn.truth, response.citations)
+            scored.scores = scored.scores + known.scores
+            scored.scorers += known.scorers
+            scored.values += known.values
+            scored.unscored += known.unscored
         return scored
 
     def _instructions(self, turn: Turn) -> InstructionScorer:
@@ -128,14 +136,14 @@ def scorer_names(suite: Suite) -> list[str]:
     """Return every scorer whose values come out of this suite, in the order of a row."""
     measures = [measure.name for measure in suite.parsed_measures]
     checks = [check.name for _, check in suite.parsed_checks]
-    return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, *FOLLOW_UPS]
+    return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, *FOLLOW_UPS, *TRUTH_SCORERS]
 
 
 def thresholds(suite: Suite) -> dict[str, float]:
     """Return from which value on a score is good, by scorer; not of those that are the better the lower they are."""
     limits = suite.thresholds
     lowest = {FOLLOW_UP: limits.follow_ups, FOLLOW_UP_PRECISION: limits.follow_ups, COMPLIANCE: limits.instructions}
-    lowest[CITED] = lowest[CLARIFICATION_FREE] = lowest[VOTE] = 1.0
+    lowest.update(dict.fromkeys((CITED, CLARIFICATION_FREE, VOTE, *TRUTH_SCORERS), 1.0))
     lowest.update((measure.name, limits.relevancy) for measure in suite.parsed_measures)
     lowest.update((check.name, 1.0) for _, check in suite.parsed_checks)
     return lowest
@@ -167,6 +175,8 @@ def describe_scorers(suite: Suite) -> list[ScorerFacts]:
         **dict.fromkeys((WASTED, CITED, DANGLING), "citation"),
         **dict.fromkeys([*(check.name for _, check in suite.parsed_checks), COMPLIANCE], "instructions"),
         **dict.fromkeys(FOLLOW_UPS, "follow_up"),
+        **dict.fromkeys(TRUTH_SCORERS, "other"),
+        CITED_ARTICLE: "citation",
         VOTE: "other",
     }
     good_from = thresholds(suite)

@@ -266,6 +266,10 @@ class Aggregates:
             "position_bias": self.swaps.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 
+    def attach(self, suite: Suite) -> None:
+        """Give back the suite, which is not pickled; call before more is taken in."""
+        self._suite = suite
+
     def __getstate__(self) -> dict[str, Any]:
         """Leave the suite behind: only what was counted goes to another process."""
         return {name: value for name, value in self.__dict__.items() if name != "_suite"}

@@ -703,7 +703,7 @@ def test_what_is_due_is_forgotten_with_its_conversation() -> None:
     play(processor, records([Turn("user", "z", 9_000_000, conversation="z")]))
     play(processor, records([Turn("user", "z2", 9_000_001, conversation="z")]))
     assert set(processor.store) == {b"z"}
-    assert sum(len(bucket) for bucket in processor._agenda._due.values()) == 1
+    assert sum(len(bucket) for bucket in processor.agenda._due.values()) == 1
 
 
 def test_more_conversations_than_one_sweep_takes_are_closed_over_several_batches() -> None:

@@ -1,0 +1,150 @@
+"""Stages: at which step an answer first went wrong: routing, retrieval, chunks, generation or format.
+
+Each stage is judged only where those before it were right (S1's gate): an answer out of the wrong documents says
+nothing about the model. What is not known is passed over, neither right nor wrong. Labels decide where there are any;
+else the diagnosis does: retrieval by the ranking of what was cited, generation by the follow-up, format by the checks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from turnsignal.stream.diagnosis import Level
+from turnsignal.stream.records.turns import Document, Truth
+from turnsignal.stream.truth.documents import match_documents
+from turnsignal.stream.truth.passages import coverage
+
+CUTOFF = 5  #: ranks within which a labelled document has to be
+ENOUGH = 0.5  #: share of labelled documents, of those that fit into so many ranks, or of labelled chunks
+
+
+class Stage(StrEnum):
+    """Name a step of an answer, in their order."""
+
+    ROUTING = "routing"  #: were the right agents asked?
+    RETRIEVAL = "retrieval"  #: did the right documents come, and high enough?
+    CHUNKS = "chunks"  #: do the documents hold the passages that matter?
+    GENERATION = "generation"  #: does the answer help?
+    FORMAT = "format"  #: does it keep the instructions?
+
+
+class Basis(StrEnum):
+    """Say how it is known whether a stage was right."""
+
+    TRUTH = "truth"  #: by labels, or by a judge that has read them
+    DIAGNOSIS = "diagnosis"  #: by what was cited, what the user said next, and which checks the answer fails
+
+
+class StageFinding(NamedTuple):
+    """Whether a stage was right, and how that is known."""
+
+    is_right: bool
+    basis: Basis
+
+
+class Signals(NamedTuple):
+    """What is known of an answer without labels; all of them unknown where nothing was scored.
+
+    relevancy, follow_ups, instructions: as the diagnosis has them; failed: it is empty, an error or a refusal;
+    approved: what people or a judge with a reference say of it, None where nobody does.
+    """
+
+    relevancy: Level = Level.UNKNOWN
+    follow_ups: Level = Level.UNKNOWN
+    instructions: Level = Level.UNKNOWN
+    failed: bool = False
+    approved: bool | None = None
+
+
+class Produced(NamedTuple):
+    """What the system did for one answer.
+
+    routed_to: agents that were asked, None where that was not recorded; documents: those retrieved, in their order;
+    cited: ids of those that the answer cites, None where that was not read.
+    """
+
+    routed_to: Sequence[str] | None = None
+    documents: Sequence[Document] = ()
+    cited: Sequence[str] | None = None
+
+
+Findings = Mapping[Stage, StageFinding]
+
+
+def first_failing(findings: Findings) -> Stage | None:
+    """Return the first stage that was wrong, None where none was.
+
+    findings: of the stages of which anything is known.
+
+    >>> wrong = StageFinding(False, Basis.TRUTH)
+    >>> first_failing({Stage.FORMAT: wrong, Stage.RETRIEVAL: wrong}).value
+    'retrieval'
+    """
+    return next((stage for stage in Stage if stage in findings and not findings[stage].is_right), None)
+
+
+def judged_stages(findings: Findings) -> Iterator[tuple[Stage, StageFinding]]:
+    """Give the stages that are judged: all that are known, up to the first one that was wrong."""
+    for stage in Stage:
+        if (finding := findings.get(stage)) is not None:
+            yield stage, finding
+            if not finding.is_right:
+                return
+
+
+def find_stages(
+    truth: Truth | None, produced: Produced, signals: Signals, cutoff: int = CUTOFF
+) -> dict[Stage, StageFinding]:
+    """Say of each stage whether it was right; stages of which nothing is known are left out.
+
+    truth: labels of the question or of the answer, None where it has none; cutoff: ranks within which labelled
+    documents have to be.
+    """
+    right = _by_truth(truth, produced, cutoff) if truth is not None else {}
+    findings = {stage: StageFinding(is_right, Basis.TRUTH) for stage, is_right in right.items()}
+    if signals.approved is not None:
+        findings[Stage.GENERATION] = StageFinding(signals.approved, Basis.TRUTH)
+    for stage, is_right in _by_diagnosis(signals).items():
+        known = findings.get(stage)
+        # A citation says less of an answer than its reader does.
+        if known is None or (stage is Stage.GENERATION and signals.approved is None):
+            findings[stage] = StageFinding(is_right, Basis.DIAGNOSIS)
+    return findings
+
+
+def _by_truth(truth: Truth, produced: Produced, cutoff: int) -> dict[Stage, bool]:
+    right: dict[Stage, bool] = {}
+    if truth.agents is not None and produced.routed_to is not None:
+        right[Stage.ROUTING] = agents_of(truth.agents) == agents_of(produced.routed_to)
+    if truth.doc_ids or truth.chunks:
+        top = top_documents(produced.documents, cutoff)
+        if truth.doc_ids:
+            matched = match_documents(truth.doc_ids, truth.chunks or (), produced.documents)
+            attainable = min(cutoff, len(set(truth.doc_ids)))
+            right[Stage.RETRIEVAL] = matched.retrieved(top) >= ENOUGH * attainable
+            if produced.cited:
+                right[Stage.GENERATION] = not matched.labels.keys().isdisjoint(produced.cited)
+        texts = [document.text for document in top if document.text]
+        if truth.chunks and texts:
+            right[Stage.CHUNKS] = coverage(truth.chunks, texts) >= ENOUGH
+    return right
+
+
+def _by_diagnosis(signals: Signals) -> dict[Stage, bool]:
+    levels = {
+        Stage.RETRIEVAL: signals.relevancy,
+        Stage.GENERATION: Level.LOW if signals.failed else signals.follow_ups,
+        Stage.FORMAT: signals.instructions,
+    }
+    return {stage: level is Level.HIGH for stage, level in levels.items() if level is not Level.UNKNOWN}
+
+
+def agents_of(labels: Sequence[str]) -> frozenset[str]:
+    """Return labels as they are compared: in small letters, each once, whatever their order."""
+    return frozenset(name for label in labels if (name := label.strip().lower()))
+
+
+def top_documents(documents: Sequence[Document], cutoff: int) -> list[Document]:
+    """Return the documents of the first ranks, in their order; who has no rank stands where it is in the list."""
+    ranked = [(document.rank or place, place) for place, document in enumerate(documents, 1)]
+    return [documents[place - 1] for _, place in sorted(ranked)[:cutoff]]

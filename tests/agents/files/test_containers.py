@@ -1,0 +1,41 @@
+"""Records of a JSON array, and whatever stands between them."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turnsignal.agents.files import blocks
+from turnsignal.agents.files.containers import Kind, read_items
+
+SCALARS = st.one_of(st.none(), st.integers(0, 99), st.text('a]}[{"\\,', max_size=4))
+VALUES = st.one_of(st.dictionaries(st.text("k", min_size=1, max_size=2), SCALARS, max_size=2), SCALARS)
+
+
+def read(path: Path) -> list[bytes]:
+    return [item.value for item in read_items(path, Kind.ARRAY) if isinstance(item.value, bytes)]
+
+
+@settings(max_examples=30)
+@given(st.lists(VALUES, max_size=6), st.integers(1, 9))
+def test_every_object_is_a_record_and_nothing_beside_them_is_passed_over_in_silence(
+    tmp_path_factory: pytest.TempPathFactory, values: list[object], block: int
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "array.json"
+    path.write_bytes(orjson.dumps(values))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK", block)
+        items = read(path)
+    objects = [value for value in values if isinstance(value, dict)]
+    assert [orjson.loads(item) for item in items if item.startswith(b"{")] == objects
+    between = b"".join(item for item in items if not item.startswith(b"{"))
+    for value in values:
+        assert isinstance(value, dict) or orjson.dumps(value).strip(b'"') in between.replace(b'""', b'"')
+
+
+def test_what_stands_behind_the_last_object_of_one_line_is_told(tmp_path: Path) -> None:
+    (tmp_path / "array.json").write_bytes(b'[{"a":1},{"b":2}, 5, "x"]')
+    assert read(tmp_path / "array.json") == [b'{"a":1}', b'{"b":2}', b'5, "x"']
