@@ -137,10 +137,13 @@ class TransactionWriter:
                 return
 
     def start_again(self) -> None:
-        """Abort what was refused, and start; the broker lets the new producer in at once then, else after 0.5 s."""
+        """Abort what was refused, and start; the broker lets the new producer in at once then, else after 0.5 s.
+
+        The abort has all the time that there is: what was left of it would fence the new producer.
+        """
         if self.transactional:
             with suppress(KafkaException):  # what hangs cannot be aborted
-                self._producer.abort_transaction(_GLANCE)
+                self._producer.abort_transaction(self._deadline)
         self.start()
 
     def write(
