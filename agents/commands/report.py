@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from turnsignal.agents.commands.options import FILE, JSON, open_console, print_json
+from turnsignal.agents.commands.options import FILE, FILES, JSON, SUITE, open_console, print_json, shown_progress
 from turnsignal.stream.errors import TurnsignalError
 
 _REMOVE = "--remove"
@@ -29,10 +29,15 @@ class _SeveralToRemove(click.Command):
 
 @click.command(
     cls=_SeveralToRemove,
-    epilog="Example: turnsignal report --gt gt.json --pred pred.json --outdir results --remove unknown",
+    epilog="Examples: turnsignal report out/a --turns turns.jsonl.gz --html report.html\n\n"
+    "turnsignal report --gt gt.json --pred pred.json --outdir results --remove unknown",
 )
-@click.option("--gt", type=FILE, required=True, help="Ground truth: the agents that each query belongs to, by id.")
-@click.option("--pred", type=FILE, required=True, help="Predictions: the agents that each was sent to, by id.")
+@click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)
+@click.option("--turns", type=FILES, multiple=True, help="Turns that were replayed; repeatable.  [those it names]")
+@click.option("--suite", type=SUITE, help="The suite of the replay, for its thresholds.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page that needs nothing else.")
+@click.option("--gt", type=FILE, help="Ground truth: the agents that each query belongs to, by id.")
+@click.option("--pred", type=FILE, help="Predictions: the agents that each was sent to, by id.")
 @click.option(
     "--outdir",
     type=click.Path(path_type=Path, file_okay=False),
@@ -44,9 +49,23 @@ class _SeveralToRemove(click.Command):
 @click.option("--queries", type=FILE, multiple=True, help="More about the queries, by id; repeatable.")
 @JSON
 def report(
-    *, gt: Path, pred: Path, outdir: Path, remove: tuple[str, ...], queries: tuple[Path, ...], as_json: bool
+    *,
+    directory: Path | None,
+    turns: tuple[Path, ...],
+    suite: Path | None,
+    html: Path | None,
+    gt: Path | None,
+    pred: Path | None,
+    outdir: Path,
+    remove: tuple[str, ...],
+    queries: tuple[Path, ...],
+    as_json: bool,
 ) -> None:
-    """Say how well queries are routed to agents, which errors there are, and what mending each would gain.
+    """Say which stage of the answers to mend first, or how well queries are routed to agents.
+
+    With a DIRECTORY that `replay --out` wrote: at which stage answers first fail (routing, retrieval, chunks,
+    generation, format), what mending each would gain, and since which version, by the labels that turns carry
+    (`truth`), else by the diagnosis. With --gt and --pred: routing alone, from files of labels.
 
     \b
     gt.json, pred.json   [{"id": "1", "labels": ["billing", "search"]}, …]; labels also as "billing, search" or null
@@ -57,6 +76,49 @@ def report(
     of "Hierarchical Waterfall Evaluation" does, and routing.json: figures that count labels which only predictions
     have, too, errors by kind of query and by combination of agents, words that go with them, and gains.
     """
+    if directory is not None:
+        if gt is not None or pred is not None:
+            raise click.UsageError("expected a directory of a replay, or --gt and --pred; got both")
+        _report_traffic(directory, turns, suite, html, as_json=as_json)
+        return
+    if gt is None or pred is None:
+        raise click.UsageError("expected a directory that `replay --out` wrote, or --gt and --pred")
+    _report_routing(gt, pred, outdir, remove, queries, as_json=as_json)
+
+
+def _report_traffic(
+    directory: Path, turns: tuple[Path, ...], suite: Path | None, html: Path | None, *, as_json: bool
+) -> None:
+    import os
+
+    from turnsignal.agents.files.redacting import suite_in_force
+    from turnsignal.agents.files.reporting import report_traffic
+    from turnsignal.agents.files.result import read_result
+    from turnsignal.agents.report.tables import print_lines
+    from turnsignal.agents.report.traffic import format_traffic
+
+    result = read_result(directory)
+    chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)
+    size = sum(path.stat().st_size for path in turns if path.is_file())
+    with shown_progress("reading turns", size) as (_, reading, _sending):
+        made = report_traffic(result, turns, chosen, progress=reading).as_json()
+    if (ran := result.summary["suite"]["fingerprint"]) != chosen.fingerprint:
+        made["notes"].append(f"The replay ran under another suite ({ran}): give it with --suite, for its thresholds.")
+    if html is not None:
+        from turnsignal.agents.report.page import page
+
+        _write(html, page(made))
+    if as_json:
+        print_json(made)
+    else:
+        print_lines(open_console(), format_traffic(made))
+    if html is not None:
+        click.echo(f"Page: {html}", err=as_json)
+
+
+def _report_routing(
+    gt: Path, pred: Path, outdir: Path, remove: tuple[str, ...], queries: tuple[Path, ...], *, as_json: bool
+) -> None:
     from turnsignal.agents.files.labelled import describe_queries, read_labelled
     from turnsignal.agents.report.routing import format_routing
     from turnsignal.agents.report.tables import print_lines
@@ -76,7 +138,7 @@ def report(
     if queries and not described:
         notes.append("No query of the ground truth is described by the files of --queries: are the ids the same?")
     made = report_routing(routing, notes)
-    _write(outdir, routing, made)
+    _write_results(outdir, routing, made)
     if as_json:
         print_json(made)
     else:
@@ -84,7 +146,7 @@ def report(
     click.echo(f"Metrics and report saved to: {outdir}", err=as_json)
 
 
-def _write(outdir: Path, routing: Any, made: dict[str, Any]) -> None:
+def _write_results(outdir: Path, routing: Any, made: dict[str, Any]) -> None:
     import json
 
     from turnsignal.agents.report.routing import write_analysis
@@ -97,9 +159,13 @@ def _write(outdir: Path, routing: Any, made: dict[str, Any]) -> None:
         "routing.json": json.dumps(made, indent=2, ensure_ascii=False) + "\n",
     }
     for name, text in files.items():
-        try:
-            outdir.mkdir(parents=True, exist_ok=True)
-            (outdir / name).write_text(text, encoding="utf-8", newline="\n")
-        except OSError as error:
-            msg = f"{outdir / name}: expected a file that can be written, got: {error.strerror}"
-            raise TurnsignalError(msg) from None
+        _write(outdir / name, text)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        msg = f"{path}: expected a file that can be written, got: {error.strerror}"
+        raise TurnsignalError(msg) from None

@@ -1,0 +1,84 @@
+"""Reporting: the rows that a replay wrote, and the turns that it read, put together."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from turnsignal.agents.files.importing import Imported
+from turnsignal.agents.files.reading import SORT_BYTES, Recording
+from turnsignal.agents.files.recognising import HowToRead, read_how
+from turnsignal.agents.files.replaying import FILES
+from turnsignal.agents.files.result import ReplayResult
+from turnsignal.agents.process.memory import kept_memory
+from turnsignal.stream.errors import Refused, TurnsignalError
+from turnsignal.stream.pipeline.scoring import relevancy_name
+from turnsignal.stream.records.turns import decode_turn
+from turnsignal.stream.records.wire import SCORES
+from turnsignal.stream.redaction import Redaction
+from turnsignal.stream.replay import Indexer
+from turnsignal.stream.reports.row_signals import RowSignals
+from turnsignal.stream.reports.traffic_report import TrafficReport
+from turnsignal.stream.suite import Suite
+
+
+def report_traffic(
+    result: ReplayResult,
+    turns: Sequence[Path],
+    suite: Suite,
+    how: HowToRead | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+    say: Callable[[str], None] = lambda _: None,
+) -> TrafficReport:
+    """Read what a replay wrote, and the turns behind it.
+
+    turns: files of them, none for those that the replay names; suite: the one it ran under; progress: told how many
+    bytes of turns were read, in steps. Raises TurnsignalError when none of the turns is one of the replay's.
+    """
+    signals = RowSignals(relevancy_name(suite), suite.thresholds.model_dump(), result.summary["environment"])
+    _read_rows(result.directory / FILES[SCORES], signals)
+    report = TrafficReport(suite, signals)
+    read_as = result.summary.get("read_as") or {}
+    if how is None:
+        mapping = read_as.get("mapping")
+        how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
+    paths = list(turns) or [Path(name) for name in read_as.get("files") or result.summary["files"]]
+    with kept_memory(), Imported(paths, how, say=say) as imported:
+        _read_turns(Recording(imported.sources, progress), report, suite.redaction)
+    if not len(report.answers):
+        names = ", ".join(map(str, paths))
+        msg = f"{names}: expected turns that {result.directory} has scored, got none; are they of another recording?"
+        raise TurnsignalError(msg)
+    return report
+
+
+def _read_rows(path: Path, signals: RowSignals) -> None:
+    try:
+        with path.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    signals.add(line)
+                except msgspec.MsgspecError as error:
+                    msg = f"{path}, line {number}: expected a row that `turnsignal replay` wrote, got: {error}"
+                    raise TurnsignalError(msg) from None
+    except OSError as error:
+        msg = f"{path}: expected rows that `turnsignal replay` wrote, got: {error.strerror}"
+        raise TurnsignalError(msg) from None
+
+
+def _read_turns(recording: Recording, report: TrafficReport, redaction: Redaction | None) -> None:
+    """Take in every turn by event time; what the replay set aside is passed over here, too."""
+    counts: Counter[str] = Counter()
+    indexer = Indexer(time.time(), mend=recording.mend)
+    with recording.in_order(indexer, SORT_BYTES) as lines:
+        for line in lines.placed():
+            try:
+                turn = decode_turn(line.value, line.key)
+            except Refused:
+                report.unread += 1
+                continue
+            if redaction is not None:
+                redaction.apply(turn, counts)
+            report.add(turn)

@@ -1,0 +1,47 @@
+"""The page of `turnsignal report`: one HTML file, with everything in it, to read and to send to somebody.
+
+Sentences first, then pictures (SVG), then tables. Names and texts come from strangers: the template escapes all of
+them, control characters are made visible, and the page forbids itself scripts, and to fetch anything.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from turnsignal.agents.report.escaping import plain
+from turnsignal.agents.report.tables import write_number
+from turnsignal.stream.reports.waterfall_text import MEANINGS
+
+_WIDE = 600  #: length of a bar that stands for all answers
+
+
+def page(report: Mapping[str, Any]) -> str:
+    """Return the page of a traffic report, as `TrafficReport.as_json` has it."""
+    environment = Environment(
+        loader=PackageLoader("turnsignal.agents.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"plain": plain, "number": _number, "signed": write_number, "share": _share, "wide": _wide}
+    meanings = {stage.value: meaning for stage, meaning in MEANINGS.items()}
+    return environment.get_template("page.html.j2").render(report=report, meanings=meanings)
+
+
+def _number(value: float) -> str:
+    return f"{value:,}"
+
+
+def _share(interval: Mapping[str, Any] | None, bounds: bool = False) -> str:
+    """Write a share as a percentage, or both ends of its interval."""
+    if interval is None:
+        return ""
+    if bounds:
+        return f"{interval['low']:.1%} to {interval['high']:.1%}"
+    return f"{interval['value']:.1%}"
+
+
+def _wide(share: float) -> str:
+    return f"{share * _WIDE:.1f}"

@@ -1,0 +1,73 @@
+"""What a traffic report says on the terminal: sentences, the waterfall, and what stands behind it."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rich.console import RenderableType
+from rich.table import Column
+from rich.text import Text
+
+from turnsignal.agents.report.escaping import plain
+from turnsignal.agents.report.tables import add, fold, make_table, number, write_number
+from turnsignal.stream.statistics.claims import SAME
+
+_NAME = 60  # characters of a name
+
+
+def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Give the sentences, the stages of all answers and of each version, and the labelled figures."""
+    for number_, sentence in enumerate(report["says"]):
+        yield Text(plain(sentence, 400), style="" if number_ else "bold")
+    for note in report["notes"]:
+        yield Text(plain(note, 400), style="dim")
+    if report["waterfall"] is not None:
+        yield _stages(report["waterfall"], report["known_by"])
+        yield Text(
+            "share: of all answers, those that fail there first; gain: more good answers if it were always right"
+        )
+    if report["compared"] is not None:
+        yield _compared(report["compared"])
+    if report["labelled"]["figures"]:
+        yield from _labelled(report["labelled"])
+
+
+def _stages(flow: Mapping[str, Any], known: Mapping[str, Any]) -> RenderableType:
+    columns = [number(name) for name in ("judged", "fail first", "share", "95 %", "of bad", "gain", "95 %")]
+    title = f"Where {flow['answers']:,} answers of {flow['conversations']:,} conversations fail"
+    table, drawn = make_table(fold("stage", width=12), *columns, Column("known by", no_wrap=True), title=title)
+    for stage in flow["stages"]:
+        by = known.get(stage["stage"], {})
+        names = ", ".join(name for name, n in by.items() if n)
+        figures = [f"{stage['judged']:,}", f"{stage['failed']:,}", *_share(stage["share"])]
+        figures += [_share(stage["of_bad"])[0], *_share(stage["gain"])]
+        add(table, [stage["stage"], *(figures if stage["judged"] else [""] * len(figures)), names or "not known"])
+    return drawn
+
+
+def _compared(compared: Mapping[str, Any]) -> RenderableType:
+    after, before = (plain(compared[side], _NAME) for side in ("after", "before"))
+    columns = [number("difference"), number("95 %"), number("adjusted p"), Column("verdict", no_wrap=True)]
+    table, drawn = make_table(
+        fold("stage", width=12), *columns, title=f"{after} against {before}, of answers that reach a stage"
+    )
+    for change in compared["stages"]:
+        interval = f"{write_number(change['low'])} to {write_number(change['high'])}"
+        style = {SAME: "", "fails more": "red", "fails less": "green"}[change["verdict"]]
+        cells = [change["stage"], write_number(change["value"]), interval, f"{change['adjusted']:.3g}"]
+        add(table, [*cells, Text(change["verdict"], style=style)])
+    return drawn
+
+
+def _labelled(labelled: Mapping[str, Any]) -> Iterator[RenderableType]:
+    table, drawn = make_table(fold("labelled", width=24), number("answers"), number("mean"), number("95 %"))
+    for name, figure in labelled["figures"].items():
+        add(table, [name, f"{figure['answers']:,}", f"{figure['value']:.3f}", _share(figure)[1]])
+    yield drawn
+    for name, means in labelled["structure"].items():
+        yield Text(f"{name}: {means['answers']:.1f} in answers, {means['references']:.1f} in references")
+
+
+def _share(interval: Mapping[str, Any] | None) -> tuple[str, str]:
+    if interval is None:
+        return "", ""
+    return f"{interval['value']:.3f}", f"{interval['low']:.3f} to {interval['high']:.3f}"

@@ -1,0 +1,145 @@
+"""Answers: which stages of each were right, in columns of a few bytes an answer, and sums of them by conversation.
+
+Turns of a conversation are alike, so every interval is taken over conversations; what is kept is enough to sum by them
+at the end, however the conversations of a recording are mixed.
+"""
+
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from turnsignal.stream.statistics.intervals import Clusters
+from turnsignal.stream.truth.stages import Findings, Stage, judged_stages
+
+UNKNOWN, PASSED, FAILED = range(3)
+MOST_NAMES = 1_000  #: of one kind, such as versions; those beyond share one
+OTHERS = "(others)"
+
+Column = npt.NDArray[np.float64]
+Chosen = npt.NDArray[np.bool_]
+
+
+class Names:
+    """Names by number, in the order in which they came, and at most so many."""
+
+    def __init__(self, most: int = MOST_NAMES) -> None:
+        self.all: list[str] = []
+        self.left_out = 0
+        self._numbers: dict[str, int] = {}
+        self._most = most
+
+    def number(self, name: str) -> int:
+        """Return the number of a name; those beyond the most share the last one."""
+        number = self._numbers.get(name)
+        if number is None:
+            if len(self.all) >= self._most:
+                self.left_out += 1
+                name = OTHERS
+                if name in self._numbers:
+                    return self._numbers[name]
+            number = self._numbers[name] = len(self.all)
+            self.all.append(name)
+        return number
+
+
+class Answers:
+    """Answers with what came of their stages.
+
+    conversations, versions: names by number; by: (stage, basis) → answers that were judged so.
+    """
+
+    def __init__(self) -> None:
+        self.conversations: list[str] = []
+        self.versions = Names()
+        self.bases: dict[tuple[str, str], int] = {}
+        self._numbers: dict[str, int] = {}
+        self._conversation = array("I")
+        self._version = array("H")
+        self._outcome = array("B")
+
+    def __len__(self) -> int:
+        return len(self._outcome)
+
+    def add(self, conversation: str, version: str | None, findings: Findings) -> int:
+        """Take in one answer, and return its outcome as `outcomes` knows it."""
+        outcome = 0
+        for stage, finding in judged_stages(findings):
+            outcome += (PASSED if finding.is_right else FAILED) * _PLACES[stage]
+            basis = (stage.value, finding.basis.value)
+            self.bases[basis] = self.bases.get(basis, 0) + 1
+        self._conversation.append(self.number(conversation))
+        self._version.append(self.versions.number(version or "(no version)"))
+        self._outcome.append(outcome)
+        return outcome
+
+    def number(self, conversation: str) -> int:
+        """Return the number of a conversation."""
+        number = self._numbers.get(conversation)
+        if number is None:
+            number = self._numbers[conversation] = len(self.conversations)
+            self.conversations.append(conversation)
+        return number
+
+    def of_version(self, version: str | None = None) -> "StageTable":
+        """Return the stages of one version's answers, or of all."""
+        conversations = np.frombuffer(self._conversation, dtype=np.uint32).astype(np.int64)
+        outcomes = np.frombuffer(self._outcome, dtype=np.uint8)
+        if version is None:
+            return StageTable(conversations, outcomes)
+        chosen = np.frombuffer(self._version, dtype=np.uint16) == self.versions.number(version)
+        return StageTable(conversations[chosen], outcomes[chosen])
+
+
+class StageTable:
+    """Which stages passed and failed, one line an answer; conversations: the number of each answer's."""
+
+    def __init__(self, conversations: npt.NDArray[np.int64], outcomes: npt.NDArray[np.uint8]) -> None:
+        self.conversations = conversations
+        self._outcomes = outcomes
+
+    def __len__(self) -> int:
+        return len(self._outcomes)
+
+    def judged(self) -> Chosen:
+        """Return of which answers anything is known."""
+        return np.asarray(self._outcomes != 0)
+
+    def failed(self, stage: Stage) -> Chosen:
+        """Return the answers whose first failing stage it is."""
+        return np.asarray(self._outcomes // _PLACES[stage] % 3 == FAILED)
+
+    def passed(self, stage: Stage) -> Chosen:
+        """Return the answers that reached a stage which was right."""
+        return np.asarray(self._outcomes // _PLACES[stage] % 3 == PASSED)
+
+    def good(self) -> Chosen:
+        """Return the answers of which something is known, and nothing that was wrong."""
+        return np.asarray(self.judged() & ~np.isin(self._outcomes, _BAD))
+
+    def sums(self, columns: Iterable[Chosen]) -> npt.NDArray[np.float64]:
+        """Return how many answers each conversation has in each column: conversations × columns."""
+        used, places = np.unique(self.conversations, return_inverse=True)
+        return np.stack([np.bincount(places, weights=column, minlength=len(used)) for column in columns], axis=1)
+
+
+def is_good(outcome: int) -> bool:
+    """Say of an outcome whether something is known of it, and nothing that was wrong."""
+    return outcome != 0 and all(outcome // place % 3 != FAILED for place in _PLACES.values())
+
+
+def clusters(turns: Column, totals: Column) -> Clusters:
+    """Sum over conversations: how many values each has, and their totals."""
+    some = turns > 0
+    turns, totals = turns[some], totals[some]
+    means = totals / turns
+    sums = (turns.sum(), totals.sum(), turns @ turns, turns @ totals, totals @ totals, means.sum(), means @ means)
+    return Clusters(float(some.sum()), *map(float, sums))
+
+
+_PLACES = {stage: 3**place for place, stage in enumerate(Stage)}
+_BAD = np.array(
+    [code for code in range(3 ** len(_PLACES)) if any(code // place % 3 == FAILED for place in _PLACES.values())],
+    dtype=np.uint8,
+)

@@ -1,0 +1,121 @@
+"""The traffic report: what fails in a replay, at which stage, in which classes, and what mending it would gain."""
+
+from collections import OrderedDict
+from typing import Any
+
+from turnsignal.stream.citations.reader import citation_reader
+from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.records.turns import Truth, Turn
+from turnsignal.stream.reports.answers import Answers
+from turnsignal.stream.reports.labelled_figures import LabelledFigures
+from turnsignal.stream.reports.row_signals import RowSignals
+from turnsignal.stream.reports.waterfall import bases, compare_stages, newest_versions, waterfall
+from turnsignal.stream.reports.waterfall_text import describe_waterfall
+from turnsignal.stream.suite import Suite
+from turnsignal.stream.truth.stages import CUTOFF, Basis, Produced, Stage, find_stages
+
+_OPEN = 100_000  # conversations whose last question is remembered
+
+
+class TrafficReport:
+    """What a replay's rows and turns say together: `add` every turn in the order of time, then `as_json`."""
+
+    def __init__(self, suite: Suite, signals: RowSignals) -> None:
+        part = suite.citations
+        self.answers = Answers()
+        self.labelled = LabelledFigures(CUTOFF)
+        self.not_scored = 0
+        self.unread = 0
+        self.with_truth = 0
+        self._minimum = suite.aggregates.minimum_n
+        self._signals = signals
+        self._failures = Failures()
+        self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._asked: OrderedDict[str, Truth] = OrderedDict()
+
+    def add(self, turn: Turn) -> None:
+        """Take in one turn."""
+        if turn.role == "user":
+            self._hear(turn)
+        elif turn.role == "assistant":
+            self._take(turn)
+
+    def _hear(self, turn: Turn) -> None:
+        if turn.truth is not None:
+            self._asked[turn.conversation_id] = turn.truth
+            if len(self._asked) > _OPEN:
+                self._asked.popitem(last=False)
+        elif self._asked:
+            self._asked.pop(turn.conversation_id, None)
+
+    def _take(self, turn: Turn) -> None:
+        failed = self._failures.is_failing(turn.text)
+        signals = self._signals.get(turn.conversation_id, turn.turn_id, failed=failed)
+        if signals is None:
+            self.not_scored += 1
+            return
+        truth = turn.truth or self._asked.get(turn.conversation_id)
+        produced = Produced()
+        if truth is not None:
+            self.with_truth += 1
+            cited = None
+            if truth.doc_ids and turn.retrieved:
+                response = Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata)
+                cited = response.citations.cited_ids
+            produced = Produced(turn.routed_to, turn.retrieved, cited)
+        findings = find_stages(truth, produced, signals)
+        self.answers.add(turn.conversation_id, turn.version, findings)
+        if truth is not None:
+            number = self.answers.number(turn.conversation_id)
+            self.labelled.add(number, truth, turn.retrieved, turn.text)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the report; `waterfall` is None where nothing is known of any answer."""
+        flow = waterfall(self.answers.of_version())
+        versions = newest_versions(self.answers, self._minimum)
+        compared = None
+        if len(versions) > 1:
+            (before, theirs), (after, mine) = versions[-2:]
+            changes = [change.as_json() for change in compare_stages(mine, theirs)]
+            compared = {"after": after, "before": before, "stages": changes}
+        known = bases(self.answers)
+        return {
+            "says": describe_waterfall(flow, versions, self._minimum),
+            "notes": self._notes(known),
+            "answers": {
+                "read": len(self.answers),
+                "with_truth": self.with_truth,
+                "not_scored": self.not_scored,
+                "unread": self.unread,
+                "elsewhere": self._signals.elsewhere,
+            },
+            "waterfall": None if flow is None else flow.as_json(),
+            "known_by": known,
+            "versions": [{"version": name, **flow.as_json()} for name, flow in versions],
+            "compared": compared,
+            "labelled": self.labelled.as_json(),
+        }
+
+    def _notes(self, known: dict[str, dict[str, int]]) -> list[str]:
+        notes = []
+        guessed = [stage for stage, of in known.items() if not of[Basis.TRUTH.value]]
+        if guessed:
+            notes.append(
+                f"Judged without labels, from the diagnosis: {', '.join(guessed)}. Retrieval is then the ranking of"
+                " what was cited, generation what the user said next, format the checks."
+            )
+        unknown = [stage.value for stage in Stage if stage.value not in known]
+        if unknown and known:
+            notes.append(f"Nothing is known of: {', '.join(unknown)}; labels (`truth`) on turns would say.")
+        if self.unread:
+            notes.append(f"Turns that could not be read, and are no part of this: {self.unread:,}.")
+        if self.not_scored:
+            notes.append(f"Answers in the turns that the replay has not scored: {self.not_scored:,}.")
+        if self._signals.elsewhere:
+            notes.append(f"Left out, of other environments: {self._signals.elsewhere:,}.")
+        if self.labelled.moved:
+            notes.append(f"Labelled pages that have moved, known again by their text: {self.labelled.moved:,}.")
+        if self.answers.versions.left_out:
+            notes.append("There are more versions than are told apart; the last ones are taken together.")
+        return notes

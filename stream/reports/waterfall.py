@@ -1,0 +1,175 @@
+"""Waterfall: of all answers, which share first fails at each stage, and what it would gain if that stage were right.
+
+The gain is the share of answers that fail there, times the share of good ones among those that passed: answers that
+would get through fare like those that did. Where those that fail are the harder ones anyhow, it is less.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from turnsignal.stream.reports.answers import Answers, StageTable, clusters
+from turnsignal.stream.statistics.claims import PROMISE, SAME
+from turnsignal.stream.statistics.intervals import Difference, Estimate, Interval, adjust, difference, mean_over_turns
+from turnsignal.stream.truth.stages import Basis, Stage
+
+NOTHING_PASSED = "no answer got through it, so nothing shows what mending it would gain"
+_LEAST_SHARE = 0.01  #: smallest change of a share that is worth naming
+
+
+class StageFigures(NamedTuple):
+    """What one stage does to answers.
+
+    judged: answers that reached it and of which it is known; failed: those it is the first to fail; share: of all
+    answers; rate: of those that are judged, None where none is; of_bad: of those that fail anywhere, None where none
+    does; gain: in the share of good answers if it were always right, None where nothing shows it.
+    """
+
+    stage: Stage
+    judged: int
+    failed: int
+    share: Estimate
+    rate: Estimate | None
+    of_bad: Interval | None
+    gain: Interval | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "stage": self.stage.value,
+            "judged": self.judged,
+            "failed": self.failed,
+            "share": self.share.interval.as_json(),
+            "rate": None if self.rate is None else self.rate.interval.as_json(),
+            "of_bad": None if self.of_bad is None else self.of_bad.as_json(),
+            "gain": None if self.gain is None else self.gain.as_json(),
+            **({"why": NOTHING_PASSED} if self.gain is None else {}),
+        }
+
+
+class Waterfall(NamedTuple):
+    """All stages of some answers; answers: of which anything is known; good: share of those that fail nowhere."""
+
+    answers: int
+    conversations: int
+    good: Interval
+    stages: tuple[StageFigures, ...]
+
+    @property
+    def first(self) -> StageFigures | None:
+        """The stage to mend first: that with the greatest gain; None where no stage fails."""
+        failing = [figures for figures in self.stages if figures.failed]
+        return max(failing, key=_worth, default=None)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "answers": self.answers,
+            "conversations": self.conversations,
+            "good": self.good.as_json(),
+            "mend_first": None if self.first is None else self.first.stage.value,
+            "stages": [figures.as_json() for figures in self.stages],
+        }
+
+
+def _worth(figures: StageFigures) -> float:
+    """Return a stage's gain; where nothing gets through, all that it fails."""
+    return figures.share.value if figures.gain is None else figures.gain.value
+
+
+def waterfall(table: StageTable) -> Waterfall | None:
+    """Return the waterfall of some answers; None where nothing is known of any."""
+    judged, good = table.judged(), table.good()
+    if not judged.any():
+        return None
+    stages = list(Stage)
+    columns = [judged, good, judged & ~good]
+    for stage in stages:
+        passed = table.passed(stage)
+        columns += [table.failed(stage), passed, passed & good]
+    sums = table.sums(columns)
+    sums = sums[sums[:, 0] > 0]
+    n, fine, bad = sums[:, 0], sums[:, 1], sums[:, 2]
+    figures = tuple(_figures(stage, n, bad, *sums[:, 3 + 3 * i : 6 + 3 * i].T) for i, stage in enumerate(stages))
+    return Waterfall(int(n.sum()), len(sums), mean_over_turns(clusters(n, fine)).interval, figures)
+
+
+_Sums = npt.NDArray[np.float64]
+
+
+def _figures(stage: Stage, n: _Sums, bad: _Sums, failed: _Sums, passed: _Sums, good: _Sums) -> StageFigures:
+    share = mean_over_turns(clusters(n, failed))
+    of_bad = mean_over_turns(clusters(bad, failed)).interval if bad.any() else None
+    gain = _gain(share, n, failed, passed, good)
+    judged = failed + passed
+    rate = mean_over_turns(clusters(judged, failed)) if judged.any() else None
+    return StageFigures(stage, int(judged.sum()), int(failed.sum()), share, rate, of_bad, gain)
+
+
+def _gain(share: Estimate, n: _Sums, failed: _Sums, passed: _Sums, good: _Sums) -> Interval | None:
+    """Return failed ÷ n × good ÷ passed with its interval over conversations, by linearisation (delta method)."""
+    if not failed.any():
+        return Interval(0.0, 0.0, share.interval.high if passed.any() else 0.0, share.n)
+    if not passed.any():
+        return None
+    rate = mean_over_turns(clusters(passed, good))
+    value = share.value * rate.value
+    if not good.any():
+        return Interval(0.0, 0.0, share.interval.high * rate.interval.high, share.n)
+    residuals = value * (failed / failed.sum() - n / n.sum() + good / good.sum() - passed / passed.sum())
+    conversations = len(n)
+    variance = float(residuals @ residuals) * conversations / max(1, conversations - 1)
+    size = value * (1 - value) / variance if variance > 1e-12 and 0 < value < 1 else float(conversations)
+    return Estimate(value, size, max(1, conversations - 1), conversations).interval
+
+
+class StageChange(NamedTuple):
+    """How often a stage fails where it is judged, in one version and the one before; adjusted: for all stages.
+
+    Of those judged, because fewer answers that reach a stage make it fail fewer of all, whatever it does.
+    """
+
+    stage: Stage
+    delta: Difference
+    adjusted: float
+
+    @property
+    def verdict(self) -> str:
+        """What is said of it."""
+        if self.adjusted > PROMISE or abs(self.delta.value) < _LEAST_SHARE:
+            return SAME
+        return "fails more" if self.delta.value > 0 else "fails less"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        figures = {name: round(getattr(self.delta, name), 6) for name in ("value", "low", "high")}
+        adjusted = float(f"{self.adjusted:.3g}")
+        return {"stage": self.stage.value, **figures, "adjusted": adjusted, "verdict": self.verdict}
+
+
+def compare_stages(after: Waterfall, before: Waterfall) -> list[StageChange]:
+    """Return how each stage moved, all of them under one promise; those that fail in neither are left out."""
+    pairs = [
+        (mine.stage, mine.rate, theirs.rate)
+        for mine, theirs in zip(after.stages, before.stages, strict=True)
+        if mine.rate is not None and theirs.rate is not None and (mine.failed or theirs.failed)
+    ]
+    deltas = [difference(mine, theirs) for _, mine, theirs in pairs]
+    adjusted = adjust([delta.p for delta in deltas])
+    return [StageChange(stage, delta, p) for (stage, _, _), delta, p in zip(pairs, deltas, adjusted, strict=True)]
+
+
+def newest_versions(answers: Answers, minimum: int) -> list[tuple[str, Waterfall]]:
+    """Return the versions that enough conversations have met, in the order in which they came."""
+    known = [(name, waterfall(answers.of_version(name))) for name in answers.versions.all]
+    return [(name, flow) for name, flow in known if flow is not None and flow.conversations >= minimum]
+
+
+def bases(answers: Answers) -> dict[str, dict[str, int]]:
+    """Return of each stage how many answers were judged by labels, and how many by the diagnosis."""
+    return {
+        stage.value: {basis.value: answers.bases.get((stage.value, basis.value), 0) for basis in Basis}
+        for stage in Stage
+        if any(answers.bases.get((stage.value, basis.value)) for basis in Basis)
+    }

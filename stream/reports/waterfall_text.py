@@ -1,0 +1,90 @@
+"""What a waterfall says: the sentences for whoever knows the product and not this program."""
+
+from collections.abc import Sequence
+
+from turnsignal.stream.reports.waterfall import StageChange, Waterfall, compare_stages
+from turnsignal.stream.statistics.claims import SAME
+from turnsignal.stream.truth.stages import Stage
+
+#: what is wrong where a stage fails, and so what to mend
+MEANINGS = {
+    Stage.ROUTING: "the wrong agents were asked",
+    Stage.RETRIEVAL: "the right documents did not come, or came too far down",
+    Stage.CHUNKS: "the right documents came, but not the passages that matter",
+    Stage.GENERATION: "the documents were right, but the answer did not help",
+    Stage.FORMAT: "the answer was right, but broke an instruction",
+}
+
+
+def describe_waterfall(flow: Waterfall | None, versions: Sequence[tuple[str, Waterfall]], minimum: int) -> list[str]:
+    """Give the sentences that come first.
+
+    flow: of all answers; versions: those that are compared, by time; minimum: conversations beneath which nothing is
+    said.
+    """
+    if flow is None:
+        return ["Nothing is known of any answer, so nothing can be said of where they fail."]
+    if flow.conversations < minimum:
+        return [f"{flow.conversations:,} conversations are too few to say where answers fail; {minimum} are needed."]
+    if len(versions) < 2:
+        return [*_overall(flow), *_first(flow)]
+    (before, theirs), (after, mine) = versions[-2:]
+    changes = {change.stage: change for change in compare_stages(mine, theirs)}
+    grown = [change for change in changes.values() if change.verdict != SAME and change.delta.value > 0]
+    said = [f"In {after}, {in_100(mine.good.value)} answers fail nowhere; in {before}, {in_100(theirs.good.value)}."]
+    said += _first(mine, theirs, changes, after)
+    others = [change for change in grown if mine.first is None or change.stage is not mine.first.stage]
+    for change in others:
+        at = list(Stage).index(change.stage)
+        was, now = (in_100(side.stages[at].share.value) for side in (theirs, mine))
+        said.append(f"More answers fail at {change.stage.value}, too: {now}, {was} before.")
+    if not any(change.verdict != SAME for change in changes.values()):
+        said.append(f"No difference between {after} and {before} is shown at any stage.")
+    return said
+
+
+def _overall(flow: Waterfall) -> list[str]:
+    return [f"{_capital(in_100(flow.good.value))} answers fail nowhere."]
+
+
+def _first(
+    flow: Waterfall,
+    before: Waterfall | None = None,
+    changes: dict[Stage, StageChange] | None = None,
+    version: str = "",
+) -> list[str]:
+    """Say which stage to mend first, what was with it before, and what mending it would gain."""
+    first = flow.first
+    if first is None:
+        return ["No answer fails at any stage that is judged."]
+    share = in_100(first.share.value)
+    since, beside = "", ""
+    change = (changes or {}).get(first.stage)
+    if change is not None and before is not None and change.verdict != SAME:
+        since = f"since {version}, "
+        beside = f", {in_100(before.stages[list(Stage).index(first.stage)].share.value)} before"
+    said = [_capital(f"{since}{share} answers fail at {first.stage.value}{beside}: {MEANINGS[first.stage]}.")]
+    if first.gain is not None and first.gain.value > 0:
+        low, high = (in_100(bound) for bound in (first.gain.low, first.gain.high))
+        said.append(
+            f"Mending it would make about {round(first.gain.value * 100) or 'fewer than 1'} of those good"
+            f" ({low} to {high} answers)."
+        )
+    return said
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def in_100(share: float) -> str:
+    """Write a share as people say it: `31 of 100`, and of a thousand where it is less than one.
+
+    >>> in_100(0.314), in_100(0.004), in_100(0)
+    ('31 of 100', '4 of 1,000', 'none of 100')
+    """
+    if share <= 0:
+        return "none of 100"
+    if share * 100 >= 0.95:
+        return f"{round(share * 100)} of 100"
+    return f"{max(1, round(share * 1000))} of 1,000"

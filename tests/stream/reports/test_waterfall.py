@@ -1,0 +1,157 @@
+"""The waterfall: shares by the first failing stage, gains with intervals, and what is said of them."""
+
+import random
+
+import pytest
+
+from turnsignal.stream.reports.answers import Answers, is_good
+from turnsignal.stream.reports.waterfall import Waterfall, bases, compare_stages, newest_versions, waterfall
+from turnsignal.stream.reports.waterfall_text import describe_waterfall
+from turnsignal.stream.truth.stages import Basis, Stage, StageFinding
+
+RIGHT, WRONG = StageFinding(True, Basis.TRUTH), StageFinding(False, Basis.DIAGNOSIS)
+
+
+def findings(word: str) -> dict[Stage, StageFinding]:
+    """Read `+-?…`: right, wrong or not known, a letter a stage."""
+    told = {"+": RIGHT, "-": WRONG}
+    return {stage: told[letter] for stage, letter in zip(Stage, word, strict=False) if letter in told}
+
+
+def answers(*words: str, version: str = "v1", each: int = 1) -> Answers:
+    made = Answers()
+    for number in range(each):
+        for word in words:
+            made.add(f"c{number}", version, findings(word))
+    return made
+
+
+def flow(made: Answers) -> Waterfall:
+    flowing = waterfall(made.of_version())
+    assert flowing is not None
+    return flowing
+
+
+def test_each_answer_counts_at_the_first_stage_that_it_fails() -> None:
+    made = flow(answers("+++++", "-----", "+-+--", "++?-+", "????-", "?????", each=2))
+    assert (made.answers, made.conversations) == (10, 2)
+    assert made.good.value == 0.2
+    assert {figures.stage.value: (figures.judged, figures.failed) for figures in made.stages} == {
+        "routing": (8, 2),
+        "retrieval": (6, 2),
+        "chunks": (2, 0),
+        "generation": (4, 2),
+        "format": (4, 2),
+    }
+    assert sum(figures.of_bad.value for figures in made.stages) == 1
+
+
+def test_a_gain_is_what_fails_times_what_becomes_of_those_that_pass() -> None:
+    made = flow(answers("-", "-", "+-", "++", "++", "++", each=40))
+    routing, retrieval = made.stages[:2]
+    assert routing.gain.value == pytest.approx(2 / 6 * 3 / 4)
+    assert retrieval.gain.value == pytest.approx(1 / 6)
+    assert made.first is routing
+    assert routing.gain.low < routing.gain.value < routing.gain.high
+
+
+def test_where_nothing_passes_a_stage_its_gain_is_not_known_and_it_is_still_the_first_to_mend() -> None:
+    made = flow(answers("-", each=40))
+    assert made.stages[0].gain is None
+    assert made.first is made.stages[0]
+    assert "nothing shows" in made.as_json()["stages"][0]["why"]
+    assert "Mending" not in " ".join(describe_waterfall(made, [], 30))
+
+
+@pytest.mark.parametrize("words", [["+++++"], ["-"], ["----+"], ["+-", "-"], ["?+"], ["+", "-", "++", "+-"]])
+@pytest.mark.parametrize("conversations", [1, 2, 50])
+def test_every_figure_is_a_number_between_nothing_and_all(words: list[str], conversations: int) -> None:
+    made = flow(answers(*words, each=conversations))
+    for figures in made.stages:
+        for interval in (figures.share.interval, figures.of_bad, figures.gain):
+            if interval is not None:
+                assert 0 <= interval.low <= interval.value <= interval.high <= 1, (figures.stage, interval)
+
+
+def test_of_nothing_there_is_no_waterfall() -> None:
+    assert waterfall(Answers().of_version()) is None
+    assert waterfall(answers("?????").of_version()) is None
+    assert describe_waterfall(None, [], 30) == [
+        "Nothing is known of any answer, so nothing can be said of where they fail."
+    ]
+
+
+def test_few_conversations_say_nothing() -> None:
+    (said,) = describe_waterfall(flow(answers("-", "+", each=29)), [], 30)
+    assert said == "29 conversations are too few to say where answers fail; 30 are needed."
+
+
+def versions(*shares: float, conversations: int = 400) -> Answers:
+    """Versions of which this share of answers fails at retrieval, and a tenth of the others at generation."""
+    made, draw = Answers(), random.Random(7)
+    for number, share in enumerate(shares, 1):
+        for conversation in range(conversations):
+            for _ in range(3):
+                word = "?-" if draw.random() < share else "?+?-" if draw.random() < 0.1 else "?+?+"
+                made.add(f"v{number}-{conversation}", f"v{number}", findings(word))
+    return made
+
+
+def test_a_product_manager_reads_since_when_what_fails_and_what_mending_it_gives() -> None:
+    made = versions(0.08, 0.31)
+    said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
+    assert said[0] == "In v2, 61 of 100 answers fail nowhere; in v1, 82 of 100."
+    assert said[1].startswith("Since v2, 31 of 100 answers fail at retrieval, 9 of 100 before: the right documents did")
+    assert said[2].startswith("Mending it would make about 28 of those good (")
+
+
+def test_versions_that_do_not_differ_are_not_said_to() -> None:
+    made = versions(0.2, 0.2)
+    said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
+    assert said[-1] == "No difference between v2 and v1 is shown at any stage."
+    assert not any(sentence.startswith("Since") for sentence in said)
+
+
+def test_versions_with_few_conversations_are_not_compared() -> None:
+    made = versions(0.1, 0.9, conversations=20)
+    assert newest_versions(made, 30) == []
+
+
+def test_stages_of_two_versions_are_compared_under_one_promise() -> None:
+    named = 0
+    for seed in range(200):
+        draw, sides = random.Random(seed), []
+        for _ in range(2):
+            made = Answers()
+            for number in range(60):
+                made.add(f"c{number}", "v1", findings(draw.choice(["-", "+-", "+++-", "++++-", "+++++"])))
+            sides.append(flow(made))
+        named += any(change.adjusted <= 0.05 for change in compare_stages(*sides))
+    assert named <= 0.08 * 200
+
+
+def test_what_is_known_by_labels_is_told_from_what_is_guessed() -> None:
+    assert bases(answers("+-", "+", each=3)) == {
+        "routing": {"truth": 6, "diagnosis": 0},
+        "retrieval": {"truth": 0, "diagnosis": 3},
+    }
+
+
+def test_more_versions_than_are_told_apart_share_one() -> None:
+    made = Answers()
+    for number in range(1_500):
+        made.add("c", f"v{number}", findings("+"))
+    assert len(made.versions.all) == 1_001
+    assert made.versions.left_out == 500
+    assert len(made.of_version("(others)")) == 500
+
+
+def test_an_outcome_is_good_where_something_is_known_and_nothing_wrong() -> None:
+    made = Answers()
+    assert [is_good(made.add("c", None, findings(word))) for word in ("+", "?+", "+-", "?", "????-")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
