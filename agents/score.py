@@ -26,6 +26,7 @@ from turnsignal.agents.worker.stored_turns import StoredTurns
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, scorer_names
+from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.suite import Suite
 
@@ -78,7 +79,8 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         version=version("turnsignal"),
         revision=settings.revision,
         secret=settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else "",
-        scorers=[*scorer_names(suite), VOTE],
+        scorers=[*(name for name in scorer_names(suite) if name not in TRUTH_SCORERS), VOTE],
+        seldom=OF_TRUTH,
         checks=[check.name for _, check in suite.parsed_checks],
         topics=[topic_names(settings.prefix)[name] for name in INPUTS],
     )

@@ -21,6 +21,7 @@ from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor
+from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS
 from turnsignal.stream.suite import Suite
 
 NAME = "watch"
@@ -62,7 +63,8 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         app=NAME,
         version=version("turnsignal"),
         revision=settings.revision,
-        scorers=[scorer.name for scorer in describe_scorers(suite)],
+        scorers=[scorer.name for scorer in describe_scorers(suite) if scorer.name not in TRUTH_SCORERS],
+        seldom=TRUTH_SCORERS,
         topics=[topic_names(settings.prefix)[name] for name in ("series", "decisions")],
         max_series=MAX_GAUGES,
     )

@@ -8,7 +8,7 @@ One process, one registry, one scrape target; sums over workers are PromQL.
 
 import hmac
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -88,11 +88,12 @@ class _Histogram:
 class WorkerMetrics(Collector):
     """All metrics of one worker, fed once per committed batch and scraped from another thread.
 
-    app: whose page it is; version, revision: of turnsignal itself. scorers, checks, topics: what the configuration
-    declares; their series exist from the start, at 0. Scorers and checks that are not declared, and values that the
-    label guard refuses, are shown as "other" and counted. secret: keys the digests of conversation ids in exemplars;
-    without it there are none. max_series: bound for the whole page; it decides how many releases (assistant and
-    version) are told apart at a time: 12 with 8 scorers and 20 checks.
+    app: whose page it is; version, revision: of turnsignal itself. scorers, checks, topics, judges, endpoints: what the
+    configuration declares; their series exist from the start, at 0. Scorers and checks that are not declared, and
+    values that the label guard refuses, are shown as "other" and counted. secret: keys the digests of conversation ids
+    in exemplars; without it there are none. max_series: bound for the whole page; it decides how many releases
+    (assistant and version) are told apart at a time: 12 with 8 scorers and 20 checks. seldom: scorers that only turns
+    with labels have; they are shown once they say something, and come on top of the bound.
     """
 
     def __init__(
@@ -104,8 +105,11 @@ class WorkerMetrics(Collector):
         scorers: Iterable[str] = (),
         checks: Iterable[str] = (),
         topics: Iterable[str] = (),
+        judges: Iterable[str] = (),
+        endpoints: Iterable[str] = (),
         secret: str = "",
         max_series: int = 5_000,
+        seldom: Collection[str] = (),
     ) -> None:
         self.registry = CollectorRegistry()
         self._app = app
@@ -114,15 +118,18 @@ class WorkerMetrics(Collector):
         self._histograms: dict[str, dict[Labels, _Histogram]] = {n: {} for n in FAMILIES if n not in self._numbers}
         self._spelled: dict[str, dict[str | Labels, Labels]] = {name: {} for name in FAMILIES}
         self._secret = secret.encode()
-        self._scorers = {name: name_label(name) for name in scorers}
+        usual = {name: name_label(name) for name in scorers}
+        self._scorers = usual | {name: name_label(name) for name in seldom}
+        self._usual_scorers = tuple(usual.values())
         self._checks = {name: name_label(name) for name in checks}
         self._topics = tuple(name_label(topic) for topic in topics)
+        self._judges, self._endpoints = tuple(judges), tuple(endpoints)
         self._assistants = LabelGuard()
         self._versions = LabelGuard()
-        known = max(len(self._scorers), 1)
+        known = max(len(usual), 1)
         shared = _WITHOUT_RELEASE + _PER_SCORER * known + series_of_environments(known)
         shared += MAX_VALUES * series_per_assistant(known, app)
-        room = (max_series - shared) // series_per_release(known, len(self._checks), app)
+        room = (max_series - shared) // max(1, series_per_release(known, len(self._checks), app))
         self._releases: BoundedLabels[Labels] = BoundedLabels(max(1, room - 1), declared=[(OTHER, OTHER)])
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
@@ -340,7 +347,8 @@ class WorkerMetrics(Collector):
         """Create the series of what a family can count, at 0: "none so far" and "not looked at" are two answers."""
         if not family.begun or (family.apps and self._app not in family.apps):
             return
-        declared = {"scorer": self._scorers.values(), "check": self._checks.values(), "topic": self._topics}
+        declared = {"scorer": self._usual_scorers, "check": self._checks.values(), "topic": self._topics}
+        declared |= {"judge": self._judges, "endpoint": self._endpoints}
         words = [declared.get(label) or family.words_of(label, self._app) for label in family.labels[len(fixed) :]]
         for labels in product(*words):
             if family.kind == "histogram":

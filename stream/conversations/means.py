@@ -18,22 +18,32 @@ def empty(scorers: int) -> Means:
     return [0] * (2 * scorers)
 
 
-def add(means: Means, positions: Iterable[int], values: Iterable[float]) -> None:
-    """Add values to the means; positions: each scorer's position in the suite, times two.
+def add(means: Means, positions: Sequence[int], values: Iterable[float]) -> None:
+    """Add values to the means; positions: each scorer's position in the suite, times two, the greatest last.
 
     >>> means = empty(2)
     >>> add(means, (2,), (0.5,))
     >>> means
     [0, 0, 1, 0.5]
     """
+    if positions and positions[-1] >= len(means):
+        widen(means, positions[-1] + 2)
     for position, value in zip(positions, values, strict=True):
         means[position] += 1
         means[position + 1] += value
 
 
 def merge(means: Means, other: Means) -> None:
-    """Add everything that `other` has, in place."""
+    """Add everything that `other` has, in place; the shorter of the two has nothing of the scorers that it lacks."""
+    if len(means) < len(other):
+        widen(means, len(other))
     means[: len(other)] = map(plus, means, other)
+
+
+def widen(means: Means, size: int) -> Means:
+    """Return the same means, with nothing observed up to `size` numbers."""
+    means.extend([0] * (size - len(means)))
+    return means
 
 
 def take_out(means: Means, positions: Iterable[int], values: Iterable[float]) -> None:
@@ -52,6 +62,6 @@ def named(means: Means, scorers: Sequence[str]) -> dict[str, ScoreMean]:
     """Return the number of values and their mean by scorer, of observed scorers only."""
     return {
         scorer: {"n": int(means[2 * i]), "mean": means[2 * i + 1] / means[2 * i]}
-        for i, scorer in enumerate(scorers)
+        for i, scorer in enumerate(scorers[: len(means) // 2])
         if means[2 * i]
     }

@@ -8,11 +8,22 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from turnsignal.stream.detection.detector import HIGHER, LOWER
 from turnsignal.stream.detection.policy import AlertPolicy
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
+from turnsignal.stream.records.scores import (
+    CITED,
+    CITED_ARTICLE,
+    CLARIFICATION_FREE,
+    DANGLING,
+    FOLLOW_UP,
+    FOLLOW_UP_PRECISION,
+    ROUTING,
+)
 from turnsignal.stream.statistics.claims import VOTE, WASTED
 
 #: scorers of every suite, beside its measures and checks
-FIXED = (WASTED, CITED, DANGLING, "compliance", FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE, VOTE)
+FIXED = (
+    *(WASTED, CITED, DANGLING, "compliance", FOLLOW_UP, FOLLOW_UP_PRECISION, CLARIFICATION_FREE),
+    *(ROUTING, CITED_ARTICLE, VOTE),
+)
 _JUDGED = "(by="  # in the name of a scorer whose values come from a judge; which there are is not known here
 _WAYS = {"lower": frozenset({LOWER}), "higher": frozenset({HIGHER}), "both": frozenset({LOWER, HIGHER})}
 

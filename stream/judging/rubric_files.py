@@ -95,7 +95,7 @@ def choose_rubric(name: str, own: Mapping[str, Rubric] | None = None) -> ChosenR
     family, params, cutoff = parse_name(name)
     if cutoff is not None or ((own is None or family not in own) and family not in BUILT_IN):
         known = sorted({*BUILT_IN, *(own or ())})
-        msg = f"rubric: expected {_hint(family, known)}, or a path that ends in .toml; got {name!r}"
+        msg = f"expected a rubric's name, {_hint(family, known)}, or the path of one (.toml); got {name!r}"
         raise ConfigError(msg)
     rubric = own[family] if own and family in own else _built_in(family)
     form = params.pop("form", None)

@@ -24,6 +24,11 @@ def identify(exchange: ExchangeRecord, judge: Judge) -> str:
     return verdict_id(row, judge.digest)
 
 
+def inclusion(exchange: ExchangeRecord, judge: Judge) -> float:
+    """Return the probability with which this judge is asked about an exchange: samples are nested in each other."""
+    return min(exchange.inclusion, judge.part.share)
+
+
 def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -> Verdict:
     """Return the verdict for a judgement, without what asking took."""
     chosen = judge.chosen
@@ -46,7 +51,7 @@ def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -
         exchange.row,
         exchange.suite,
         judged_by,
-        min(exchange.inclusion, judge.part.share),  # of nested samples
+        inclusion(exchange, judge),
         exchange.version,
         exchange.model,
         exchange.platform,

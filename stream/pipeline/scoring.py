@@ -17,12 +17,15 @@ from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.clock import alarm
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.detection.policy import AlertPolicy
+from turnsignal.stream.diagnosis import level
 from turnsignal.stream.pipeline.cited import score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
 from turnsignal.stream.pipeline.rank_scoring import RankScorer
+from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS, score_truth
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.records.scores import (
     CITED,
+    CITED_ARTICLE,
     CLARIFICATION_FREE,
     DANGLING,
     FOLLOW_UP,
@@ -30,9 +33,10 @@ from turnsignal.stream.records.scores import (
     Score,
     Unscored,
 )
-from turnsignal.stream.records.turns import Turn
+from turnsignal.stream.records.turns import Truth, Turn
 from turnsignal.stream.statistics.claims import DIRECTIONS, LOW, WASTED
 from turnsignal.stream.suite import CheckPart, Suite
+from turnsignal.stream.truth.stages import Signals
 
 DIAGNOSIS, CONVERSATION = "diagnosis", "conversation"
 
@@ -49,7 +53,8 @@ class Scored(msgspec.Struct, gc=False):
     scores: ready to be written; scorers, values: names and values of what was scored, side by side; unscored: scorer
     and reason of what was not; findings: check and result; relevancy, compliance: what the diagnosis needs; ranks,
     cited: context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is
-    wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups.
+    wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups; stage: the first one
+    that was wrong, "" where no truth says so.
     """
 
     scores: list[Encoded] = []
@@ -64,6 +69,7 @@ class Scored(msgspec.Struct, gc=False):
     faults: tuple[str, ...] = ()
     markers: int = 0
     diagnosis: str = ""
+    stage: str = ""
 
 
 class ResponseScorer:
@@ -80,6 +86,8 @@ class ResponseScorer:
         self._bound: dict[tuple[str, str | None, str | None], InstructionScorer] = {}
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._kept_from = suite.thresholds.instructions
+        self._failures = suite.follow_up_rules.failures
         self._exempt = frozenset(text.strip() for text in suite.exempt)
 
     def score(self, turn: Turn) -> Scored:
@@ -107,7 +115,19 @@ class ResponseScorer:
         scored.scorers = part.scorers + instructed.scorers
         scored.values = part.values + instructed.values
         scored.unscored = part.unscored + instructed.unscored
+        if turn.truth is not None:
+            self._add_truth(scored, turn, turn.truth, response)
         return scored
+
+    def _add_truth(self, scored: Scored, turn: Turn, truth: Truth, response: Response) -> None:
+        """Add what is known of the turn. Ranks of citations are not asked: labels say what should have come."""
+        instructions = level(scored.compliance, self._kept_from)
+        signals = Signals(instructions=instructions, failed=self._failures.is_failing(turn.text))
+        known, scored.stage = score_truth(turn, truth, response.citations, signals)
+        scored.scores = scored.scores + known.scores
+        scored.scorers += known.scorers
+        scored.values += known.values
+        scored.unscored += known.unscored
 
     def _instructions(self, turn: Turn) -> InstructionScorer:
         binds = (turn.assistant, turn.platform, turn.version)
@@ -128,14 +148,14 @@ def scorer_names(suite: Suite) -> list[str]:
     """Return every scorer whose values come out of this suite, in the order of a row."""
     measures = [measure.name for measure in suite.parsed_measures]
     checks = [check.name for _, check in suite.parsed_checks]
-    return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, *FOLLOW_UPS]
+    return [*measures, WASTED, CITED, DANGLING, *checks, COMPLIANCE, *FOLLOW_UPS, *TRUTH_SCORERS]
 
 
 def thresholds(suite: Suite) -> dict[str, float]:
     """Return from which value on a score is good, by scorer; not of those that are the better the lower they are."""
     limits = suite.thresholds
     lowest = {FOLLOW_UP: limits.follow_ups, FOLLOW_UP_PRECISION: limits.follow_ups, COMPLIANCE: limits.instructions}
-    lowest[CITED] = lowest[CLARIFICATION_FREE] = lowest[VOTE] = 1.0
+    lowest.update(dict.fromkeys((CITED, CLARIFICATION_FREE, VOTE, *TRUTH_SCORERS), 1.0))
     lowest.update((measure.name, limits.relevancy) for measure in suite.parsed_measures)
     lowest.update((check.name, 1.0) for _, check in suite.parsed_checks)
     return lowest
@@ -167,6 +187,8 @@ def describe_scorers(suite: Suite) -> list[ScorerFacts]:
         **dict.fromkeys((WASTED, CITED, DANGLING), "citation"),
         **dict.fromkeys([*(check.name for _, check in suite.parsed_checks), COMPLIANCE], "instructions"),
         **dict.fromkeys(FOLLOW_UPS, "follow_up"),
+        **dict.fromkeys(TRUTH_SCORERS, "other"),
+        CITED_ARTICLE: "citation",
         VOTE: "other",
     }
     good_from = thresholds(suite)

@@ -43,7 +43,10 @@ def test_judges_stand_in_the_suite_and_not_in_its_fingerprint() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ('rubric = "groundednes"\nmodel = "x"', "judges.0.rubric: rubric: expected groundedness (did you mean that?)"),
+        (
+            'rubric = "groundednes"\nmodel = "x"',
+            "judges.0.rubric: expected a rubric's name, groundedness (did you mean that?)",
+        ),
         ('rubric = "groundedness"', "judges.0.model: Field required"),
         ('rubric = "groundedness"\nmodel = "Big:x"', "judges.0.model: expected MODEL or ENDPOINT:MODEL"),
         (

@@ -103,7 +103,7 @@ def test_an_example_whose_reply_does_not_fit_its_rubric_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "complaint"),
     [
-        ("groundednes", "expected groundedness (did you mean that?)"),
+        ("groundednes", "expected a rubric's name, groundedness (did you mean that?)"),
         ("answer_relevancy(form=five)", "form: expected one of four; got 'five'"),
         ("follow_up(form=four)", "expected none, as it has no forms"),
         ("groundedness(temperature=1)", "got 'temperature'"),
