@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
-from turnsignal.stream.detection.detector import Detector
+from turnsignal.stream.detection.detector import RETENTION, Detector
 from turnsignal.stream.detection.incidents import CLOSES
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import Reason
@@ -30,7 +30,6 @@ from turnsignal.stream.records.wire import Record, size_of
 
 MAX_SERIES = 10_000  #: kept per partition; what is new beyond them counts as the assistant "other"
 MAX_NAME = MAX_LABEL  #: bytes of an assistant's or a version's name; a longer one counts as "other"
-RETENTION = 7 * 86_400.0  #: seconds of stream time after which a series that nobody fed is forgotten
 
 SeriesKey = tuple[str, str, int]  #: assistant, scorer and lane
 
