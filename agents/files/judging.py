@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.providers.asking import begin_inquiry
-from turnsignal.agents.providers.finding import PYTHON, make_provider
+from turnsignal.agents.providers.finding import make_provider
 from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.protocol import Provider
@@ -115,26 +115,23 @@ def judge_exchanges(
     recorded: answers in the place of all endpoints; known: earlier verdicts by id, which are not asked for again;
     on_verdict: called with each new one as it comes. Raises ConfigError before anything is asked.
     """
-    lines = _lines(judges, judging, env, recorded)
+    providers = make_providers(judges, judging, env, recorded)
     purse = Purse(None if judging.budget is None else round(judging.budget * 1e9))
-    run = _Run(lines, purse, known or {}, on_verdict)
+    run = _Run(providers, purse, known or {}, on_verdict)
     return asyncio.run(run.ask_all(exchanges, judges))
 
 
-def _lines(
-    judges: Sequence[Judge], judging: JudgingPart, env: Mapping[str, str], recorded: Provider | None
+def make_providers(
+    judges: Sequence[Judge], judging: JudgingPart, env: Mapping[str, str], recorded: Provider | None = None
 ) -> dict[str, tuple[Provider, EndpointPart]]:
+    """Return who answers on each line, with its limits; recorded: in the place of all. Raises ConfigError."""
     providers: dict[str, tuple[Provider, EndpointPart]] = {}
     for judge in chain.from_iterable(each.members for each in judges):
-        name = _line_name(judge)
+        name = judge.line
         if name not in providers:
             provider = recorded or make_provider(judge.endpoint, judge.model, env)
             providers[name] = provider, judging.endpoints.get(judge.endpoint, EndpointPart())
     return providers
-
-
-def _line_name(judge: Judge) -> str:
-    return f"{PYTHON}:{judge.model}" if judge.endpoint == PYTHON else judge.endpoint
 
 
 class _Run:
@@ -159,7 +156,7 @@ class _Run:
         for judge in judges:
             for exchange in exchanges:
                 if exchange.stage == judge.chosen.rubric.stage:
-                    work[_line_name(judge)].append((number, judge, exchange))
+                    work[judge.line].append((number, judge, exchange))
                     number += 1
         verdicts: dict[int, Verdict] = {}
         try:
@@ -188,8 +185,7 @@ class _Run:
                 detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
                 verdicts[number] = make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
             else:
-                own = {member: lines[_line_name(member)] for member in judge.members}
-                verdicts[number] = await make_asker(judge, own, self._purse).ask(exchange)
+                verdicts[number] = await make_asker(judge, lines, self._purse).ask(exchange)
                 self._on_verdict(verdicts[number])
 
 

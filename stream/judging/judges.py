@@ -19,7 +19,7 @@ from turnsignal.stream.judging.panels import CascadePart, JuryPart
 from turnsignal.stream.judging.rubric import Ratio, Word
 from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric
 
-OPENAI, SCRIPTED = "openai", "scripted"
+OPENAI, SCRIPTED, PYTHON = "openai", "scripted", "python"
 FREE = ("scripted", "ollama")  #: endpoints whose calls cost nothing unless the suite says so
 NANO = 1_000_000_000  #: parts of the currency in which money is counted, so that sums are exact
 
@@ -150,6 +150,11 @@ class Judge:
         if self.part.cascade is not None or self.part.jury is not None:
             content += [part and part.model_dump(mode="json") for part in (self.part.cascade, self.part.jury)]
         return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()
+
+    @property
+    def line(self) -> str:
+        """Name what its calls share limits with: the endpoint, or a function of a user's own."""
+        return f"{PYTHON}:{self.model}" if self.endpoint == PYTHON else self.endpoint
 
     def cost(self, tokens_in: int, tokens_out: int) -> int:
         """Return what tokens cost, in billionths of the currency, rounded up; 0 where the price is not known."""
