@@ -6,14 +6,20 @@ Exactly one per exchange and judge (topic `turnsignal.verdicts`, keyed by conver
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
+from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.environments import Environment
+from turnsignal.stream.records.turns import Id, Short, check_bytes, refusal
 
 MAX_REASONING = 2_000  #: characters
 MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
+MAX_RECORD = 1_000_000  #: bytes of one record
+_WORD = r"^[a-z][a-z0-9_]{0,39}$"
+_RUBRIC = r"^[a-z][a-z0-9_]{0,39}(\(|$)"
+LATEST = 253_402_300_800.0  #: seconds since 1970 to the year 10000
 
 Ratio = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]
@@ -45,12 +51,12 @@ class VerdictJudge:
     that says it answered; rubric, version: by which question; prompt: digest of everything that decides what is asked.
     """
 
-    name: str
-    provider: str
-    asked: str
-    rubric: str
-    version: int
-    prompt: str
+    name: Annotated[str, Field(pattern=_WORD)]
+    provider: Short
+    asked: Short
+    rubric: Annotated[str, Field(max_length=200, pattern=_RUBRIC)]
+    version: Annotated[int, Field(ge=0, le=2**31)]
+    prompt: Short
     answered: str | None = None
 
 
@@ -100,21 +106,21 @@ class Verdict:
     """
 
     schema: Literal[1]
-    id: str
-    conversation_id: str
-    turn_id: str
+    id: Short
+    conversation_id: Id
+    turn_id: Id
     stage: Literal["response", "follow_up"]
-    assistant: str
-    time: float
-    row: str
-    suite: str
+    assistant: Short
+    time: Annotated[float, Field(ge=-LATEST, le=LATEST)]
+    row: Short
+    suite: Short
     judge: VerdictJudge
     inclusion: Ratio
-    version: str | None = None
-    model: str | None = None
-    platform: str | None = None
+    version: Short | None = None
+    model: Short | None = None
+    platform: Short | None = None
     environment: Environment = "production"
-    follow_up_id: str | None = None
+    follow_up_id: Id | None = None
     label: str | None = None
     value: Ratio | None = None
     reasoning: Annotated[str, Field(max_length=MAX_REASONING)] = ""
@@ -131,6 +137,51 @@ class Verdict:
 
 
 VERDICTS: TypeAdapter[Verdict] = TypeAdapter(Verdict)
+_validate = VERDICTS.validator.validate_json
+
+
+def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
+    """Read one record of `turnsignal.verdicts`.
+
+    key: the Kafka key, None when there is none to compare (files). Raises Refused with the reason.
+    """
+    given = check_bytes(value, key, "a verdict", MAX_RECORD)
+    try:
+        verdict = cast("Verdict", _validate(given))
+    except ValidationError as error:
+        raise _refuse(error) from None
+    if key is not None and verdict.conversation_id.encode() != key:
+        detail = (
+            f"expected the key to be the conversation_id {verdict.conversation_id!r}, got a key of {len(key)} bytes"
+        )
+        raise Refused(Reason.KEY_MISMATCH, detail)
+    ids = (verdict.conversation_id, verdict.turn_id)
+    if not all(name.isprintable() for name in ids):
+        raise Refused(Reason.BAD_ID, f"expected ids of printable characters, got {' / '.join(map(repr, ids))}")
+    if (verdict.value is None) == (verdict.unscored is None):
+        detail = f"expected a value or a reason why there is none, got {'neither' if verdict.value is None else 'both'}"
+        raise Refused(Reason.MISSING_FIELD if verdict.value is None else Reason.WRONG_TYPE, detail)
+    if verdict.value is not None and not verdict.inclusion:
+        raise Refused(Reason.WRONG_TYPE, "expected the probability with which this was judged, got 0 beside a value")
+    return verdict
+
+
+def _refuse(error: ValidationError) -> Refused:
+    first = error.errors(include_url=False, include_context=False)[0]
+    if first["type"] != "json_invalid":
+        reason, detail, came = refusal(error)
+        return Refused(reason, detail, came=came)
+    reason = Reason.TOO_DEEP if "recursion" in first["msg"] else Reason.NOT_JSON
+    return Refused(reason, f"expected one JSON object in UTF-8, got bytes that do not parse: {first['msg']}")
+
+
+def scorer_of(rubric: str, judge: str) -> str:
+    """Name the scorer that a judge is, by the rubric that it is asked.
+
+    >>> scorer_of("answer_relevancy(form=four)", "strong")
+    'answer_relevancy(by=strong)'
+    """
+    return f"{rubric.partition('(')[0]}(by={judge})"
 
 
 def verdict_id(row: str, judge: str) -> str:
