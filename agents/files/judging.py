@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.providers.asking import JudgeAsker, begin_inquiry
-from turnsignal.agents.providers.finding import PYTHON, make_provider
+from turnsignal.agents.providers.finding import make_provider
 from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.protocol import Provider
 from turnsignal.agents.python_checks.host import hosted
@@ -111,26 +111,23 @@ def judge_exchanges(
     recorded: answers in the place of all endpoints; known: earlier verdicts by id, which are not asked for again;
     on_verdict: called with each new one as it comes. Raises ConfigError before anything is asked.
     """
-    lines = _lines(judges, judging, env, recorded)
+    providers = make_providers(judges, judging, env, recorded)
     purse = Purse(None if judging.budget is None else round(judging.budget * 1e9))
-    run = _Run(lines, purse, known or {}, on_verdict)
+    run = _Run(providers, purse, known or {}, on_verdict)
     return asyncio.run(run.ask_all(exchanges, judges))
 
 
-def _lines(
-    judges: Sequence[Judge], judging: JudgingPart, env: Mapping[str, str], recorded: Provider | None
+def make_providers(
+    judges: Sequence[Judge], judging: JudgingPart, env: Mapping[str, str], recorded: Provider | None = None
 ) -> dict[str, tuple[Provider, EndpointPart]]:
+    """Return who answers on each line, with its limits; recorded: in the place of all. Raises ConfigError."""
     providers: dict[str, tuple[Provider, EndpointPart]] = {}
     for judge in judges:
-        name = _line_name(judge)
+        name = judge.line
         if name not in providers:
             provider = recorded or make_provider(judge.endpoint, judge.model, env)
             providers[name] = provider, judging.endpoints.get(judge.endpoint, EndpointPart())
     return providers
-
-
-def _line_name(judge: Judge) -> str:
-    return judge.part.model if judge.endpoint == PYTHON else judge.endpoint
 
 
 class _Run:
@@ -155,7 +152,7 @@ class _Run:
         for judge in judges:
             for exchange in exchanges:
                 if exchange.stage == judge.chosen.rubric.stage:
-                    work[_line_name(judge)].append((number, judge, exchange))
+                    work[judge.line].append((number, judge, exchange))
                     number += 1
         verdicts: dict[int, Verdict] = {}
         try:

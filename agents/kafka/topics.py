@@ -82,6 +82,15 @@ TOPICS = (
         compact=True,
         aligned=True,
     ),
+    Topic(
+        "docket_changelog",
+        "{}-judge-docket-changelog",
+        "conversation",
+        ("judge",),
+        ("judge",),
+        compact=True,
+        aligned=True,
+    ),
     Topic("series_changelog", "{}-watch-series-changelog", "series", ("watch",), ("watch",), compact=True),
 )
 

@@ -88,12 +88,13 @@ class _Histogram:
 class WorkerMetrics(Collector):
     """All metrics of one worker, fed once per committed batch and scraped from another thread.
 
-    app: whose page it is; version, revision: of turnsignal itself. scorers, checks, topics: what the configuration
-    declares; their series exist from the start, at 0. judged: scorers that are judges. Scorers, checks and judges that
-    are not declared, and values that the label guard refuses, are shown as "other" and counted. secret: keys the
-    digests of conversation ids in exemplars; without it there are none. max_series: bound for the whole page; it
-    decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20 checks. seldom:
-    scorers that only turns with labels have; they are shown once they say something, and come on top of the bound.
+    app: whose page it is; version, revision: of turnsignal itself. scorers, checks, topics, judges, endpoints: what the
+    configuration declares; their series exist from the start, at 0. judged: scorers that are judges. Scorers, checks
+    and judged ones that are not declared, and values that the label guard refuses, are shown as "other" and counted.
+    secret: keys the digests of conversation ids in exemplars; without it there are none. max_series: bound for the
+    whole page; it decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20
+    checks. seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of
+    the bound.
     """
 
     def __init__(
@@ -106,6 +107,8 @@ class WorkerMetrics(Collector):
         checks: Iterable[str] = (),
         topics: Iterable[str] = (),
         judged: Iterable[str] = (),
+        judges: Iterable[str] = (),
+        endpoints: Iterable[str] = (),
         secret: str = "",
         max_series: int = 5_000,
         seldom: Collection[str] = (),
@@ -123,12 +126,14 @@ class WorkerMetrics(Collector):
         self._checks = {name: name_label(name) for name in checks}
         self._declares = {"scorer": self._scorers, "check": self._checks, "judged": {name: name for name in judged}}
         self._topics = tuple(name_label(topic) for topic in topics)
+        self._judges, self._endpoints = tuple(judges), tuple(endpoints)
         self._assistants = LabelGuard()
         self._versions = LabelGuard()
         known = max(len(usual), 1)
         shared = _WITHOUT_RELEASE + _PER_SCORER * known + series_of_environments(known)
         shared += MAX_VALUES * series_per_assistant(known, app)
-        room = (max_series - shared) // series_per_release(known, len(self._checks), app, len(self._declares["judged"]))
+        of_release = series_per_release(known, len(self._checks), app, len(self._declares["judged"]))
+        room = (max_series - shared) // max(1, of_release)
         self._releases: BoundedLabels[Labels] = BoundedLabels(max(1, room - 1), declared=[(OTHER, OTHER)])
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
@@ -347,6 +352,7 @@ class WorkerMetrics(Collector):
         if not family.begun or (family.apps and self._app not in family.apps):
             return
         declared = {"scorer": self._usual_scorers, "check": self._checks.values(), "topic": self._topics}
+        declared |= {"judge": self._judges, "endpoint": self._endpoints}
         words = [declared.get(label) or family.words_of(label, self._app) for label in family.labels[len(fixed) :]]
         for labels in product(*words):
             if family.kind == "histogram":

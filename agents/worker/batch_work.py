@@ -222,7 +222,7 @@ class BatchWork:
                 batch.outputs, batch.changes, _checkpoint(partition_task, partition_batch, batch)
             )
         except Exception as error:
-            if not refuses_records(error):
+            if not refuses_records(error) or self.spec.held is not None:
                 raise
             return error
         return None
@@ -236,7 +236,7 @@ class BatchWork:
         refused: Exception | None,
     ) -> None:
         """Commit a batch, and take its state over. refused: why it was not even written, None when it was."""
-        positions = partition_batch.positions(batch.consumed)
+        positions = partition_batch.positions(batch.consumed, batch.positions)
         offsets = partition_task.offsets(positions)
         checkpoint = _checkpoint(partition_task, partition_batch, batch)
         try:
@@ -244,7 +244,7 @@ class BatchWork:
                 write = partial(partition_task.writer.write, batch.outputs, batch.changes, checkpoint)
                 await self._commit_written(partition_task, write, offsets)
         except Exception as error:
-            if not refuses_records(error):
+            if not refuses_records(error) or self.spec.held is not None:
                 raise
             refused = error
         self._note_written(-1)
@@ -313,8 +313,8 @@ class BatchWork:
     def _try_smaller(self, partition_task: PartitionTask, partition_batch: PartitionBatch, error: Exception) -> None:
         """Put a batch that failed back, to be tried in smaller parts; a record alone is set aside in time."""
         logger.error("%s failed: %s", partition_batch.describe(), locate(error))
-        if not partition_batch.size:
-            raise error  # nothing but time has passed; there is no record to set aside
+        if not partition_batch.size or self.spec.held is not None:
+            raise error  # nothing but time has passed, or what came before cannot be put back
         caution = partition_task.caution or Caution(partition_batch.size, partition_batch.size)
         partition_task.caution = caution.failed(partition_batch.inputs(), locate(error, quoted=False))
         self._requeue(partition_task, partition_batch)
@@ -380,7 +380,7 @@ class BatchWork:
         metrics.apply(batch.deltas, now)
         self._count_transaction("committed", started)
         for records in partition_batch.records.values():
-            if records:
+            if records and self.spec.held is None:  # where records are held, what came of them comes later
                 seconds = [now - records[0].timestamp / 1000, now - records[-1].timestamp / 1000]
                 metrics.observe("end_to_end_latency_seconds", seconds, STAGES.get(self.spec.name, self.spec.name))
         metrics.set("table_entries", len(partition_task.processor.store), f"{self.spec.name}-{number}")
@@ -396,4 +396,6 @@ class BatchWork:
 def _checkpoint(partition_task: PartitionTask, partition_batch: PartitionBatch, batch: BatchResult) -> Checkpoint:
     """Return where the state stands with a batch."""
     taken, came = batch.consumed, partition_batch
-    return partition_task.checkpoint_after(came.positions(taken), came.consumed(taken), set_aside=batch.set_aside)
+    return partition_task.checkpoint_after(
+        came.positions(taken, batch.positions), came.consumed(taken), set_aside=batch.set_aside
+    )

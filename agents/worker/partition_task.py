@@ -1,9 +1,9 @@
 """Partition tasks: one partition number in this process, with its state, its writer and its positions."""
 
 import time
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from confluent_kafka import TopicPartition
 
@@ -39,6 +39,21 @@ class Processor(Protocol):
         ...
 
 
+class HeldRecords(NamedTuple):
+    """What is asked of a processor that takes records in and is done with them later, in any order.
+
+    room: how many more it takes now; waits: whether it is not done with some; finish: wait, at most so many seconds,
+    until none of these processors waits for anybody outside; leave: make the next batch the last one before another
+    worker may have the partition. What such a processor holds cannot be put back, so a batch that fails ends the
+    worker, and the next one reads it again.
+    """
+
+    room: Callable[[Any], int]
+    waits: Callable[[Any], bool]
+    finish: Callable[[Sequence[Any], float], Awaitable[None]]
+    leave: Callable[[Any], None]
+
+
 @dataclass(slots=True, frozen=True)
 class AppSpec:
     """What an app reads, keeps and writes.
@@ -48,7 +63,8 @@ class AppSpec:
     work: (processor, records by input topic, steady clock) → the batch; set_aside: (processor, input topic, record,
     reason in words) → its dead letter, and what has to be remembered of its absence; table: name of the Faust table
     that shows the state; windows: sizes of the windowed ones beside it; show, hide: the gauges of a partition's state
-    as it is taken over, and what takes them away when it is another worker's.
+    as it is taken over, and what takes them away when it is another worker's; held: where batches do not end with
+    what they took in.
     """
 
     name: str
@@ -62,6 +78,7 @@ class AppSpec:
     windows: Sequence[WindowSpec] = ()
     show: Callable[[Any], MetricDeltas] | None = None
     hide: Callable[[Any], MetricDeltas] | None = None
+    held: HeldRecords | None = None
 
 
 @dataclass(slots=True)

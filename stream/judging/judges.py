@@ -18,7 +18,7 @@ from turnsignal.stream.judging.material import MAX_INPUT
 from turnsignal.stream.judging.rubric import Ratio, Word
 from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric
 
-OPENAI, SCRIPTED = "openai", "scripted"
+OPENAI, SCRIPTED, PYTHON = "openai", "scripted", "python"
 FREE = ("scripted", "ollama")  #: endpoints whose calls cost nothing unless the suite says so
 NANO = 1_000_000_000  #: parts of the currency in which money is counted, so that sums are exact
 
@@ -122,6 +122,11 @@ class Judge:
         asked = self.part.model_dump(mode="json", include={"name", "model", "max_input", "max_output", "temperature"})
         content = [asked, self.part.structured, self.chosen.digest, self.redaction]
         return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()
+
+    @property
+    def line(self) -> str:
+        """Name what its calls share limits with: the endpoint, or a function of a user's own."""
+        return self.part.model if self.endpoint == PYTHON else self.endpoint
 
     def cost(self, tokens_in: int, tokens_out: int) -> int:
         """Return what tokens cost, in billionths of the currency, rounded up; 0 where the price is not known."""

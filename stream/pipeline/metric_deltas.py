@@ -22,6 +22,7 @@ from turnsignal.stream.errors import Reason
 from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
+from turnsignal.stream.records.verdicts import Unjudged
 
 Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
 SeriesName = tuple[str, str | None, str]  #: assistant, version, and a third word: scorer, role, kind, …
@@ -32,7 +33,7 @@ Words = tuple[str, ...] | Mapping[str, tuple[str, ...]]  #: what a label can say
 K = TypeVar("K")
 
 RELEASE = ("assistant", "version")  #: labels of what answered; the values come from traffic and pass the label guard
-SCORE, WATCH = "score", "watch"  #: apps
+SCORE, JUDGE, WATCH = "score", "judge", "watch"  #: apps
 SCORE_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 ENVIRONMENT_BOUNDS = (0.5, 0.99)
 RANK_BANDS = ("1", "2", "3", "4-5", "6-10", "11-20", "21+")
@@ -49,8 +50,14 @@ _PAIRINGS = (
     *("followed_up", "superseded", "ended", "replaced", "gap", "orphan", "expired", "late", "reopened"),
     *("forgotten", "window_expired", "naive_timestamp", "mixed_environment"),
 )
-_RESULTS = {SCORE: ("scored", "duplicate", "dead_letter", "applied_before"), WATCH: ("watched", "applied", "unknown")}
-_REASONS = {SCORE: tuple(Reason), WATCH: (Reason.WRONG_TYPE, Reason.UNDECODABLE, Reason.POISON)}
+_RESULTS = {
+    SCORE: ("scored", "duplicate", "dead_letter", "applied_before"),
+    JUDGE: ("queued", "dead_letter"),
+    WATCH: ("watched", "applied", "unknown"),
+}
+_UNREADABLE = (Reason.WRONG_TYPE, Reason.UNDECODABLE, Reason.POISON)
+_REASONS = {SCORE: tuple(Reason), JUDGE: _UNREADABLE, WATCH: _UNREADABLE}
+_JUDGED = ("judged", "cached", *tuple(Unjudged))
 
 
 class Family(NamedTuple):
@@ -237,13 +244,14 @@ class MetricDeltas:
         fate=tuple(Fate),
     )
     records: defaultdict[tuple[str, str], int] = _counter(
-        "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, WATCH), result=_RESULTS
+        "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
     )
     dead_letters: defaultdict[tuple[str, str], int] = _counter(
-        "dead_letters_total", "Records set aside, by reason.", "topic", apps=(SCORE, WATCH), reason=_REASONS
+        "dead_letters_total", "Records set aside, by reason.", "topic", apps=(SCORE, JUDGE, WATCH), reason=_REASONS
     )
     redactions: defaultdict[str, int] = _counter(
-        "redactions_total", "What was taken out of texts before they were scored, by kind.", "kind"
+        *("redactions_total", "What was taken out of texts before they were scored or judged, by kind.", "kind"),
+        apps=(SCORE, JUDGE),
     )
     overflow: defaultdict[str, int] = _counter(
         "label_overflow_total",
@@ -253,6 +261,18 @@ class MetricDeltas:
     )
     last_event: dict[str, float] = _newest(
         "last_event_timestamp_seconds", "Newest event time of the last batch.", "topic"
+    )
+
+    judge_verdicts: defaultdict[tuple[str, str], int] = _counter(
+        *("judge_verdicts_total", "Verdicts: judged, cached, or why there is no value.", "judge"),
+        apps=(JUDGE,),
+        outcome=_JUDGED,
+    )
+    judge_tokens: defaultdict[tuple[str, str], int] = _counter(
+        "judge_tokens_total", "Tokens, as endpoints count them.", "judge", apps=(JUDGE,), kind=("input", "output")
+    )
+    judge_cost: defaultdict[str, float] = _counter(
+        "judge_cost_total", "What judging cost, in the currency of the suite's prices.", "judge", apps=(JUDGE,)
     )
 
     incidents: defaultdict[tuple[str, str], int] = _counter(
