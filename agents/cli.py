@@ -33,6 +33,7 @@ from turnsignal.agents.commands.options import (
     SPEED,
     STRICT,
     SUITE,
+    VERDICTS,
     how_to_read,
     open_console,
     print_json,
@@ -208,6 +209,7 @@ def demo(
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
 @FEEDBACK
+@VERDICTS
 @JSON
 @FORMAT
 @MAPPING
@@ -218,6 +220,7 @@ def replay(
     *,
     sample: bool,
     feedback: tuple[Path, ...],
+    verdicts: tuple[Path, ...],
     out: Path | None,
     suite_file: Path | None,
     redaction: Path | None,
@@ -271,13 +274,14 @@ def replay(
     reading_of = how_to_read(format_name, mapping, strict=strict)
     with (
         Imported(files, reading_of, say=partial(click.echo, err=as_json)) as imported,
-        shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
+        shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {
             "feedback": (*feedback, *imported.feedback),
+            "verdicts": verdicts,
             "refused": imported.refused,
-            "progress": reading,
+            "progress": bars[1],
             "alerts": alerts,
             "decisions": decided,
             "resume": resume,

@@ -91,11 +91,11 @@ class WorkerMetrics(Collector):
 
     app: whose page it is; version, revision: of turnsignal itself. scorers, checks, topics, judges, endpoints: what the
     configuration declares; their series exist from the start, at 0. judged: scorers that are judges. Scorers, checks
-    and judges that are not declared, and values that the label guard refuses, are shown as "other" and counted. secret:
-    keys the digests of conversation ids in exemplars; without it there are none. max_series: bound for the whole page;
-    it decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20 checks.
-    seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of the
-    bound.
+    and judged ones that are not declared, and values that the label guard refuses, are shown as "other" and counted.
+    secret: keys the digests of conversation ids in exemplars; without it there are none. max_series: bound for the
+    whole page; it decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20
+    checks. seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of
+    the bound.
     """
 
     def __init__(
@@ -107,9 +107,9 @@ class WorkerMetrics(Collector):
         scorers: Iterable[str] = (),
         checks: Iterable[str] = (),
         topics: Iterable[str] = (),
+        judged: Iterable[str] = (),
         judges: Iterable[str] = (),
         endpoints: Iterable[str] = (),
-        judged: Iterable[str] = (),
         secret: str = "",
         max_series: int = 5_000,
         seldom: Collection[str] = (),
