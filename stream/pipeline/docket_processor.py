@@ -67,6 +67,7 @@ class DocketProcessor:
         self._on_accepted = on_accepted
         self._docket = Docket(judges, budget, max_age, store, most_held=most_held)
         self._restored_at = self._docket.position if STATE in store else None
+        self._position = self._docket.position  # as given last
         self._leaves = False
 
     @property
@@ -138,8 +139,8 @@ class DocketProcessor:
         batch.changes, batch.calls, batch.verdicts = prepared.changes, prepared.calls, prepared.verdicts
         if self.store.get(STATE) == batch.changes[STATE]:
             del batch.changes[STATE]
-        if not self._docket.is_idle:
-            batch.positions = {self.topic: prepared.position}
+        if prepared.position != self._position or not self._docket.is_idle:
+            batch.positions, self._position = {self.topic: prepared.position}, prepared.position
         for verdict in prepared.verdicts:
             value = VERDICT_RECORDS.dump_json(verdict, exclude_none=True)
             batch.outputs.append(OutputRecord(VERDICTS, verdict.conversation_id.encode(), value))
