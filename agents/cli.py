@@ -16,6 +16,7 @@ import click
 
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
+from turnsignal.agents.commands.drill import drill
 from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
@@ -372,7 +373,7 @@ def simulate(
 
 for command in (
     *(compare, convert, export, judge, produce, topics, forget),
-    *(measure, observe, suite, schema, kafka, review, regressions, report),
+    *(drill, measure, observe, suite, schema, kafka, review, regressions, report),
 ):
     turnsignal.add_command(command)
 

@@ -89,11 +89,12 @@ class WorkerMetrics(Collector):
     """All metrics of one worker, fed once per committed batch and scraped from another thread.
 
     app: whose page it is; version, revision: of turnsignal itself. scorers, checks, topics, judges, endpoints: what the
-    configuration declares; their series exist from the start, at 0. Scorers and checks that are not declared, and
-    values that the label guard refuses, are shown as "other" and counted. secret: keys the digests of conversation ids
-    in exemplars; without it there are none. max_series: bound for the whole page; it decides how many releases
-    (assistant and version) are told apart at a time: 12 with 8 scorers and 20 checks. seldom: scorers that only turns
-    with labels have; they are shown once they say something, and come on top of the bound.
+    configuration declares; their series exist from the start, at 0. judged: scorers that are judges. Scorers, checks
+    and judges that are not declared, and values that the label guard refuses, are shown as "other" and counted. secret:
+    keys the digests of conversation ids in exemplars; without it there are none. max_series: bound for the whole page;
+    it decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20 checks.
+    seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of the
+    bound.
     """
 
     def __init__(
@@ -107,6 +108,7 @@ class WorkerMetrics(Collector):
         topics: Iterable[str] = (),
         judges: Iterable[str] = (),
         endpoints: Iterable[str] = (),
+        judged: Iterable[str] = (),
         secret: str = "",
         max_series: int = 5_000,
         seldom: Collection[str] = (),
@@ -122,6 +124,7 @@ class WorkerMetrics(Collector):
         self._scorers = usual | {name: name_label(name) for name in seldom}
         self._usual_scorers = tuple(usual.values())
         self._checks = {name: name_label(name) for name in checks}
+        self._declares = {"scorer": self._scorers, "check": self._checks, "judged": {name: name for name in judged}}
         self._topics = tuple(name_label(topic) for topic in topics)
         self._judges, self._endpoints = tuple(judges), tuple(endpoints)
         self._assistants = LabelGuard()
@@ -129,7 +132,8 @@ class WorkerMetrics(Collector):
         known = max(len(usual), 1)
         shared = _WITHOUT_RELEASE + _PER_SCORER * known + series_of_environments(known)
         shared += MAX_VALUES * series_per_assistant(known, app)
-        room = (max_series - shared) // max(1, series_per_release(known, len(self._checks), app))
+        release = series_per_release(known, len(self._checks), app, len(self._declares["judged"]))
+        room = (max_series - shared) // max(1, release)
         self._releases: BoundedLabels[Labels] = BoundedLabels(max(1, room - 1), declared=[(OTHER, OTHER)])
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
@@ -289,7 +293,7 @@ class WorkerMetrics(Collector):
         return tuple(self._guard(name, word) for name, word in zip(names, words, strict=True))
 
     def _guard(self, name: str, word: str) -> str:
-        if name == "scorer" or name == "check":
+        if name in self._declares:
             return self._declared(name, word)
         if name == "assistant":
             return self._assistants.admit(word, self._now)
@@ -301,7 +305,7 @@ class WorkerMetrics(Collector):
         return name_label(word) if name in _NAMES else word
 
     def _declared(self, kind: str, name: str) -> str:
-        label = (self._scorers if kind == "scorer" else self._checks).get(name)
+        label = self._declares[kind].get(name)
         if label is None:
             self._add("label_overflow_total", (kind,), 1)
             return OTHER

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.judging.deliberation import Deliberation, is_anchor
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
 from turnsignal.stream.judging.judges import Judge
@@ -323,6 +324,9 @@ class Docket:
         elif self._lost.get(question, 0) >= ATTEMPTS:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
+        elif (decided := Deliberation(judge, exchange).judgement) is not None:
+            self._pacer.on_decided(0)
+            self._decide(question, make_verdict(exchange, judge, decided))
         else:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -330,7 +334,8 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
-            known = self._answers.find(judge, material)
+            measured = judge.part.cascade is not None and is_anchor(exchange, judge.part.cascade.anchor)
+            known = None if measured else self._answers.find(judge, material)
             if known is None:
                 self._waiting[question] = material
                 return

@@ -47,7 +47,7 @@ class Names:
 class Answers:
     """Answers with what came of their stages.
 
-    conversations, versions: names by number; by: (stage, basis) → answers that were judged so.
+    conversations, versions: names by number; bases: (stage, basis) → answers that were judged so.
     """
 
     def __init__(self) -> None:

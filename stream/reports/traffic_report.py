@@ -6,9 +6,12 @@ from typing import Any
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.follow_ups.failures import Failures
-from turnsignal.stream.records.turns import Truth, Turn
-from turnsignal.stream.reports.answers import Answers
+from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
+from turnsignal.stream.reports.answers import Answers, is_good
+from turnsignal.stream.reports.labelled import DIMENSIONS
 from turnsignal.stream.reports.labelled_figures import LabelledFigures
+from turnsignal.stream.reports.query_classes import QueryClasses, describe_classes
+from turnsignal.stream.reports.routing_errors import combination
 from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.waterfall import bases, compare_stages, newest_versions, waterfall
 from turnsignal.stream.reports.waterfall_text import describe_waterfall
@@ -25,6 +28,7 @@ class TrafficReport:
         part = suite.citations
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
+        self.classes = QueryClasses(suite.aggregates.minimum_n)
         self.not_scored = 0
         self.unread = 0
         self.with_truth = 0
@@ -42,6 +46,10 @@ class TrafficReport:
             self._take(turn)
 
     def _hear(self, turn: Turn) -> None:
+        known = len(self.answers.conversations)
+        number = self.answers.number(turn.conversation_id)
+        if number == known:
+            self.classes.open(number, turn.conversation_id, turn.text)
         if turn.truth is not None:
             self._asked[turn.conversation_id] = turn.truth
             if len(self._asked) > _OPEN:
@@ -65,10 +73,12 @@ class TrafficReport:
                 cited = response.citations.cited_ids
             produced = Produced(turn.routed_to, turn.retrieved, cited)
         findings = find_stages(truth, produced, signals)
-        self.answers.add(turn.conversation_id, turn.version, findings)
+        outcome = self.answers.add(turn.conversation_id, turn.version, findings)
         if truth is not None:
             number = self.answers.number(turn.conversation_id)
             self.labelled.add(number, truth, turn.retrieved, turn.text)
+            if outcome:
+                self.classes.add(number, _labels(truth), good=is_good(outcome))
 
     def as_json(self) -> dict[str, Any]:
         """Return the report; `waterfall` is None where nothing is known of any answer."""
@@ -80,9 +90,10 @@ class TrafficReport:
             changes = [change.as_json() for change in compare_stages(mine, theirs)]
             compared = {"after": after, "before": before, "stages": changes}
         known = bases(self.answers)
+        classes = self.classes.as_json(self.answers)
         return {
             "says": describe_waterfall(flow, versions, self._minimum),
-            "notes": self._notes(known),
+            "notes": [*self._notes(known), *describe_classes(classes)],
             "answers": {
                 "read": len(self.answers),
                 "with_truth": self.with_truth,
@@ -94,6 +105,7 @@ class TrafficReport:
             "known_by": known,
             "versions": [{"version": name, **flow.as_json()} for name, flow in versions],
             "compared": compared,
+            "classes": classes,
             "labelled": self.labelled.as_json(),
         }
 
@@ -119,3 +131,11 @@ class TrafficReport:
         if self.answers.versions.left_out:
             notes.append("There are more versions than are told apart; the last ones are taken together.")
         return notes
+
+
+def _labels(truth: Truth) -> dict[str, str]:
+    """Return what a question is labelled with, by kind."""
+    labels = {name: getattr(truth, name) for name in DIMENSIONS}
+    if truth.agents:
+        labels["agents"] = combination(truth.agents)[:MAX_SHORT]
+    return {name: label for name, label in labels.items() if label}
