@@ -10,13 +10,16 @@ import math
 
 import msgspec
 
-STAKES = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9)  #: parts of a fortune that the bets put down
+#: Parts of a fortune that the bets put down. The last one is more than there is, where no payoff can cost as much: a
+#: check that nearly every answer passes loses next to nothing with each pass, and wins much with a failure.
+STAKES = (0.05, 0.1, 0.2, 0.4, 0.9, 3.0)
 LEAST_THRESHOLD = 20_000.0  #: observations
 SHOWN = 5  #: conversations that a change is shown by
 LONGEST_ID = 200  #: characters of a conversation's id
 
 _SLACK = 0.015  # more than payoffs have to be for a change to have begun: else chance would date it too early
 _A, _B, _C, _D, _E, _F = STAKES
+_AT_RISK = 0.9  # of a fortune, that one payoff can cost
 
 
 class Evidence(msgspec.Struct, array_like=True, gc=False):
@@ -37,10 +40,13 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     pairs: float = 0.0
     shown: list[tuple[float, str]] = []
 
-    def add(self, payoff: float, time: float, residual: float, earlier: float, conversation_id: str) -> float:
+    def add(
+        self, payoff: float, least: float, time: float, residual: float, earlier: float, conversation_id: str
+    ) -> float:
         """Take in a payoff, −1 or more, that is expected to be 0 or less without a change; return the evidence.
 
-        time: of the stream; residual: how much the value is off in this direction; earlier: values of its conversation.
+        least: what the payoff could have been at the least, as it was known before the value came; time: of the stream;
+        residual: how much the value is off in this direction; earlier: values of its conversation.
         """
         a, b, c, d, e, f = self.fortunes
         a = (a + 1.0) * (1.0 + _A * payoff)
@@ -48,7 +54,7 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         c = (c + 1.0) * (1.0 + _C * payoff)
         d = (d + 1.0) * (1.0 + _D * payoff)
         e = (e + 1.0) * (1.0 + _E * payoff)
-        f = (f + 1.0) * (1.0 + _F * payoff)
+        f = (f + 1.0) * (1.0 + (_F if -_F * least <= _AT_RISK else _AT_RISK / -least) * payoff)
         self.fortunes = [a, b, c, d, e, f]
         run = self.run + payoff - _SLACK
         if run <= 0.0:
