@@ -33,6 +33,7 @@ from turnsignal.agents.commands.options import (
     SPEED,
     STRICT,
     SUITE,
+    VERDICTS,
     how_to_read,
     open_console,
     print_json,
@@ -47,6 +48,7 @@ from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
+from turnsignal.agents.commands.working import apps_of, make_app
 from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_RESTART
 from turnsignal.agents.process.streams import make_printable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -109,14 +111,15 @@ class _WithVariables(click.Command):
 
 
 @turnsignal.command(cls=_WithVariables, epilog="Example: TURNSIGNAL_BROKERS=kafka:9092 turnsignal worker all")
-@click.argument("app", type=click.Choice(["score", "watch", "all"]))
+@click.argument("app", type=click.Choice(["score", "judge", "watch", "all"]))
 @click.option("--supervisor/--no-supervisor", default=True, help="Start processes again when they end or stand still.")
 def worker(app: str, *, supervisor: bool) -> None:
-    """Run a worker: score turns, watch series, or all of it (one supervised process each).
+    """Run a worker: score turns, ask judges, watch series, or all of it (one supervised process each).
 
     Connects to TURNSIGNAL_BROKERS; /metrics of score is on TURNSIGNAL_METRICS_PORT (9108), that of watch one port
-    higher. Ends with 0 when told to stop, 2 when a setting, a suite or a topic is wrong (one app's refusal leaves the
-    other at work), 70 (only without a supervisor) when it wants to be started again.
+    higher, that of judge two. `all` asks judges where the suite has [[judges]]. Ends with 0 when told to stop, 2 when a
+    setting, a suite or a topic is wrong (one app's refusal leaves the others at work), 70 (only without a supervisor)
+    when it wants to be started again.
     """
     settings = read_settings()
     if supervisor:
@@ -124,10 +127,12 @@ def worker(app: str, *, supervisor: bool) -> None:
         from turnsignal.agents.worker.supervisor import Supervisor, worker_command
 
         log_to_stderr()
-        apps = ["score", "watch"] if app == "all" else [app]
+        apps = apps_of(settings) if app == "all" else [app]
         sys.exit(Supervisor({app: worker_command(app) for app in apps}, settings.stall_timeout).run())
     if app == "all":
-        raise click.UsageError("--no-supervisor takes one app, as all of them are one process each: score or watch")
+        raise click.UsageError(
+            "--no-supervisor takes one app, as all of them are one process each: score, judge or watch"
+        )
     from turnsignal.agents.process.memory import kept_memory
     from turnsignal.agents.worker.supervisor import WORKED
 
@@ -135,26 +140,12 @@ def worker(app: str, *, supervisor: bool) -> None:
         with kept_memory():  # what is imported stays: looking for garbage there is a tenth of a start
             from turnsignal.agents.worker.apps import run_app
 
-            ready = _make_app(app, settings)
+            ready = make_app(app, settings)
         sys.exit(run_app(ready))
     except ConfigError as error:
         if WORKED not in os.environ:
             raise
         _fail(error, EXIT_RESTART)  # it has worked under these settings: what is wrong now may pass
-
-
-def _make_app(app: str, settings: Any) -> Any:
-    from turnsignal.agents.files.redacting import suite_in_force
-
-    suite = suite_in_force(settings.suite, settings.redaction)
-    if app == "score":
-        from turnsignal.agents.score import make_score_app
-
-        return make_score_app(settings, suite)
-    from turnsignal.agents.watch import make_watch_app
-
-    port = settings.metrics_port
-    return make_watch_app(settings.model_copy(update={"metrics_port": port + 1 if port else 0}), suite)
 
 
 @turnsignal.command(epilog="Example: turnsignal demo --file turns.jsonl.gz --seconds 30")
@@ -218,6 +209,7 @@ def demo(
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
 @FEEDBACK
+@VERDICTS
 @JSON
 @FORMAT
 @MAPPING
@@ -228,6 +220,7 @@ def replay(
     *,
     sample: bool,
     feedback: tuple[Path, ...],
+    verdicts: tuple[Path, ...],
     out: Path | None,
     suite_file: Path | None,
     redaction: Path | None,
@@ -281,13 +274,14 @@ def replay(
     reading_of = how_to_read(format_name, mapping, strict=strict)
     with (
         Imported(files, reading_of, say=partial(click.echo, err=as_json)) as imported,
-        shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
+        shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {
             "feedback": (*feedback, *imported.feedback),
+            "verdicts": verdicts,
             "refused": imported.refused,
-            "progress": reading,
+            "progress": bars[1],
             "alerts": alerts,
             "decisions": decided,
             "resume": resume,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Wanted = Literal["earliest", "latest", "accept", "state"]
 
-APP = click.argument("app", type=click.Choice(["score", "watch"]))
+APP = click.argument("app", type=click.Choice(["score", "judge", "watch"]))
 
 
 @click.group(cls=SuggestingGroup, epilog="Example: turnsignal topics create")
@@ -99,15 +99,15 @@ def _as_json(topic: "Described") -> dict[str, object]:
 
 
 def _rights(settings: "Settings") -> dict[str, list[dict[str, object]]]:
-    from turnsignal.agents.kafka.topics import rights
+    from turnsignal.agents.kafka.topics import APPS, rights
 
-    return {app: [right._asdict() for right in rights(settings, app)] for app in ("score", "watch")}
+    return {app: [right._asdict() for right in rights(settings, app)] for app in APPS}
 
 
 def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None:
     from rich.table import Table
 
-    from turnsignal.agents.kafka.topics import rights
+    from turnsignal.agents.kafka.topics import APPS, rights
 
     table = Table("topic", "partitions", "replication", "records", "differs (wanted / found)")
     for topic in described:
@@ -117,7 +117,7 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
         table.add_row(topic.name, *cells, differs or "-")
     console = open_console()
     console.print(table)
-    for app in ("score", "watch"):
+    for app in APPS:
         access = Table("resource", "name", "operations", title=f"Rights of {app}", title_justify="left")
         for right in rights(settings, app):
             access.add_row(right.resource, right.name + ("*" if right.prefixed else ""), ", ".join(right.operations))

@@ -56,6 +56,7 @@ class Job(NamedTuple):
     of: int
     paths: tuple[Path | TurnFile, ...]
     feedback: tuple[Path | TurnFile, ...]
+    verdicts: tuple[Path, ...]
     suite: Suite
     now: float
     as_is: bool
@@ -72,6 +73,7 @@ def replay_files(
     now: float,
     *,
     feedback: Sequence[Path | TurnFile] = (),
+    verdicts: Sequence[Path] = (),
     refused: Path | None = None,
     workers: int = 0,
     as_is: bool = False,
@@ -84,15 +86,15 @@ def replay_files(
 ) -> dict[str, Any]:
     """Replay files into `out` and return the summary; its files are written when everything has gone well.
 
-    feedback: files of feedback, taken in among the turns by their times; refused: a file of dead letters that were
-    found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
+    feedback, verdicts: files of them, taken in among the turns by their times; refused: a file of dead letters that
+    were found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
     environment: which one moves the figures, None is production; alerts: say under "alerts" in the summary when would
     have been called; decisions: what operators said meanwhile, for that, by time; read_as: how the turns' files were
     read, kept in the summary so that texts are found again; resume: go on where an interrupted run of the same left
     off, and keep checkpoints in case that this one is interrupted; progress: told how many bytes of the files have been
     worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
     """
-    recording = Recording(paths, feedback=feedback)
+    recording = Recording(paths, feedback=feedback, verdicts=verdicts)
     size = recording.size
     if recording.is_whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
@@ -103,7 +105,8 @@ def replay_files(
         kept_parts(out, recording.sources, now, *what) if resume else _parts_in(out, now) as (directory, now),
     ):
         every = EVERY if resume else 0
-        whole = (of, tuple(paths), tuple(feedback), suite, now, as_is, Path(directory), environment, alerts, every)
+        read = (tuple(paths), tuple(feedback), tuple(verdicts))
+        whole = (of, *read, suite, now, as_is, Path(directory), environment, alerts, every)
         jobs = [Job(number, *whole) for number in range(of)]
         runs = _run_here(jobs[0], progress) if of == 1 else _run_apart(jobs, progress)
         run = Run(suite, environment)
@@ -165,7 +168,7 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
 
     The bytes of the files are told to `progress` twice: half when they are read, half when they are scored.
     """
-    recording = Recording(job.paths, lambda size: progress(size // 2), job.feedback)
+    recording = Recording(job.paths, lambda size: progress(size // 2), job.feedback, job.verdicts)
     checkpoints = ReplayCheckpoints(job.directory, job.every) if job.every else None
     begun = checkpoints.read(job.number) if checkpoints is not None else None
     if begun is not None and begun.done:
@@ -230,7 +233,7 @@ class ReplayFiles(ExitStack):
                 rows[output.topic].append(output.value)
         for topic, lines in rows.items():
             if lines:
-                lines.append(b"")
+                lines += (b"", b"") if topic == SERIES else (b"",)  # an empty line ends a batch of series
                 self._open(processor, self._names[topic]).write(b"\n".join(lines))
 
     def flush(self) -> dict[tuple[int, str], int]:

@@ -7,7 +7,7 @@ what a worker knows of itself.
 
 from collections.abc import Mapping
 
-from turnsignal.stream.pipeline.metric_deltas import RELEASE, SCORE, WATCH, Family, pipeline_families
+from turnsignal.stream.pipeline.metric_deltas import JUDGE, RELEASE, SCORE, WATCH, Family, pipeline_families
 from turnsignal.stream.records.environments import ENVIRONMENTS
 
 PREFIX = "turnsignal_"
@@ -47,6 +47,42 @@ WORKER_FAMILIES: Mapping[str, Family] = {
         {"result": ("sent", "failed")},
         apps=(WATCH,),
     ),
+    "judge_info": Family(
+        "gauge",
+        ("judge", "rubric", "endpoint", "model"),
+        "Always 1: the judges of the suite, what each is asked and who answers.",
+        begun=False,
+        apps=(JUDGE,),
+    ),
+    "judge_requests_total": Family(
+        "counter",
+        ("endpoint", "outcome"),
+        "Requests to the endpoints of judges, by how each ended; an exchange may take several.",
+        {"outcome": ("ok", "rate_limited", "timeout", "error", "refused")},
+        apps=(JUDGE,),
+    ),
+    "judge_request_duration_seconds": Family(
+        "histogram", ("endpoint",), "Request to reply of a judge's endpoint.", apps=(JUDGE,), bounds=LATENCY_BOUNDS
+    ),
+    "judge_in_flight_requests": Family(
+        "gauge", ("endpoint",), "Calls that are named and have no answer yet.", apps=(JUDGE,)
+    ),
+    "judge_circuit_open": Family(
+        "gauge", ("endpoint",), "1 while an endpoint is left alone after failures in a row.", apps=(JUDGE,)
+    ),
+    "judge_queue_exchanges": Family(
+        "gauge", (), "Exchanges that were taken in and have not all their verdicts.", apps=(JUDGE,)
+    ),
+    "judge_queue_age_seconds": Family(
+        "gauge", (), "For how long the exchange that waits longest has waited.", apps=(JUDGE,)
+    ),
+    "judge_budget_remaining": Family(
+        "gauge",
+        (),
+        "What this worker may still spend today, in the currency of the suite's prices; absent without a budget.",
+        begun=False,
+        apps=(JUDGE,),
+    ),
     "table_entries": Family("gauge", ("table",), "Entries that this worker holds."),
     "table_recovery_remaining_messages": Family("gauge", ("table",), "Changelog records still to be restored."),
     "worker_recovering": Family("gauge", (), "1 while tables are being restored, else 0."),
@@ -70,9 +106,9 @@ WORKER_FAMILIES: Mapping[str, Family] = {
 FAMILIES: Mapping[str, Family] = {**{name: family for _, name, family in pipeline_families()}, **WORKER_FAMILIES}
 
 
-def series_per_release(scorers: int, checks: int, app: str = SCORE) -> int:
-    """Return how many series one release can have at most, on the page of an app."""
-    sizes = {"scorer": scorers, "check": checks}
+def series_per_release(scorers: int, checks: int, app: str = SCORE, judged: int = 0) -> int:
+    """Return how many series one release can have at most, on the page of an app. judged: scorers that are judges."""
+    sizes = {"scorer": scorers, "check": checks, "judged": judged}
     return sum(
         family.count_series(sizes)
         for family in FAMILIES.values()

@@ -4,6 +4,7 @@ import asyncio
 
 from turnsignal.agents.providers.lines import Attempts, EndpointLine
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
+from turnsignal.stream.judging.docket import NamedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
 from turnsignal.stream.judging.judges import Judge
@@ -14,12 +15,12 @@ from turnsignal.stream.records.verdicts import MAX_REASONING, Unjudged, Verdict
 
 
 class JudgeAsker:
-    """Ask one judge. line: to its endpoint; purse: what may be spent."""
+    """Ask one judge. line: to its endpoint; purse: what may be spent, where no docket says so."""
 
-    def __init__(self, judge: Judge, line: EndpointLine, purse: Purse) -> None:
+    def __init__(self, judge: Judge, line: EndpointLine, purse: Purse | None = None) -> None:
         self._judge = judge
         self._line = line
-        self._purse = purse
+        self._purse = purse or Purse(None)
 
     async def ask(self, exchange: ExchangeRecord) -> Verdict:
         """Return the verdict; never raises for anything that an endpoint or a text does."""
@@ -36,10 +37,21 @@ class JudgeAsker:
             )
         asked = _Asked(identify(exchange, judge))
         try:
-            judgement = await self._judge_it(inquiry, asked)
+            return await self._verdict(exchange, material, inquiry, asked)
         finally:
             self._purse.settle(most, asked.cost)
-        verdict = make_verdict(exchange, judge, judgement)
+
+    async def answer(self, call: NamedCall) -> tuple[Verdict, int]:
+        """Return the verdict of a call that the docket has named, and what it cost in billionths."""
+        asked = _Asked(identify(call.exchange, self._judge))
+        inquiry = begin_inquiry(self._judge, call.material)
+        return await self._verdict(call.exchange, call.material, inquiry, asked), asked.cost
+
+    async def _verdict(
+        self, exchange: ExchangeRecord, material: Material, inquiry: Inquiry, asked: "_Asked"
+    ) -> Verdict:
+        judgement = await self._judge_it(inquiry, asked)
+        verdict = make_verdict(exchange, self._judge, judgement)
         verdict.judge.answered, verdict.cut = asked.model, [*material.cut]
         return with_costs(verdict, asked.attempts, (asked.tokens_in, asked.tokens_out), asked.cost, asked.latency)
 

@@ -8,9 +8,7 @@ from turnsignal.agents.providers.endpoints import find_endpoint
 from turnsignal.agents.providers.protocol import Provider
 from turnsignal.agents.providers.scripted import Scripted
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.judging.judges import SCRIPTED
-
-PYTHON = "python"
+from turnsignal.stream.judging.judges import PYTHON, SCRIPTED
 
 
 def make_provider(endpoint: str, model: str, env: Mapping[str, str]) -> Provider:

@@ -15,6 +15,7 @@ from turnsignal.stream.judging.judges import EndpointPart
 from turnsignal.stream.records.verdicts import Unjudged
 
 _FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0  #: seconds between tries, without a word from the endpoint
+OK = "ok"
 _JITTER = 1.1  #: how much longer than asked for we wait at most, so that not everybody comes back at once
 
 
@@ -27,16 +28,47 @@ class Attempts:
 
 
 class EndpointLine:
-    """Send calls to one provider. first_wait: seconds before a second try, doubled for each one after it."""
+    """Send calls to one provider.
 
-    def __init__(self, provider: Provider, part: EndpointPart, first_wait: float = _FIRST_WAIT) -> None:
+    first_wait: seconds before a second try, doubled for each one after it; on_request: told of each request how it
+    ended, in a word, and how many seconds it took.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        part: EndpointPart,
+        first_wait: float = _FIRST_WAIT,
+        on_request: Callable[[str, float], None] = lambda *_: None,
+    ) -> None:
         self._provider = provider
         self._slots = asyncio.Semaphore(part.at_once)
-        per_minute = part.requests_per_minute
-        # Evenly, not a minute's worth at its beginning: an endpoint's own limits look at seconds, too.
-        self._pace = AsyncLimiter(1, 60 / per_minute) if per_minute else None
+        self._per_minute = part.requests_per_minute
+        self._share = 0.0
+        self._pace: AsyncLimiter | None = None
         self._breaker = EndpointBreaker()
+        self._last: ProviderError | None = None  # that said the endpoint fails as a whole
         self._wait = _Waiting(first_wait)
+        self._on_request = on_request
+        self.at_once = part.at_once
+        self.take_share(1.0)
+
+    def take_share(self, share: float) -> None:
+        """Keep to a share of the requests a minute, as others have the rest."""
+        if self._per_minute and share != self._share:
+            self._share = share
+            # Evenly, not a minute's worth at its beginning: an endpoint's own limits look at seconds, too.
+            self._pace = AsyncLimiter(1, 60 / (self._per_minute * share))
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether the endpoint has failed so often in a row that one call at a time tries it."""
+        return self._breaker.is_suspect
+
+    @property
+    def rests(self) -> float:
+        """For how many seconds nothing will be sent, as the endpoint is left alone."""
+        return self._breaker.rests(time.monotonic())
 
     async def ask(self, call: ProviderCall, attempts: int, used: Attempts) -> ProviderReply:
         """Send a call, and again where that may help, until the deadline.
@@ -68,13 +100,17 @@ class EndpointLine:
             if self._pace is not None:
                 await self._pace.acquire()
             if pause := self._breaker.waits(time.monotonic()):
-                msg = f"expected an endpoint that answers, got failures in a row; it is left alone for {pause:.0f} s"
-                raise ProviderError(msg, again=True, after=pause)
+                why, reason = (self._last, self._last.reason) if self._last else ("nothing", Unjudged.PROVIDER)
+                msg = f"{why}; after failures in a row the endpoint is left alone for {pause:.0f} s"
+                raise ProviderError(msg, reason=reason, again=True, after=pause)
             used.made += 1
+            began = time.monotonic()
             try:
                 reply = await self._provider.ask(call)
             except ProviderError as error:
+                self._on_request(_outcome(error), time.monotonic() - began)
                 if error.down:
+                    self._last = error
                     self._breaker.on_failure(time.monotonic())
                 else:
                     self._breaker.on_answer()
@@ -82,6 +118,7 @@ class EndpointLine:
             except BaseException:
                 self._breaker.on_nothing()
                 raise
+            self._on_request(OK, time.monotonic() - began)
             self._breaker.on_answer()
             return reply
 
@@ -101,6 +138,15 @@ class _Waiting(wait_base):
         after = getattr(error, "after", None)
         grown = self._growing(retry_state)
         return grown if after is None else float(after) + min(grown, after * (_JITTER - 1))
+
+
+def _outcome(error: ProviderError) -> str:
+    """Say in a word how a request ended that brought no reply."""
+    if error.reason is Unjudged.TIMEOUT:
+        return "timeout"
+    if not error.again:
+        return "refused"
+    return "error" if error.down else "rate_limited"
 
 
 def _any(*stops: Callable[[RetryCallState], bool]) -> Callable[[RetryCallState], bool]:

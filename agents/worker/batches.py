@@ -40,8 +40,13 @@ class PartitionBatch(NamedTuple):
         """Return how many records were taken in, of all topics; without any said: all."""
         return sum(taken.values()) if taken else self.size
 
-    def positions(self, taken: Mapping[str, int]) -> dict[str, int]:
-        """Return the next offsets to be read once so many records of each topic are taken in; without any: all."""
+    def positions(self, taken: Mapping[str, int], held: Mapping[str, int] | None = None) -> dict[str, int]:
+        """Return the next offsets to be read once so many records of each topic are taken in; without any: all.
+
+        held: topic → the position instead, as records from there on are taken in and not done with.
+        """
+        if held is not None:
+            return dict(held)
         reached = dict(self.ahead)
         for topic, records in self.records.items():
             count = taken.get(topic, 0) if taken else len(records)
@@ -82,6 +87,7 @@ class RecordBuffer:
     def __init__(self, limit: int, most: int = 1 << 30, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit = limit
         self.last: set[int] = set()
+        self.room: Callable[[int], int] = lambda _: limit  #: partition → records that it takes now
         self._clock = clock
         self._opened = -math.inf
         self._many = min(_MANY, limit)
@@ -91,6 +97,7 @@ class RecordBuffer:
         self._owned: set[int] = set()
         self._busy: set[int] = set()
         self._punctuated: set[int] = set()
+        self._called: set[int] = set()
         self._pauses: dict[int, asyncio.TimerHandle] = {}
         self._waiting: dict[int, dict[str, list[Any]]] = {}
         self._sizes: dict[int, int] = {}
@@ -112,12 +119,13 @@ class RecordBuffer:
         self._waiting.clear()
         self._sizes.clear()
         self._punctuated.clear()
+        self._called.clear()
         self._end_pauses()
 
     def has_room(self, partition: int) -> bool:
         """Say whether a partition may be fetched from."""
         few = self._sizes.get(partition, 0) < 2 * self.limit
-        return partition in self._owned and few and self._bytes < self._most
+        return partition in self._owned and few and self._bytes < self._most and self.room(partition) > 0
 
     async def wait_for_room(self, timeout: float) -> None:
         """Wait until some partition may be fetched from, at most `timeout` seconds."""
@@ -170,10 +178,21 @@ class RecordBuffer:
         self._punctuated = {p for p in partitions & self._owned if not self._sizes.get(p) and p not in self._busy}
         self._work.set()
 
+    def call(self, partition: int) -> None:
+        """Queue a batch for a partition, an empty one where no records wait or none is taken now."""
+        if partition in self._owned:
+            self._called.add(partition)
+            self._work.set()
+
     @property
     def waiting(self) -> int:
         """Number of records that wait."""
         return sum(self._sizes.values())
+
+    @property
+    def waits(self) -> bool:
+        """Whether any record waits that could be worked on: one that its partition has no room for waits for others."""
+        return any(size and self.room(partition) > 0 for partition, size in self._sizes.items())
 
     def waiting_for(self, partition: int) -> int:
         """Return the number of records that wait for a partition."""
@@ -197,11 +216,13 @@ class RecordBuffer:
             for partition in sorted(self._waiting, key=self._rank):
                 if self._is_due(partition):
                     self._busy.add(partition)
+                    self._called.discard(partition)
                     return PartitionBatch(partition, self._cut(partition))
-            ready = self._punctuated - self._busy - self._pauses.keys()
+            ready = (self._punctuated | self._called) - self._busy - self._pauses.keys()
             if ready:
                 partition = min(ready)
                 self._punctuated.discard(partition)
+                self._called.discard(partition)
                 self._busy.add(partition)
                 return PartitionBatch(partition, {})
             self._work.clear()
@@ -210,7 +231,8 @@ class RecordBuffer:
     def _is_due(self, partition: int) -> bool:
         size = self._sizes.get(partition, 0)
         pauses = partition in self._pauses and size < self._many
-        return size > 0 and partition not in self._busy and not pauses and not self._lets_others(partition)
+        free = partition not in self._busy and not pauses and not self._lets_others(partition)
+        return size > 0 and free and self.room(partition) > 0
 
     def _lets_others(self, partition: int) -> bool:
         """Say whether a partition that has ended a worker still waits: the next one may end before the others' turn."""
@@ -233,7 +255,7 @@ class RecordBuffer:
 
     def _cut(self, partition: int) -> dict[str, list[Any]]:
         """Take out at most as many records of a partition as its limit says, topic by topic."""
-        left = self.limits.get(partition, self.limit)
+        left = min(self.limits.get(partition, self.limit), self.room(partition))
         batch: dict[str, list[Any]] = {}
         by_topic = self._waiting[partition]
         for topic in list(by_topic):

@@ -1,9 +1,10 @@
 """Partition tasks: one partition number in this process, with its state, its writer and its positions."""
 
+import math
 import time
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from confluent_kafka import TopicPartition
 
@@ -15,6 +16,12 @@ from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
+
+#: Records of a partition that are set aside in a row before it slows down: it is more likely then that the code is to
+#: blame than that they are, and whoever can mend it needs the time.
+_IN_A_ROW = 10
+_LONGEST_REST = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
+_LATELY = 60.0  #: seconds for which it is told that the broker has refused something
 
 
 class Processor(Protocol):
@@ -39,6 +46,21 @@ class Processor(Protocol):
         ...
 
 
+class HeldRecords(NamedTuple):
+    """What is asked of a processor that takes records in and is done with them later, in any order.
+
+    room: how many more it takes now; waits: whether it is not done with some; finish: wait, at most so many seconds,
+    until none of these processors waits for anybody outside; leave: make the next batch the last one before another
+    worker may have the partition. What such a processor holds cannot be put back, so a batch that fails ends the
+    worker, and the next one reads it again.
+    """
+
+    room: Callable[[Any], int]
+    waits: Callable[[Any], bool]
+    finish: Callable[[Sequence[Any], float], Awaitable[None]]
+    leave: Callable[[Any], None]
+
+
 @dataclass(slots=True, frozen=True)
 class AppSpec:
     """What an app reads, keeps and writes.
@@ -48,7 +70,8 @@ class AppSpec:
     work: (processor, records by input topic, steady clock) → the batch; set_aside: (processor, input topic, record,
     reason in words) → its dead letter, and what has to be remembered of its absence; table: name of the Faust table
     that shows the state; windows: sizes of the windowed ones beside it; show, hide: the gauges of a partition's state
-    as it is taken over, and what takes them away when it is another worker's.
+    as it is taken over, and what takes them away when it is another worker's; held: where batches do not end with
+    what they took in.
     """
 
     name: str
@@ -62,6 +85,7 @@ class AppSpec:
     windows: Sequence[WindowSpec] = ()
     show: Callable[[Any], MetricDeltas] | None = None
     hide: Callable[[Any], MetricDeltas] | None = None
+    held: HeldRecords | None = None
 
 
 @dataclass(slots=True)
@@ -71,7 +95,8 @@ class PartitionTask:
     positions: input topic → next offset, as committed; commit_metadata: input topic → what its commits carry; ids:
     topic → the broker's id of it; fed: when records of the first input last came; caution: how carefully to go on;
     starts: take-overs since a batch was committed; aside: records set aside since one was worked through; refused:
-    attempts to set one aside that the broker refused, in a row; committed_at: monotonic clock of the last commit.
+    attempts to set one aside that the broker refused, in a row; refusal: when the broker last refused what was written
+    (monotonic clock), and what it said; committed_at: monotonic clock of the last commit.
     """
 
     number: int
@@ -85,6 +110,7 @@ class PartitionTask:
     starts: int = 0
     aside: int = 0
     refused: int = 0
+    refusal: tuple[float, str] | None = None
     committed_at: float = field(default_factory=time.monotonic)
 
     def offsets(self, positions: Mapping[str, int]) -> list[TopicPartition]:
@@ -95,6 +121,20 @@ class PartitionTask:
         """Tell the processor for how long its partition has been silent already."""
         if self.fed is not None:
             self.processor.resume(self.fed, read_moment())
+
+    def rest(self) -> float:
+        """Return for how many seconds it had better get no batch, as something is wrong with its last ones."""
+        many = max(self.aside - _IN_A_ROW, self.refused)
+        return min(_LONGEST_REST, 2.0 ** min(many, 10)) if many > 0 else 0.0
+
+    def trouble(self, now: float) -> str:
+        """Say in words what keeps it from going on as it should; "" for nothing. now: monotonic clock."""
+        at, answer = self.refusal or (-math.inf, "")
+        if self.refused:
+            return f"held, as what sets a record aside is refused: {answer}"
+        if self.aside > _IN_A_ROW:
+            return f"slow, as {self.aside} records in a row are set aside"
+        return f"going on in smaller parts since the broker refused some: {answer}" if now - at < _LATELY else ""
 
     def checkpoint(self, *, begun: str = "") -> Checkpoint:
         """Return where the state stands, for the changelog."""

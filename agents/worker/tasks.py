@@ -25,9 +25,9 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.assignment import Assignment, OutdatedError
 from turnsignal.agents.worker.batch_work import BatchWork
 from turnsignal.agents.worker.batches import BatchStream, PartitionBatch, RecordBuffer
-from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
+from turnsignal.agents.worker.partition_task import AppSpec, HeldRecords, PartitionTask
 from turnsignal.agents.worker.progress import Progress
-from turnsignal.agents.worker.transactions import group_reader, record_limits
+from turnsignal.agents.worker.transactions import group_reader
 from turnsignal.agents.worker.unpacking import AT_ONCE
 
 logger = logging.getLogger("turnsignal.tasks")
@@ -37,7 +37,7 @@ logger = logging.getLogger("turnsignal.tasks")
 _CATCH_UP = 5.0
 #: Take-overs within so many seconds are suspicious of two workers under one name: each ends the other's membership.
 _OFTEN, _WITHIN = 5, 30.0
-_LIMITS_EVERY = 15  #: looks at the broker, two seconds apart, between two questions how large a record may be
+_LIMITS_EVERY = 5  #: looks at the broker, two seconds apart, between two questions how large a record may be
 
 
 class RecordSource(Protocol):
@@ -68,6 +68,8 @@ class TaskManager:
         self.spec = spec
         self.metrics = metrics
         self.buffer = RecordBuffer(settings.max_poll_records, AT_ONCE * settings.max_batch_bytes)
+        if spec.held is not None:
+            self.buffer.room = self._room
         self.tasks: dict[int, PartitionTask] = {}
         self.progress = Progress(settings, spec)
         self.work = BatchWork(settings, spec, metrics, self.buffer, self.progress, self._group_reader)
@@ -143,7 +145,7 @@ class TaskManager:
             self._drop(number)
         if not numbers:
             return []
-        self.work.limits |= record_limits(self.settings.confluent(), self.spec.outputs.values())
+        self.work.limits.learn()
         assignment = Assignment(
             self.settings,
             self.spec,
@@ -211,10 +213,30 @@ class TaskManager:
         self._generation += 1
         self.progress.revoke()
         await self.work.wait_idle()
+        if self.spec.held is not None:
+            await self._leave(self.spec.held)
         self.work.end_rests()
         if self._taking is not None and not self._taking.done():
             # Its next fence would come after the new owner's; it stops before it, within one step.
             await asyncio.wait([self._taking], timeout=self.settings.rebalance_timeout / 2)
+
+    async def _leave(self, held: HeldRecords) -> None:
+        """Have what was taken in be done with as far as that is soon, and commit how it stands."""
+        tasks = list(self.tasks.values())
+        await held.finish([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
+        for task in tasks:
+            held.leave(task.processor)
+            self.work.start(task, PartitionBatch(task.number, {}))
+        await self.work.wait_idle()
+
+    def _room(self, number: int) -> int:
+        """Return how many more records the processor of a partition takes now."""
+        task, held = self.tasks.get(number), self.spec.held
+        return self.buffer.limit if task is None or held is None else held.room(task.processor)
+
+    def _holds(self, task: PartitionTask) -> bool:
+        """Say whether records of a partition are taken in and not done with."""
+        return self.spec.held is not None and self.spec.held.waits(task.processor)
 
     def owned(self) -> set[int]:
         """Return the partition numbers that are worked on."""
@@ -240,14 +262,18 @@ class TaskManager:
 
     def health(self) -> Health:
         """Say how this worker is."""
-        busy = bool(self.work.inflight or self.buffer.waiting)
-        return self.progress.health(busy=busy, starts={n: at.starts for n, at in self.tasks.items()})
+        busy = bool(self.work.inflight or self.buffer.waits)
+        return self.progress.health(busy=busy, held=dict(self.tasks))
 
     def pass_time(self) -> None:
         """Have time pass for each partition that has been read to its end; called every second.
 
-        Where there is more to read, silence would be ours, not the users'.
+        Where there is more to read, silence would be ours, not the users'; only what is held goes by the wall clock.
         """
+        if self.spec.held is not None:
+            for number in self.tasks:
+                self.buffer.call(number)
+            return
         if self.source is not None:
             ends = {number: self.source.end_of(TP(self.spec.inputs[0], number)) for number in self.tasks}
             at_end = {number for number, end in ends.items() if end is not None and self._stands_at(number, end)}
@@ -268,7 +294,7 @@ class TaskManager:
                 tp = TP(topic, number)
                 end = self.source.end_of(tp)
                 if end is not None:
-                    comes = self.buffer.waiting_for(number) > 0 or self.buffer.is_busy(number)
+                    comes = self.buffer.waiting_for(number) > 0 or self.buffer.is_busy(number) or self._holds(task)
                     waiting = comes and not task.refused  # a partition that is held stands, whatever waits there
                     stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
                     self.metrics.set("position_stalled_seconds", stalled, topic, str(number))
@@ -282,6 +308,8 @@ class TaskManager:
         assert self.source is not None
         number = task.number
         if now - task.committed_at < _CATCH_UP or self.buffer.waiting_for(number) or self.buffer.is_busy(number):
+            return
+        if self._holds(task):
             return
         read = {topic: self.source.read_to(TP(topic, number)) for topic in task.positions}
         ahead = {topic: at for topic, at in read.items() if at is not None and at > task.positions[topic]}

@@ -26,6 +26,15 @@ class EndpointBreaker:
         self._trying = True
         return 0.0
 
+    @property
+    def is_suspect(self) -> bool:
+        """Whether it failed so often in a row that only one call at a time may try it."""
+        return self._failures >= AFTER
+
+    def rests(self, now: float) -> float:
+        """Return for how many seconds it is left alone, 0 when it may be tried; asking changes nothing."""
+        return max(0.0, self._until - now) if self.is_suspect else 0.0
+
     def on_answer(self) -> None:
         """Note that it answered."""
         self._failures, self._pause, self._trying = 0, FIRST, False

@@ -13,30 +13,30 @@ pacer thins what is asked, so that the money lasts the day; the probability stan
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
 
 from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.purse import Purse
+from turnsignal.stream.judging.remembered import RememberedAnswers
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict
-from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
+from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 VERSION = 1
 MOST_HELD = 1_000  #: exchanges from the lowest undecided one on
 MOST_BYTES = 16_000_000  #: of exchanges that wait or are asked about
-MOST_CACHED = 2_000  #: verdicts that are remembered for the same question
 ATTEMPTS = 3  #: times that an exchange may be in flight when a worker ends
 DAY = 86_400  #: seconds
 
-STATE, CACHED = b"docket", b"cached:"  #: key of the state, and how the keys of remembered verdicts begin
+STATE = b"docket"  #: key of the state; beside it stand the keys of remembered answers
 
 
 class QueuedExchange(NamedTuple):
@@ -132,11 +132,11 @@ class Docket:
         self._waiting: OrderedDict[_Question, Material] = OrderedDict()
         self._in_flight: dict[_Question, NamedCall] = {}
         self._lost: dict[_Question, int] = {}  # in flight at so many kills
-        self._cache: OrderedDict[bytes, Judgement] = OrderedDict()
+        self._answers = RememberedAnswers(store or {})
         self._bytes = 0
+        self._swept = 0.0  # when it was last looked whether any exchange has become too old
         self._verdicts: list[Verdict] = []
         self._calls: list[NamedCall] = []
-        self._changes: dict[bytes, bytes | None] = {}
         self._restore(store or {})
 
     @property
@@ -147,12 +147,56 @@ class Docket:
     @property
     def has_room(self) -> bool:
         """Whether more exchanges may be taken in."""
-        return self._next - self._position < self._most_held and self._bytes < MOST_BYTES
+        return self.room > 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether every exchange that came is decided."""
+        return self._position == self._next
+
+    @property
+    def queued(self) -> int:
+        """Exchanges that came and that not every judge has decided."""
+        return sum(held.exchange is not None for held in self._held.values())
 
     @property
     def in_flight(self) -> int:
         """Calls that are named and not settled."""
         return len(self._in_flight)
+
+    @property
+    def room(self) -> int:
+        """How many more exchanges may be taken in."""
+        return max(0, self._most_held - (self._next - self._position)) if self._bytes < MOST_BYTES else 0
+
+    @property
+    def oldest(self) -> float | None:
+        """When the lowest undecided exchange was written, None where there is none."""
+        held = self._held.get(self._position)
+        return None if held is None or held.exchange is None else held.written
+
+    def left(self, now: float) -> int | None:
+        """Return what of the day's budget is neither spent nor held back, in billionths; None without a budget."""
+        purse = self._purse
+        spent = purse.spent if int(now // DAY) <= self._day else 0
+        return None if purse.limit is None else max(0, purse.limit - spent - purse.held)
+
+    def wanted(self) -> set[str]:
+        """Return the lines on which calls wait to be named."""
+        return {self._judges[digest].line for digest in {question.judge for question in self._waiting}}
+
+    def begin_at(self, position: int) -> None:
+        """Begin at the first record that comes; call before anything is taken in.
+
+        Behind the stored position, what lies between is gone. Before it, somebody has set it back: nothing counts as
+        decided then, but what was spent and what is remembered stay.
+        """
+        first = position if position >= self._position else float("inf")
+        for offset in [offset for offset in self._held if offset < first]:
+            del self._held[offset]
+        for question in [question for question in self._lost if question.offset < first]:
+            del self._lost[question]
+        self._position = self._next = position
 
     def take(self, queued: Iterable[QueuedExchange]) -> None:
         """Take exchanges in, in their order; those that are decided already have no effect."""
@@ -171,12 +215,24 @@ class Docket:
                     self._ask(_Question(record.offset, digest), judge, record.exchange)
             self._close(record.offset)
 
-    def name_calls(self, now: float, room: int) -> None:
-        """Name up to `room` calls, the oldest exchanges first; decide what is too old or has no money left.
+    def pass_over(self, offset: int) -> None:
+        """Count a record as decided that no judge can be asked about."""
+        self._next = max(self._next, offset + 1)
+        held = self._held.setdefault(offset, _Held(None, 0.0, 0))
+        for question in [question for question in self._waiting if question.offset == offset]:
+            del self._waiting[question]
+        held.decided |= self._judges.keys()
+        self._let_go(held)
 
-        now: seconds since 1970; a clock that is set back does not begin an old day anew.
+    def name_calls(self, now: float, rooms: Mapping[str, int]) -> None:
+        """Name calls, the oldest exchanges first; decide what is too old or has no money left.
+
+        now: seconds since 1970; a clock that is set back does not begin an old day anew; rooms: line → how many calls.
         """
         self._begin_day(now)
+        left, sweeps = dict(rooms), now - self._swept >= 1.0
+        if sweeps:
+            self._swept = now
         self._pacer.update(now, self._purse.spent, len(self._waiting) + len(self._in_flight))
         for question in list(self._waiting):
             held, judge = self._held[question.offset], self._judges[question.judge]
@@ -184,7 +240,9 @@ class Docket:
             if now - held.written > self._max_age:
                 self._decide(question, _unjudged(held, judge, Unjudged.TIMEOUT, "it waited for longer than max_age"))
                 continue
-            if room <= 0:
+            if left.get(judge.line, 0) <= 0:
+                if not sweeps and not any(room > 0 for room in left.values()):
+                    break  # how old the others are is asked once a second
                 continue
             material = self._waiting[question]
             inquiry = Inquiry(judge.chosen.rubric, material, judge.chosen.form, judge.chosen.how)
@@ -197,9 +255,9 @@ class Docket:
                 del self._waiting[question]
                 self._in_flight[question] = call
                 self._calls.append(call)
-                room -= 1
+                left[judge.line] -= 1
             else:
-                room = 0  # until a call in flight is settled
+                left = {}  # until a call in flight is settled
 
     def settle(self, call: NamedCall, verdict: Verdict, cost: int) -> None:
         """Take the verdict that came of a call, and what it cost in billionths."""
@@ -210,11 +268,14 @@ class Docket:
         self._purse.settle(call.most, cost)
         self._pacer.on_decided(cost)
         if verdict.unscored is None:
-            self._remember(_same(call.judge, call.material), verdict)
+            self._answers.remember(call.judge, call.material, verdict)
         self._decide(question, verdict)
 
-    def prepare(self) -> DocketBatch:
-        """Return what has to be committed now; nothing in it is returned again."""
+    def prepare(self, *, leaves: bool = False) -> DocketBatch:
+        """Return what has to be committed now; nothing in it is returned again.
+
+        leaves: whether another worker may go on from there, for which what is in flight was not in flight at a kill.
+        """
         stored = _Stored(
             VERSION,
             self._position,
@@ -222,19 +283,16 @@ class Docket:
             self._purse.spent,
             list(self._judges),
             [(offset, self._bits(held)) for offset, held in self._held.items() if held.decided],
-            [(*question, call.attempt, call.most) for question, call in self._in_flight.items()]
+            [(*question, call.attempt - leaves, call.most) for question, call in self._in_flight.items()]
             + [(*question, n, 0) for question, n in self._lost.items() if question not in self._in_flight],
             self._pacer.dump(),
         )
-        changes = self._changes | {STATE: msgspec.msgpack.encode(stored)}
+        changes = self._answers.take_changes() | {STATE: msgspec.msgpack.encode(stored)}
         batch = DocketBatch(self._verdicts, changes, self._position, self._calls)
-        self._verdicts, self._calls, self._changes = [], [], {}
+        self._verdicts, self._calls = [], []
         return batch
 
     def _restore(self, store: Mapping[bytes, bytes]) -> None:
-        for key, value in store.items():
-            if key.startswith(CACHED):
-                self._cache[key] = _read_judgement(value)
         if STATE not in store:
             return
         version = msgspec.msgpack.decode(store[STATE])[0]
@@ -266,6 +324,9 @@ class Docket:
         elif self._lost.get(question, 0) >= ATTEMPTS:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
+        elif (decided := Deliberation(judge, exchange).judgement) is not None:
+            self._pacer.on_decided(0)
+            self._decide(question, make_verdict(exchange, judge, decided))
         else:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -273,7 +334,7 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
-            known = self._cache.get(_same(judge, material))
+            known = None if is_measured(judge, exchange) else self._answers.find(judge, material)
             if known is None:
                 self._waiting[question] = material
                 return
@@ -299,8 +360,10 @@ class Docket:
     def _close(self, offset: int) -> None:
         """Let go of an exchange that every judge has decided, and move the position on over those that are."""
         held = self._held.get(offset)
-        if held is None or held.exchange is None or not self._judges.keys() <= held.decided:
-            return
+        if held is not None and held.exchange is not None and self._judges.keys() <= held.decided:
+            self._let_go(held)
+
+    def _let_go(self, held: _Held) -> None:
         self._bytes -= held.size
         held.exchange, held.size = None, 0
         while self._position < self._next and self._is_decided(self._position):
@@ -320,14 +383,6 @@ class Docket:
     def _bits(self, held: _Held) -> int:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)
 
-    def _remember(self, key: bytes, verdict: Verdict) -> None:
-        answer = Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)
-        self._cache[key] = answer
-        self._changes[key] = VERDICTS.dump_json(verdict)
-        if len(self._cache) > MOST_CACHED:
-            oldest, _ = self._cache.popitem(last=False)
-            self._changes[oldest] = None
-
 
 def verdict_of(call: NamedCall, judgement: Judgement) -> Verdict:
     """Return the verdict of a call's judgement, with what had been shortened."""
@@ -342,14 +397,3 @@ def partition_budget(budget: int | None, partitions: int) -> int | None:
 def _unjudged(held: _Held, judge: Judge, reason: Unjudged, detail: str) -> Verdict:
     assert held.exchange is not None, "what is decided now is still held"
     return make_unjudged(held.exchange, judge, reason, detail)
-
-
-def _same(judge: Judge, material: Material) -> bytes:
-    """Return the key under which the answer to this judge's question about this material is remembered."""
-    content = msgspec.json.encode([judge.digest, material.parts, material.documents])
-    return CACHED + blake2b(content, digest_size=16).digest()
-
-
-def _read_judgement(value: bytes) -> Judgement:
-    verdict = VERDICTS.validate_json(value)
-    return Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)

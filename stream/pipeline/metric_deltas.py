@@ -17,10 +17,14 @@ from math import prod
 from typing import Any, NamedTuple, TypeVar
 
 from turnsignal.stream.checks.protocol import Result
+from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.errors import Reason
+from turnsignal.stream.pipeline.truth_scoring import STAGES
 from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
+from turnsignal.stream.records.verdicts import Unjudged
+from turnsignal.stream.truth.stages import Basis
 
 Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
 SeriesName = tuple[str, str | None, str]  #: assistant, version, and a third word: scorer, role, kind, …
@@ -31,7 +35,7 @@ Words = tuple[str, ...] | Mapping[str, tuple[str, ...]]  #: what a label can say
 K = TypeVar("K")
 
 RELEASE = ("assistant", "version")  #: labels of what answered; the values come from traffic and pass the label guard
-SCORE, WATCH = "score", "watch"  #: apps
+SCORE, JUDGE, WATCH = "score", "judge", "watch"  #: apps
 SCORE_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 ENVIRONMENT_BOUNDS = (0.5, 0.99)
 RANK_BANDS = ("1", "2", "3", "4-5", "6-10", "11-20", "21+")
@@ -48,8 +52,14 @@ _PAIRINGS = (
     *("followed_up", "superseded", "ended", "replaced", "gap", "orphan", "expired", "late", "reopened"),
     *("forgotten", "window_expired", "naive_timestamp", "mixed_environment"),
 )
-_RESULTS = {SCORE: ("scored", "duplicate", "dead_letter", "applied_before"), WATCH: ("watched", "applied", "unknown")}
-_REASONS = {SCORE: tuple(Reason), WATCH: (Reason.WRONG_TYPE, Reason.UNDECODABLE, Reason.POISON)}
+_RESULTS = {
+    SCORE: ("scored", "duplicate", "dead_letter", "applied_before"),
+    JUDGE: ("queued", "dead_letter"),
+    WATCH: ("watched", "applied", "unknown"),
+}
+_UNREADABLE = (Reason.WRONG_TYPE, Reason.UNDECODABLE, Reason.POISON)
+_REASONS = {SCORE: tuple(Reason), JUDGE: _UNREADABLE, WATCH: _UNREADABLE}
+_JUDGED = ("judged", "cached", *tuple(Unjudged))
 
 
 class Family(NamedTuple):
@@ -98,6 +108,12 @@ def _counter(
     """Declare a field as a counter. labels: first those whose words are not ours, then each with its words."""
     family = Family("counter", (*labels, *words), text, words, begun, most, apps)
     return field(default_factory=lambda: defaultdict(int), metadata={name: family})
+
+
+def _weights(name: str, text: str, *labels: str) -> Any:
+    """Declare a field as a counter of what is no whole number."""
+    family = Family("counter", labels, text, begun=False, apps=(SCORE,))
+    return field(default_factory=lambda: defaultdict(float), metadata={name: family})
 
 
 def _ratios(name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> Any:
@@ -166,6 +182,13 @@ class MetricDeltas:
         followups=_LEVELS,
         instructions=_LEVELS,
     )
+    stages: defaultdict[Detail, int] = _counter(
+        *("stage_turns_total", "Answers, by the first stage that was wrong; by labels, or by the diagnosis.", *RELEASE),
+        begun=False,
+        most=10,
+        stage=STAGES,
+        basis=tuple(Basis),
+    )
     citations: defaultdict[SeriesName, int] = _counter(
         "citations_total", "Citation markers: valid, or what is wrong with them.", *RELEASE, kind=_MARKERS
     )
@@ -193,6 +216,15 @@ class MetricDeltas:
     other_unscored: defaultdict[tuple[str, str], int] = _counter(
         "environment_unscored_total", "What could not be scored outside production.", "environment", "scorer"
     )
+    other_stages: defaultdict[tuple[str, str], int] = _counter(
+        *(
+            "environment_stage_turns_total",
+            "Labelled answers outside production, by the first stage that was wrong.",
+        ),
+        "environment",
+        begun=False,
+        stage=STAGES,
+    )
     other_outcomes: defaultdict[tuple[str, str], int] = _counter(
         "environment_conversations_closed_total",
         "Closed conversations outside production, by outcome.",
@@ -208,23 +240,57 @@ class MetricDeltas:
         kind=KINDS,
         result=("known", "waited", "unknown"),
     )
+    judged_weight: defaultdict[SeriesName, float] = _weights(
+        "judged_score_weight_total",
+        "Scores that judges gave, each by the inverse of its sampling probability.",
+        *(*RELEASE, "judged"),
+    )
+    judged_sum: defaultdict[SeriesName, float] = _weights(
+        "judged_score_weighted_total",
+        "Sum of the scores, 0 to 1, that judges gave, weighted so.",
+        *(*RELEASE, "judged"),
+    )
+    judged_unscored: defaultdict[Detail, int] = _counter(
+        *("judged_unscored_total", "What judges gave no score, by reason.", *RELEASE, "judged"),
+        begun=False,
+        most=6,
+        reason=tuple(Unscored),
+    )
+    verdicts: defaultdict[str, int] = _counter(
+        "verdict_rows_total",
+        "Verdicts read: their exchange stands, has not come, was replaced, is forgotten; or they came before.",
+        fate=tuple(Fate),
+    )
     records: defaultdict[tuple[str, str], int] = _counter(
-        "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, WATCH), result=_RESULTS
+        "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
     )
     dead_letters: defaultdict[tuple[str, str], int] = _counter(
-        "dead_letters_total", "Records set aside, by reason.", "topic", apps=(SCORE, WATCH), reason=_REASONS
+        "dead_letters_total", "Records set aside, by reason.", "topic", apps=(SCORE, JUDGE, WATCH), reason=_REASONS
     )
     redactions: defaultdict[str, int] = _counter(
-        "redactions_total", "What was taken out of texts before they were scored, by kind.", "kind"
+        *("redactions_total", "What was taken out of texts before they were scored or judged, by kind.", "kind"),
+        apps=(SCORE, JUDGE),
     )
     overflow: defaultdict[str, int] = _counter(
         "label_overflow_total",
         "Values counted as other; release: no room in max_series.",
         apps=(SCORE, WATCH),
-        label={SCORE: ("assistant", "version", "release", "scorer", "check"), WATCH: ("series",)},
+        label={SCORE: ("assistant", "version", "release", "scorer", "check", "judged"), WATCH: ("series",)},
     )
     last_event: dict[str, float] = _newest(
         "last_event_timestamp_seconds", "Newest event time of the last batch.", "topic"
+    )
+
+    judge_verdicts: defaultdict[tuple[str, str], int] = _counter(
+        *("judge_verdicts_total", "Verdicts: judged, cached, or why there is no value.", "judge"),
+        apps=(JUDGE,),
+        outcome=_JUDGED,
+    )
+    judge_tokens: defaultdict[tuple[str, str], int] = _counter(
+        "judge_tokens_total", "Tokens, as endpoints count them.", "judge", apps=(JUDGE,), kind=("input", "output")
+    )
+    judge_cost: defaultdict[str, float] = _counter(
+        "judge_cost_total", "What judging cost, in the currency of the suite's prices.", "judge", apps=(JUDGE,)
     )
 
     incidents: defaultdict[tuple[str, str], int] = _counter(

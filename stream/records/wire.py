@@ -3,9 +3,10 @@
 from typing import NamedTuple, Protocol
 
 #: topics that are written, without their prefix
-SCORES, EXCHANGES, CONVERSATIONS, SERIES, REGRESSIONS, DEAD_LETTERS = (
+SCORES, EXCHANGES, VERDICTS, CONVERSATIONS, SERIES, REGRESSIONS, DEAD_LETTERS = (
     "scores",
     "exchanges",
+    "verdicts",
     "conversations",
     "series",
     "regressions",

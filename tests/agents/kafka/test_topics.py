@@ -45,7 +45,8 @@ def test_every_name_begins_with_the_prefix_and_changelogs_are_named_as_faust_nam
     assert names["dead_letters"] == "acme.dead-letters"
     assert names["conversations_changelog"] == "acme-score-conversations-changelog"
     assert names["series_changelog"] == "acme-watch-series-changelog"
-    assert len(set(names.values())) == len(TOPICS) == 12
+    assert names["docket_changelog"] == "acme-judge-docket-changelog"
+    assert len(set(names.values())) == len(TOPICS) == 14
 
 
 def test_the_longest_name_fits_into_kafkas_limit() -> None:
@@ -54,8 +55,8 @@ def test_the_longest_name_fits_into_kafkas_limit() -> None:
 
 def test_what_the_score_app_reads_and_keeps_per_conversation_is_aligned() -> None:
     aligned = {topic.name for topic in TOPICS if topic.aligned}
-    assert {topic.name for topic in inputs("score")} == {"turns", "feedback", "forget"}
-    assert {"turns", "feedback", "forget", "conversations_changelog"} <= aligned
+    assert {topic.name for topic in inputs("score")} == {"turns", "feedback", "forget", "verdicts"}
+    assert {"turns", "feedback", "forget", "verdicts", "conversations_changelog"} <= aligned
 
 
 def test_an_app_does_not_count_its_own_changelog_among_its_inputs() -> None:
@@ -65,7 +66,7 @@ def test_an_app_does_not_count_its_own_changelog_among_its_inputs() -> None:
 
 def test_only_newest_records_are_kept_of_changelogs_and_conversations() -> None:
     compact = {topic.name for topic in TOPICS if topic_config(topic, SETTINGS)["cleanup.policy"] == "compact"}
-    assert compact == {"conversations", "conversations_changelog", "series_changelog"}
+    assert compact == {"conversations", "conversations_changelog", "docket_changelog", "series_changelog"}
 
 
 def test_retention_is_the_settings_and_forever_is_without_end() -> None:

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,13 @@ class Served:
             return [call for call in json.load(response) if call["body"]["model"] == model]
 
 
-@pytest.fixture(scope="session")
-def endpoint() -> Iterator[Served]:
+@contextmanager
+def serve(port: int = 0) -> Iterator[Served]:
+    """Run an endpoint on a port, by default on any that is free."""
     process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("endpoint.py"))], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, str(Path(__file__).with_name("endpoint.py")), str(port)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -37,3 +41,9 @@ def endpoint() -> Iterator[Served]:
         process.stdin.close()
         process.wait(10)
         process.stdout.close()
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[Served]:
+    with serve() as served:
+        yield served

@@ -112,7 +112,7 @@ async def main() -> None:
     app.router.add_get("/calls", tell)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
+    site = web.TCPSite(runner, "127.0.0.1", int(sys.argv[1]) if sys.argv[1:] else 0)
     await site.start()
     print(json.dumps(runner.addresses[0][1]), flush=True)
     await asyncio.to_thread(sys.stdin.read)

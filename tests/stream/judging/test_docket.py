@@ -81,7 +81,7 @@ class Lab:
             self.next += 1
 
     def name(self, room: int = 3) -> None:
-        self.docket.name_calls(self.now, room)
+        self.docket.name_calls(self.now, {"openai": room})
 
     def commit(self, cost: float = 0.5) -> None:
         """Commit, then send what was named, each call at a part of its greatest price."""
@@ -271,27 +271,27 @@ def test_what_waits_for_too_long_is_a_timeout() -> None:
 def test_the_same_question_again_is_answered_from_before_and_costs_nothing() -> None:
     docket = Docket([FIRST], None, 1e9)
     docket.take([queued(0, response="The same.")])
-    docket.name_calls(NOON, 1)
+    docket.name_calls(NOON, {"openai": 1})
     (call,) = docket.prepare().calls
     docket.settle(call, served(call), 5)
     store = {key: value for key, value in docket.prepare().changes.items() if value is not None}
     for later in (docket, Docket([FIRST], None, 1e9, store, 1)):
         later.take([queued(1, response="The same.")])
-        later.name_calls(NOON, 1)
+        later.name_calls(NOON, {"openai": 1})
         batch = later.prepare()
         (verdict,) = batch.verdicts
         assert (batch.calls, verdict.cached, verdict.value, verdict.cost) == ([], True, 1.0, 0.0)
         assert (verdict.conversation_id, verdict.row) == ("c1", "row-1")
     docket = Docket([a_judge("other")], None, 1e9, store, 1)
     docket.take([queued(1, response="The same.")])
-    docket.name_calls(NOON, 1)
+    docket.name_calls(NOON, {"openai": 1})
     assert len(docket.prepare().calls) == 1
 
 
 def test_answers_that_cannot_be_read_are_not_remembered() -> None:
     docket = Docket([FIRST], None, 1e9)
     docket.take([queued(0, response="The same.")])
-    docket.name_calls(NOON, 1)
+    docket.name_calls(NOON, {"openai": 1})
     (call,) = docket.prepare().calls
     docket.settle(call, verdict_of(call, Judgement(unscored=Unjudged.PARSE, reasoning="?")), 5)
     assert set(docket.prepare().changes) == {STATE}
@@ -317,7 +317,7 @@ def test_a_judge_that_is_added_is_asked_about_what_is_not_behind_the_position() 
 def test_offsets_without_a_record_are_passed_over() -> None:
     docket = Docket([FIRST], None, 1e9)
     docket.take([queued(3)])
-    docket.name_calls(NOON, 9)
+    docket.name_calls(NOON, {"openai": 9})
     (call,) = docket.prepare().calls
     docket.settle(call, served(call), 0)
     assert docket.prepare().position == 4

@@ -12,7 +12,8 @@ from turnsignal.stream.detection.detector import PAGE
 from turnsignal.stream.detection.incidents import newest
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import SchemaError
-from turnsignal.stream.pipeline.series import SeriesProcessor, restore_series
+from turnsignal.stream.pipeline.series import SeriesProcessor
+from turnsignal.stream.pipeline.series_state import restore_series
 from turnsignal.stream.records.observations import Observation, ObservedRow, pack
 from turnsignal.stream.records.regressions import BACK, CLOSED, FORGOTTEN, OPENED, RAISED, Incident, read_incident
 from turnsignal.stream.records.wire import DEAD_LETTERS, REGRESSIONS

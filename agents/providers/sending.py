@@ -1,0 +1,107 @@
+"""Sending: the calls of all partitions of a worker, as many at once as their endpoints take, each partition its part.
+
+A call is sent when its docket's commit is safe. Somewhat more are named than go out at once, so that a place that
+becomes free is taken at once and not after the next commit; what waits for a place was not sent, and costs nothing.
+"""
+
+import asyncio
+import logging
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+from turnsignal.agents.providers.lines import EndpointLine
+from turnsignal.agents.providers.panels import make_asker
+from turnsignal.stream.judging.docket import NamedCall
+from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.verdicts import make_unjudged
+from turnsignal.stream.records.verdicts import Unjudged, Verdict
+
+logger = logging.getLogger("turnsignal.judging")
+
+AHEAD = 0.5  #: of what may go out at once is named beyond it
+
+OnAnswer = Callable[[NamedCall, Verdict, int], None]  #: told of a call its verdict, and its cost in billionths
+
+
+class CallSender:
+    """Send named calls.
+
+    lines: by name; on_room: told of a partition that may name more calls now.
+    """
+
+    def __init__(
+        self, judges: Iterable[Judge], lines: Mapping[str, EndpointLine], on_room: Callable[[int], None]
+    ) -> None:
+        self.lines = lines
+        self._askers = {judge.digest: make_asker(judge, lines) for judge in judges}
+        self._on_room = on_room
+        self._flying: defaultdict[int, dict[asyncio.Task[None], str]] = defaultdict(dict)  # partition → calls and lines
+        self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # line → partition → calls in flight
+        self._wanting: defaultdict[str, set[int]] = defaultdict(set)  # line → partitions where calls wait to be named
+
+    def in_flight(self, line: str) -> int:
+        """Return how many calls of a line have no answer yet."""
+        return self._counts[line].total()
+
+    def rooms(self, partition: int, wanted: Collection[str]) -> dict[str, int]:
+        """Return how many calls a partition may name now, by line. wanted: lines on which it has calls to name."""
+        for line in self.lines:
+            (self._wanting[line].add if line in wanted else self._wanting[line].discard)(partition)
+        return {line: self._room(line, partition) for line in wanted}
+
+    def send(self, partition: int, calls: Sequence[NamedCall], on_answer: OnAnswer) -> None:
+        """Send calls whose names are committed."""
+        loop = asyncio.get_running_loop()
+        for call in calls:
+            task = loop.create_task(self._send(call, on_answer))
+            self._flying[partition][task] = call.judge.line
+            self._counts[call.judge.line][partition] += 1
+            task.add_done_callback(lambda done: self._end(partition, done))
+
+    def drop(self, partition: int) -> None:
+        """End the calls of a partition that is another worker's now."""
+        for task in list(self._flying[partition]):
+            task.cancel()
+        for wanting in self._wanting.values():
+            wanting.discard(partition)
+
+    async def finish(self, partitions: Collection[int], seconds: float) -> None:
+        """Wait until the calls of some partitions have their answers, at most so long."""
+        flying = [task for partition in partitions for task in self._flying[partition]]
+        if flying:
+            await asyncio.wait(flying, timeout=seconds)
+
+    async def close(self) -> None:
+        """End what is in flight, and close the lines."""
+        tasks = [task for flying in self._flying.values() for task in flying]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*(line.close() for line in self.lines.values()), return_exceptions=True)
+
+    async def _send(self, call: NamedCall, on_answer: OnAnswer) -> None:
+        try:
+            verdict, cost = await self._askers[call.judge.digest].answer(call)
+        except Exception as error:  # a provider of a user's own may raise anything
+            logger.exception("%s: expected a verdict or a reason, got an error of the code", call.judge.part.name)
+            detail = f"expected an answer or a ProviderError, got {type(error).__name__}"
+            verdict, cost = make_unjudged(call.exchange, call.judge, Unjudged.ERROR, detail), call.most
+        on_answer(call, verdict, cost)
+
+    def _end(self, partition: int, task: asyncio.Task[None]) -> None:
+        line = self._flying[partition].pop(task)
+        self._counts[line][partition] -= 1
+        self._on_room(partition)
+        for other in list(self._wanting[line]):
+            if other != partition:
+                self._on_room(other)
+
+    def _room(self, line: str, partition: int) -> int:
+        endpoint, flying = self.lines[line], self._counts[line]
+        if endpoint.is_suspect:
+            return int(not flying.total() and not endpoint.rests)
+        most = endpoint.at_once + max(1, int(endpoint.at_once * AHEAD))
+        free, own = most - flying.total(), flying[partition]
+        others = len(self._wanting[line] - {partition})
+        share = max(1, most // (others + 1)) - own if others else free
+        return max(0, min(free, share))

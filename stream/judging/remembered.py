@@ -1,0 +1,51 @@
+"""Remembered answers: the same judge is not asked the same question about the same material twice."""
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from hashlib import blake2b
+
+import msgspec
+
+from turnsignal.stream.judging.inquiry import Judgement
+from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.material import Material
+from turnsignal.stream.judging.verdicts import judgement_of
+from turnsignal.stream.records.verdicts import VERDICTS, Verdict
+
+CACHED = b"cached:"  #: how the keys of remembered verdicts begin
+MOST_CACHED = 2_000  #: of them
+
+
+class RememberedAnswers:
+    """The newest answers of one partition. store: what was committed; other keys than those of answers are left."""
+
+    def __init__(self, store: Mapping[bytes, bytes]) -> None:
+        self._answers = OrderedDict((key, _read(value)) for key, value in store.items() if key.startswith(CACHED))
+        self._changes: dict[bytes, bytes | None] = {}
+
+    def find(self, judge: Judge, material: Material) -> Judgement | None:
+        """Return what a judge answered about this material before."""
+        return self._answers.get(_key(judge, material))
+
+    def remember(self, judge: Judge, material: Material, verdict: Verdict) -> None:
+        """Keep an answer; the oldest leaves where there are too many."""
+        key = _key(judge, material)
+        self._answers[key] = judgement_of(verdict)
+        self._changes[key] = VERDICTS.dump_json(verdict)
+        if len(self._answers) > MOST_CACHED:
+            oldest, _ = self._answers.popitem(last=False)
+            self._changes[oldest] = None
+
+    def take_changes(self) -> dict[bytes, bytes | None]:
+        """Return what has to be stored, None removes a key; nothing in it is returned again."""
+        changes, self._changes = self._changes, {}
+        return changes
+
+
+def _key(judge: Judge, material: Material) -> bytes:
+    content = msgspec.json.encode([judge.digest, material.parts, material.documents])
+    return CACHED + blake2b(content, digest_size=16).digest()
+
+
+def _read(value: bytes) -> Judgement:
+    return judgement_of(VERDICTS.validate_json(value))

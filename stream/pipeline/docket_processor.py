@@ -1,0 +1,200 @@
+"""The judges' pipeline: exchange records in, verdicts out, for one partition; the judge app's `PartitionProcessor`.
+
+What `process` returns names the calls that may be sent once it is committed; `accept`, called then, hands them on.
+Their answers come back through `settle`, at any time and in any order.
+"""
+
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import ValidationError
+
+from turnsignal.stream.conversations.clock import Moment
+from turnsignal.stream.errors import Reason
+from turnsignal.stream.judging.docket import MOST_HELD, STATE, Docket, NamedCall, QueuedExchange
+from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangeRecord
+from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.material import redact_exchange
+from turnsignal.stream.judging.sampling import is_sampled
+from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
+from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.records.dead_letters import dead_letter, reason_for
+from turnsignal.stream.records.verdicts import VERDICTS as VERDICT_RECORDS
+from turnsignal.stream.records.verdicts import Verdict
+from turnsignal.stream.records.wire import VERDICTS, OutputRecord, Record
+from turnsignal.stream.redaction import Redaction
+
+JUDGED, CACHED = "judged", "cached"  #: outcomes of a verdict with a value; without one it is the reason
+
+
+@dataclass(slots=True)
+class JudgedBatch(BatchResult):
+    """A batch with the calls that may be sent once it is committed, and the verdicts among its outputs."""
+
+    calls: list[NamedCall] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+class DocketProcessor:
+    """The exchanges of one partition on their way to verdicts.
+
+    budget: of a day for this partition, in billionths, None for no limit; max_age: seconds; redaction: what is taken
+    out before anything is sent; store: what was committed; topic, partition: where exchanges come from; on_accepted:
+    told of each batch that is committed.
+    """
+
+    def __init__(
+        self,
+        judges: Sequence[Judge],
+        budget: int | None,
+        max_age: float,
+        redaction: Redaction | None,
+        store: MutableMapping[bytes, bytes],
+        topic: str = "turnsignal.exchanges",
+        partition: int = 0,
+        *,
+        most_held: int = MOST_HELD,
+        full_letters: bool = False,
+        on_accepted: Callable[["DocketProcessor", JudgedBatch], None] = lambda *_: None,
+    ) -> None:
+        self.store = store
+        self.topic = topic
+        self.partition = partition
+        self._judges = judges
+        self._redaction = redaction
+        self._full_letters = full_letters
+        self._on_accepted = on_accepted
+        self._docket = Docket(judges, budget, max_age, store, most_held=most_held)
+        self._begins = True  # as long as no record came
+        self._position = self._docket.position  # as given last
+        self._leaves = False
+
+    @property
+    def docket(self) -> Docket:
+        """What is decided and what is asked, to be looked at."""
+        return self._docket
+
+    @property
+    def waits(self) -> bool:
+        """Whether exchanges are taken in that have no verdict yet."""
+        return not self._docket.is_idle
+
+    def restored(self) -> int:
+        """Return the last input offset before the first undecided one, −1 where nothing was stored."""
+        return self._docket.position - 1 if STATE in self.store else -1
+
+    def resume(self, last: Moment, now: Moment) -> None:
+        """Do nothing: no exchange waits for silence."""
+
+    def describe(self, key: bytes) -> dict[str, Any] | None:
+        """Say what is kept under a key, for people: texts of judges are not shown."""
+        return {"bytes": len(self.store[key])} if key in self.store else None
+
+    def leave(self) -> None:
+        """Make the next batch the last one before another worker may go on from there."""
+        self._leaves = True
+
+    def process(self, records: Sequence[Record], now: float, rooms: Mapping[str, int]) -> JudgedBatch:
+        """Take exchanges in as far as there is room, and name calls.
+
+        now: seconds since 1970; rooms: line of an endpoint → calls that may be named.
+        """
+        batch, taken = JudgedBatch(), 0
+        for record in records:
+            if not self._docket.has_room:
+                break
+            self._take(record, now, batch)
+            taken += 1
+        leaves, self._leaves = self._leaves, False
+        if not leaves:
+            self._docket.name_calls(now, rooms)
+        self._prepare(batch, leaves=leaves)
+        batch.consumed = {self.topic: taken}
+        return batch
+
+    def settle(self, call: NamedCall, verdict: Verdict, cost: int) -> None:
+        """Take the answer to a call; its verdict is in the next batch. cost: in billionths."""
+        self._docket.settle(call, verdict, cost)
+
+    def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
+        """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
+        batch = JudgedBatch(consumed={topic: 1}, set_aside=True)
+        self._refuse(record, Reason.POISON, why, batch)
+        self._prepare(batch, leaves=False)
+        return batch
+
+    def accept(self, batch: BatchResult) -> None:
+        """Remember what a batch changed, and hand its calls on; call when it is safe."""
+        for key, value in batch.changes.items():
+            if value is None:
+                self.store.pop(key, None)
+            else:
+                self.store[key] = value
+        if isinstance(batch, JudgedBatch):
+            self._on_accepted(self, batch)
+
+    def _prepare(self, batch: JudgedBatch, *, leaves: bool) -> None:
+        prepared = self._docket.prepare(leaves=leaves)
+        batch.changes, batch.calls, batch.verdicts = prepared.changes, prepared.calls, prepared.verdicts
+        if self.store.get(STATE) == batch.changes[STATE]:
+            del batch.changes[STATE]
+        if prepared.position != self._position or not self._docket.is_idle:
+            batch.positions, self._position = {self.topic: prepared.position}, prepared.position
+        for verdict in prepared.verdicts:
+            value = VERDICT_RECORDS.dump_json(verdict, exclude_none=True)
+            batch.outputs.append(OutputRecord(VERDICTS, verdict.conversation_id.encode(), value))
+            count_verdict(batch.deltas, verdict)
+
+    def _take(self, record: Record, now: float, batch: JudgedBatch) -> None:
+        if self._begins:
+            self._docket.begin_at(record.offset)
+            self._begins = False
+        try:
+            exchange = EXCHANGE_RECORDS.validate_json(record.value or b"")
+            written = record.timestamp / 1000 if record.timestamp > 0 else now
+            size = len(record.value or b"")
+            self._docket.take([QueuedExchange(record.offset, self._redacted(exchange, batch), written, size)])
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(map(str, first["loc"])) or "record"
+            detail = f"expected an exchange as the score app writes it, got {where}: {first['msg']}"
+            self._refuse(record, Reason.WRONG_TYPE, detail, batch)
+        except MemoryError:
+            raise
+        except Exception as error:  # one exchange that cannot be worked on must not hold up the others
+            self._refuse(
+                record, Reason.POISON, f"expected an exchange that can be worked on, got {type(error).__name__}", batch
+            )
+        else:
+            batch.deltas.records[self.topic, "queued"] += 1
+
+    def _redacted(self, exchange: ExchangeRecord, batch: JudgedBatch) -> ExchangeRecord:
+        if self._redaction is None or not self._is_asked_about(exchange):
+            return exchange
+        return redact_exchange(exchange, self._redaction, batch.deltas.redactions)
+
+    def _is_asked_about(self, exchange: ExchangeRecord) -> bool:
+        key = exchange.conversation_id.encode()
+        return any(
+            judge.chosen.rubric.stage == exchange.stage and is_sampled(key, judge.part.share) for judge in self._judges
+        )
+
+    def _refuse(self, record: Record, reason: Reason, detail: str, batch: JudgedBatch) -> None:
+        reason, detail = reason_for(record, reason, detail)
+        self._docket.pass_over(record.offset)
+        batch.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail, full=self._full_letters))
+        batch.deltas.dead_letters[self.topic, reason] += 1
+        batch.deltas.records[self.topic, "dead_letter"] += 1
+
+
+def count_verdict(deltas: MetricDeltas, verdict: Verdict) -> None:
+    """Count a verdict under its judge's name."""
+    name = verdict.judge.name
+    outcome = CACHED if verdict.cached else JUDGED if verdict.unscored is None else verdict.unscored.value
+    deltas.judge_verdicts[name, outcome] += 1
+    for kind, tokens in (("input", verdict.tokens.input), ("output", verdict.tokens.output)):
+        if tokens:
+            deltas.judge_tokens[name, kind] += tokens
+    if verdict.cost:
+        deltas.judge_cost[name] += verdict.cost
