@@ -128,8 +128,8 @@ class Detector(msgspec.Struct, array_like=True):
                     continue
                 payoff = sign * surprise - margin
                 least = (expected - 1.0 if sign > 0.0 else -expected) - margin
-                if payoff < -1.0 or payoff < least:  # no value below 0 or above 1 may cost more than there is
-                    payoff = -1.0 if least < -1.0 else least
+                if payoff < least or payoff < -1.0:  # no value below 0 or above 1 may cost more than there is
+                    payoff = max(least, -1.0)
                 strength = evidence.add(payoff, least, now, sign * residual, n, conversation_id)
                 if strength >= LEAST_THRESHOLD:
                     called += self._weigh(direction, evidence, strength, version, now, paging)

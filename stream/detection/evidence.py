@@ -20,6 +20,7 @@ LONGEST_ID = 200  #: characters of a conversation's id
 _SLACK = 0.015  # more than payoffs have to be for a change to have begun: else chance would date it too early
 _A, _B, _C, _D, _E, _F = STAKES
 _AT_RISK = 0.9  # of a fortune, that one payoff can cost
+_HARMLESS = -_AT_RISK / _F  # payoffs that cannot cost more, whatever is put down
 
 
 class Evidence(msgspec.Struct, array_like=True, gc=False):
@@ -54,7 +55,7 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         c = (c + 1.0) * (1.0 + _C * payoff)
         d = (d + 1.0) * (1.0 + _D * payoff)
         e = (e + 1.0) * (1.0 + _E * payoff)
-        f = (f + 1.0) * (1.0 + (_F if -_F * least <= _AT_RISK else _AT_RISK / -least) * payoff)
+        f = (f + 1.0) * (1.0 + (_F if least >= _HARMLESS else _AT_RISK / -least) * payoff)
         self.fortunes = [a, b, c, d, e, f]
         run = self.run + payoff - _SLACK
         if run <= 0.0:
