@@ -10,7 +10,9 @@ import math
 
 import msgspec
 
-STAKES = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9)  #: parts of a fortune that the bets put down
+#: Parts of a fortune that the bets put down. The last one is more than there is, where no payoff can cost as much: a
+#: check that nearly every answer passes loses next to nothing with each pass, and wins much with a failure.
+STAKES = (0.05, 0.1, 0.2, 0.4, 0.9, 3.0)
 LEAST_THRESHOLD = 20_000.0  #: observations
 _AS_WELL = 4.0  # twice the log-likelihood by which one beginning of a change is no better than another
 SHOWN = 5  #: conversations that a change is shown by
@@ -20,6 +22,8 @@ LONGEST_ID = 200  #: characters of a conversation's id
 #: that is half of a change dates that best (Page's CUSUM).
 _LEAST, _LARGE, _LARGEST = 0.015, 0.06, 0.2
 _A, _B, _C, _D, _E, _F = STAKES
+_AT_RISK = 0.9  # of a fortune, that one payoff can cost
+_HARMLESS = -_AT_RISK / _F  # payoffs that cannot cost more, whatever is put down
 
 
 class Onset(msgspec.Struct, array_like=True, gc=False):
@@ -85,10 +89,13 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     shown: list[tuple[float, str]] = []
     larger: list[Onset] = msgspec.field(default_factory=lambda: [Onset() for _ in range(2)])
 
-    def add(self, payoff: float, time: float, residual: float, earlier: float, conversation_id: str) -> float:
+    def add(
+        self, payoff: float, least: float, time: float, residual: float, earlier: float, conversation_id: str
+    ) -> float:
         """Take in a payoff, −1 or more, that is expected to be 0 or less without a change; return the evidence.
 
-        time: of the stream; residual: how much the value is off in this direction; earlier: values of its conversation.
+        least: what the payoff could have been at the least, as it was known before the value came; time: of the stream;
+        residual: how much the value is off in this direction; earlier: values of its conversation.
         """
         a, b, c, d, e, f = self.fortunes
         a = (a + 1.0) * (1.0 + _A * payoff)
@@ -96,7 +103,7 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         c = (c + 1.0) * (1.0 + _C * payoff)
         d = (d + 1.0) * (1.0 + _D * payoff)
         e = (e + 1.0) * (1.0 + _E * payoff)
-        f = (f + 1.0) * (1.0 + _F * payoff)
+        f = (f + 1.0) * (1.0 + (_F if least >= _HARMLESS else _AT_RISK / -least) * payoff)
         self.fortunes = [a, b, c, d, e, f]
         large, largest = self.larger
         if large.n or payoff > _LARGE:
