@@ -7,8 +7,9 @@ from dataclasses import replace
 from turnsignal.agents.providers.asking import JudgeAsker
 from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.stream.judging.deliberation import Deliberation
+from turnsignal.stream.judging.docket import NamedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
-from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.judges import NANO, Judge
 from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.verdicts import make_verdict
 from turnsignal.stream.records.verdicts import Verdict, VerdictTokens
@@ -20,6 +21,11 @@ class PanelAsker:
     def __init__(self, judge: Judge, lines: Mapping[Judge, EndpointLine], purse: Purse) -> None:
         self._judge = judge
         self._askers = {member: JudgeAsker(member, lines[member], purse) for member in judge.members}
+
+    async def answer(self, call: NamedCall) -> tuple[Verdict, int]:
+        """Return the verdict of a call that the docket has named, and what it cost in billionths."""
+        verdict = await self.ask(call.exchange)
+        return verdict, round(verdict.cost * NANO)
 
     async def ask(self, exchange: ExchangeRecord) -> Verdict:
         """Return the verdict; never raises for anything that an endpoint or a text does."""
