@@ -185,8 +185,7 @@ class _Run:
                 detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
                 verdicts[number] = make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
             else:
-                own = {member: lines[member.line] for member in judge.members}
-                verdicts[number] = await make_asker(judge, own, self._purse).ask(exchange)
+                verdicts[number] = await make_asker(judge, lines, self._purse).ask(exchange)
                 self._on_verdict(verdicts[number])
 
 

@@ -16,11 +16,11 @@ from turnsignal.stream.records.verdicts import Verdict, VerdictTokens
 
 
 class PanelAsker:
-    """Ask the models of a judge, each only where the ones before are unsure. lines: to the endpoint of each of them."""
+    """Ask the models of a judge, each only where the ones before are unsure. lines: by name."""
 
-    def __init__(self, judge: Judge, lines: Mapping[Judge, EndpointLine], purse: Purse) -> None:
+    def __init__(self, judge: Judge, lines: Mapping[str, EndpointLine], purse: Purse | None = None) -> None:
         self._judge = judge
-        self._askers = {member: JudgeAsker(member, lines[member], purse) for member in judge.members}
+        self._askers = {member: JudgeAsker(member, lines[member.line], purse) for member in judge.members}
 
     async def answer(self, call: NamedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
@@ -40,10 +40,10 @@ class PanelAsker:
         return _add_up(make_verdict(exchange, self._judge, deliberation.judgement), asked)
 
 
-def make_asker(judge: Judge, lines: Mapping[Judge, EndpointLine], purse: Purse) -> JudgeAsker | PanelAsker:
-    """Make what asks a judge. lines: to the endpoint of each of its models; purse: what may be spent."""
+def make_asker(judge: Judge, lines: Mapping[str, EndpointLine], purse: Purse | None = None) -> JudgeAsker | PanelAsker:
+    """Make what asks a judge. lines: by name; purse: what may be spent, where no docket says so."""
     if judge.part.cascade is None and judge.part.jury is None:
-        return JudgeAsker(judge, lines[judge], purse)
+        return JudgeAsker(judge, lines[judge.line], purse)
     return PanelAsker(judge, lines, purse)
 
 

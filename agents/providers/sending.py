@@ -13,7 +13,6 @@ from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.stream.judging.docket import NamedCall
 from turnsignal.stream.judging.judges import Judge
-from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.verdicts import make_unjudged
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
@@ -34,10 +33,7 @@ class CallSender:
         self, judges: Iterable[Judge], lines: Mapping[str, EndpointLine], on_room: Callable[[int], None]
     ) -> None:
         self.lines = lines
-        self._askers = {
-            judge.digest: make_asker(judge, {each: lines[each.line] for each in (judge, *judge.members)}, Purse(None))
-            for judge in judges
-        }
+        self._askers = {judge.digest: make_asker(judge, lines) for judge in judges}
         self._on_room = on_room
         self._flying: defaultdict[int, dict[asyncio.Task[None], str]] = defaultdict(dict)  # partition → calls and lines
         self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # line → partition → calls in flight

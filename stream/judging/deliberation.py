@@ -17,9 +17,14 @@ RULES, SMALL, JUROR, JURY = "rules", "small", "juror", "jury"
 
 
 def is_anchor(exchange: ExchangeRecord, share: float) -> bool:
-    """Whether the last step is asked about an exchange in any case; independent of which conversations are sampled."""
+    """Whether an exchange is among a share of all; independent of which conversations are sampled."""
     key = f"{exchange.conversation_id}\x1f{exchange.turn_id}".encode()
     return int.from_bytes(blake2b(key, digest_size=8, person=b"anchor").digest(), "big") < share * 2**64
+
+
+def is_measured(judge: Judge, exchange: ExchangeRecord) -> bool:
+    """Whether the last step of a judge's cascade is asked about an exchange in any case."""
+    return judge.part.cascade is not None and is_anchor(exchange, judge.part.cascade.anchor)
 
 
 class Deliberation:
@@ -31,7 +36,7 @@ class Deliberation:
     def __init__(self, judge: Judge, exchange: ExchangeRecord) -> None:
         self._rubric = judge.chosen.rubric
         self._cascade, self._jury = judge.part.cascade, judge.part.jury
-        self._is_anchor = self._cascade is not None and is_anchor(exchange, self._cascade.anchor)
+        self._is_anchor = is_measured(judge, exchange)
         self._to_come = _steps_of(judge)
         self._steps: list[VerdictStep] = []
         self._votes: list[Verdict] = []  # of the judge, where the jury comes next

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from turnsignal.stream.errors import SchemaError
-from turnsignal.stream.judging.deliberation import Deliberation, is_anchor
+from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
 from turnsignal.stream.judging.judges import Judge
@@ -334,8 +334,7 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
-            measured = judge.part.cascade is not None and is_anchor(exchange, judge.part.cascade.anchor)
-            known = None if measured else self._answers.find(judge, material)
+            known = None if is_measured(judge, exchange) else self._answers.find(judge, material)
             if known is None:
                 self._waiting[question] = material
                 return

@@ -154,7 +154,7 @@ class Judge:
     @property
     def line(self) -> str:
         """Name what its calls share limits with: the endpoint, or a function of a user's own."""
-        return self.part.model if self.endpoint == PYTHON else self.endpoint
+        return f"{PYTHON}:{self.model}" if self.endpoint == PYTHON else self.endpoint
 
     def cost(self, tokens_in: int, tokens_out: int) -> int:
         """Return what tokens cost, in billionths of the currency, rounded up; 0 where the price is not known."""

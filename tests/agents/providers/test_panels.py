@@ -30,7 +30,7 @@ def ask(endpoint: Served, model: str, purse: Purse, **panel: Any) -> Verdict:
     async def asking() -> Verdict:
         line = EndpointLine(OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr("k"))), EndpointPart())
         try:
-            return await make_asker(judge, dict.fromkeys(judge.members, line), purse).ask(an_exchange())
+            return await make_asker(judge, {"lab": line}, purse).ask(an_exchange())
         finally:
             await line.close()
 
