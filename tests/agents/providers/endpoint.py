@@ -76,6 +76,14 @@ async def chat(request: web.Request) -> web.StreamResponse:
         assert request.transport is not None
         request.transport.close()
         return response
+    if what == "endless":
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        if "packed" in options:
+            response.enable_compression(web.ContentCoding.gzip)
+        await response.prepare(request)
+        for _ in range(1_000):
+            await response.write(b" " * 1_000_000)
+        return response
     if what == "redirect":
         return web.Response(status=int(options.get("status", 307)), headers={"Location": options["to"]})
     if what == "garbage":
