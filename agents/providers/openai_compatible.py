@@ -85,22 +85,25 @@ class OpenAICompatible:
         await self._sdk.close()
 
     def _request(self, call: ProviderCall) -> dict[str, Any]:
+        """Return the arguments of a call.
+
+        What stands in `extra_body` is sent as it is. All else the client walks through by its types, schema and texts,
+        which takes a third of the processor time of a call.
+        """
         prompt = call.prompt
-        request: dict[str, Any] = {
-            "model": call.model,
+        body: dict[str, Any] = {
             "messages": [
                 {"role": "system", "content": prompt.instructions},
                 {"role": "user", "content": prompt.material},
             ],
-            "timeout": call.timeout,
             self._limit: call.max_output,
         }
         if call.temperature is not None:
-            request["temperature"] = call.temperature
+            body["temperature"] = call.temperature
         if call.structured:
             schema = {"name": prompt.name, "schema": prompt.schema, "strict": True}
-            request["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return request
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return {"model": call.model, "messages": (), "timeout": call.timeout, "extra_body": body}
 
     def _read(self, completion: Any) -> ProviderReply:
         """Read a completion as little as needed: the client takes whatever an endpoint sends for one."""
