@@ -183,19 +183,20 @@ class Detector(msgspec.Struct, array_like=True):
     def _call(
         self, direction: str, tier: str, evidence: Evidence, strength: float, bar: float, version: str, now: float
     ) -> Alarm:
+        onset = evidence.onset()
         change, low, high = evidence.change(self.baseline.alike)
         return Alarm(
             direction=direction,
             scope=USUAL,
             tier=tier,
             called=now,
-            since=evidence.since,
+            since=onset.since,
             version=version,
             before=self.baseline.total / self.baseline.weight,
             change=change,
             low=low,
             high=high,
-            n=round(evidence.n),
+            n=round(onset.n),
             evidence=math.log10(strength),
             threshold=math.log10(bar),
             day=now,
