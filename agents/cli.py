@@ -48,7 +48,7 @@ from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
-from turnsignal.agents.commands.working import apps_of, make_app
+from turnsignal.agents.commands.working import all_apps, make_app
 from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_RESTART
 from turnsignal.agents.process.streams import make_printable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -127,7 +127,7 @@ def worker(app: str, *, supervisor: bool) -> None:
         from turnsignal.agents.worker.supervisor import Supervisor, worker_command
 
         log_to_stderr()
-        apps = apps_of(settings) if app == "all" else [app]
+        apps = all_apps(settings) if app == "all" else [app]
         sys.exit(Supervisor({app: worker_command(app) for app in apps}, settings.stall_timeout).run())
     if app == "all":
         raise click.UsageError(
@@ -156,6 +156,7 @@ def worker(app: str, *, supervisor: bool) -> None:
 @click.option("--mock", is_flag=True, help="Use the mock broker even where a real one could be had.")
 @click.option("--directory", type=click.Path(path_type=Path, file_okay=False), help="Where the rows go.  [out/demo-…]")
 @click.option("--observe", "observed", is_flag=True, help="Start Prometheus and what else `observe` does beside it.")
+@click.option("--judge", "model", default="", help="Have a judge look on: scripted, or MODEL or ENDPOINT:MODEL.")
 @FORMAT
 @MAPPING
 @STRICT
@@ -168,6 +169,7 @@ def demo(
     mock: bool,
     directory: Path | None,
     observed: bool,
+    model: str,
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
@@ -181,7 +183,7 @@ def demo(
 
     how = how_to_read(format_name, mapping, strict=strict)
     with Imported(files, how, say=click.echo) as imported:
-        given = (tuple(imported.sources), speed, mock, directory, how.as_json(), observed)
+        given = (tuple(imported.sources), speed, mock, directory, how.as_json(), observed, model)
         sys.exit(run_demo(Options(None if forever else seconds, *given), os.environ, open_console()))
 
 
