@@ -41,7 +41,7 @@ class Judged:
         verdict, memory = self.verdict, state.judge()
         value = verdict.value if verdict.environment == name_environment(environment) else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
-        before = memory.means().get(self.scorer)
+        before = memory.mean_of(self.scorer)
         fate = memory.take(VerdictFacts(*about, value, verdict.inclusion))
         earlier = () if before is None else (before.n, before.n * before.mean)
         return self._row(fate, earlier)
