@@ -23,8 +23,9 @@ from turnsignal.stream.pipeline.metric_deltas import Detail, MetricDeltas, Serie
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.records.environments import name_environment
 from turnsignal.stream.records.turns import Role
-from turnsignal.stream.records.wire import CONVERSATIONS, OutputRecord, Record
+from turnsignal.stream.records.wire import CONVERSATIONS, SCORES, OutputRecord, Record
 from turnsignal.stream.reports.aggregates import Aggregates
+from turnsignal.stream.reports.judged_scores import JudgedScores
 from turnsignal.stream.statistics.intervals import Clusters, clustered_mean
 from turnsignal.stream.suite import Suite
 
@@ -298,7 +299,8 @@ class Run:
     [n, sum] of the values (0–1) as they were first scored; quality, unscored: the same with a fourth word, good, bad
     or unscored, and the reason; feedback: (kind, what became of it); outcomes, diagnosis: (assistant, version, word),
     an outcome of `cut` where the recording ends before a conversation does; pairing: what became of turns;
-    dead_letters: by reason; redactions: by kind; aggregates: what is summed up beyond counters. All but the last three
+    dead_letters: by reason; redactions: by kind; aggregates: what is summed up beyond counters; judged: what judges
+    said. All but dead letters, redactions and aggregates
     is of one environment; elsewhere: turns of the others.
     """
 
@@ -318,6 +320,7 @@ class Run:
         self.dead_letters: Counter[str] = Counter()
         self.redactions: Counter[str] = Counter()
         self.aggregates = Aggregates(suite, environment)
+        self.judged = JudgedScores(self.environment)
         self._of_it = f'"environment":"{self.environment}"'.encode()
 
     def add(self, batch: BatchResult) -> None:
@@ -326,6 +329,8 @@ class Run:
             if topic == CONVERSATIONS and value is not None and self._of_it in value:
                 self.closes += 1
                 self.conversations += b'"closes":1,' in value
+            elif batch.deltas.verdicts and topic == SCORES and value is not None:
+                self.judged.add(value)
         self._count(batch.deltas)
         self.aggregates.add(batch)
 
@@ -363,6 +368,7 @@ class Run:
             getattr(self, name).update(getattr(other, name))
         self.elsewhere.update(other.elsewhere)
         self.aggregates.merge(other.aggregates)
+        self.judged.merge(other.judged)
 
     def summary(self, suite: Suite) -> dict[str, Any]:
         """Return the summary for `summary.json`: the same for the same input and suite, wherever it ran."""
@@ -383,6 +389,7 @@ class Run:
             "outcomes": _table(self.outcomes, "outcome"),
             "diagnosis": [row | {"meaning": _meaning(row["diagnosis"])} for row in _table(self.diagnosis, "diagnosis")],
             "dead_letters": _counts(self.dead_letters),
+            **({"judged": judged} if (judged := self.judged.rows()) else {}),
             **({} if suite.redaction is None else {"redactions": _counts(self.redactions)}),
             **sections,
         }
