@@ -16,6 +16,7 @@ import click
 
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
+from turnsignal.agents.commands.drill import drill
 from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
@@ -23,6 +24,7 @@ from turnsignal.agents.commands.measure import measure
 from turnsignal.agents.commands.observe import observe
 from turnsignal.agents.commands.options import (
     FEEDBACK,
+    FILE,
     FILES,
     FORMAT,
     JSON,
@@ -204,6 +206,7 @@ def demo(
     help="Whose turns the figures are of; all have rows.",
 )
 @click.option("--alerts", is_flag=True, help="Say when would have been called that answers changed, and why.")
+@click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
 @FEEDBACK
 @VERDICTS
@@ -225,6 +228,7 @@ def replay(
     as_is: bool,
     counted: str,
     alerts: bool,
+    decisions: Path | None,
     resume: bool,
     as_json: bool,
     format_name: str | None,
@@ -246,6 +250,7 @@ def replay(
     from functools import partial
 
     from turnsignal.agents.commands.rejected import end_by_rejected
+    from turnsignal.agents.files.back_testing import read_decisions
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
     from turnsignal.agents.files.replaying import replay_files
@@ -259,6 +264,9 @@ def replay(
         raise click.UsageError("--sample and --resume exclude each other: the sample takes a second")
     if sample == bool(files):
         raise click.UsageError("expected files of turns, or --sample; got both" if sample else _NO_FILES)
+    if decisions is not None and not alerts:
+        raise click.UsageError("--decisions are heard by --alerts: give both")
+    decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = _suite_in_force(suite_file, redaction)
     if sample:
@@ -275,6 +283,7 @@ def replay(
             "refused": imported.refused,
             "progress": bars[1],
             "alerts": alerts,
+            "decisions": decided,
             "resume": resume,
         }
         how["read_as"] = reading_of.as_json()
@@ -376,7 +385,7 @@ def simulate(
 
 for command in (
     *(compare, convert, export, judge, produce, topics, forget),
-    *(measure, observe, suite, schema, kafka, review, regressions, report),
+    *(drill, measure, observe, suite, schema, kafka, review, regressions, report),
 ):
     turnsignal.add_command(command)
 

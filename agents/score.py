@@ -26,7 +26,7 @@ from turnsignal.agents.worker.stored_turns import StoredTurns
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, scorer_names
-from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS
+from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS
 from turnsignal.stream.pipeline.verdict_scoring import judged_scorers
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.suite import Suite
@@ -84,7 +84,7 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         revision=settings.revision,
         secret=settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else "",
         scorers=[*(name for name in scorer_names(suite) if name not in TRUTH_SCORERS), VOTE],
-        seldom=TRUTH_SCORERS,
+        seldom=OF_TRUTH,
         judged=judged_scorers(suite.judges),
         checks=[check.name for _, check in suite.parsed_checks],
         topics=make_spec(settings, suite).inputs,

@@ -25,21 +25,20 @@ from typing import IO, Any, NamedTuple, cast
 
 import orjson
 
+from turnsignal.agents.files.back_testing import SERIES_FILE, back_test_parts
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
-from turnsignal.stream.detection.backtest import back_test
 from turnsignal.stream.errors import ConfigError, TurnsignalError
-from turnsignal.stream.pipeline.scoring import policy_of
+from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES, SERIES, OutputRecord
 from turnsignal.stream.replay import SHARDS, Indexer, Line, Replay, Run
 from turnsignal.stream.suite import Suite
 
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
 FILES = {SCORES: "scores.jsonl", CONVERSATIONS: "conversations.jsonl", DEAD_LETTERS: "dead-letters.jsonl"}
-SERIES_FILE = "series.jsonl"  #: between the shards and the back-test; nobody keeps it
 SUMMARY = "summary.json"
 WORST = "worst.jsonl"  #: the worst exchanges with their texts: apart from the summary, which holds none
 _ASSUMED = "assumed.json"
@@ -80,6 +79,7 @@ def replay_files(
     as_is: bool = False,
     environment: str | None = None,
     alerts: bool = False,
+    decisions: Sequence[Decision] = (),
     read_as: Mapping[str, str] | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda _: None,
@@ -89,10 +89,10 @@ def replay_files(
     feedback, verdicts: files of them, taken in among the turns by their times; refused: a file of dead letters that
     were found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
     environment: which one moves the figures, None is production; alerts: say under "alerts" in the summary when would
-    have been called; read_as: how the turns' files were read, kept in the summary so that texts are found again;
-    resume: go on where an interrupted run of the same left off, and keep checkpoints in case that this one is
-    interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError
-    when a file or the directory cannot be used.
+    have been called; decisions: what operators said meanwhile, for that, by time; read_as: how the turns' files were
+    read, kept in the summary so that texts are found again; resume: go on where an interrupted run of the same left
+    off, and keep checkpoints in case that this one is interrupted; progress: told how many bytes of the files have been
+    worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
     """
     recording = Recording(paths, feedback=feedback, verdicts=verdicts)
     size = recording.size
@@ -121,7 +121,7 @@ def replay_files(
         if (Path(directory) / _ASSUMED).is_file():
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:
-            summary["alerts"] = back_test_parts(Path(directory), suite)
+            summary["alerts"] = back_test_parts(Path(directory), suite, decisions)
         for name in FILES.values():
             _join(Path(directory), name, out, keep=resume)
         worst = Path(directory) / WORST
@@ -293,13 +293,6 @@ def encode_kept_letter(headers: dict[str, bytes], value: bytes | None) -> bytes:
         "offset": int(headers.get("offset", b"-1")),
     }
     return encode_dead_letter(source, headers, value)
-
-
-def back_test_parts(directory: Path, suite: Suite) -> dict[str, Any]:
-    """Say what would have been called of the series that the shards have written."""
-    with ExitStack() as opened:
-        parts = sorted(directory.glob(f"[0-9][0-9]-{SERIES_FILE}"))
-        return back_test([opened.enter_context(part.open("rb")) for part in parts], policy_of(suite)).as_json()
 
 
 def _count_reasons(refused: Path) -> Counter[str]:

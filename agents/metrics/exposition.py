@@ -30,7 +30,7 @@ from turnsignal.agents.metrics.families import (
     series_per_release,
 )
 from turnsignal.agents.metrics.negotiation import wants_openmetrics
-from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, BoundedLabels, LabelGuard, name_label
+from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, LabelGuard, name_label
 from turnsignal.stream.pipeline.metric_deltas import (
     RELEASE,
     SCORE,
@@ -41,6 +41,7 @@ from turnsignal.stream.pipeline.metric_deltas import (
     Release,
     pipeline_families,
 )
+from turnsignal.stream.pipeline.release_labels import MAX_SEEN, ReleaseLabels
 from turnsignal.stream.records.scores import Unscored
 
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
@@ -128,13 +129,12 @@ class WorkerMetrics(Collector):
         self._topics = tuple(name_label(topic) for topic in topics)
         self._judges, self._endpoints = tuple(judges), tuple(endpoints)
         self._assistants = LabelGuard()
-        self._versions = LabelGuard()
+        self._versions = LabelGuard(MAX_SEEN)  # how many are shown is for the releases to say
         known = max(len(usual), 1)
         shared = _WITHOUT_RELEASE + _PER_SCORER * known + series_of_environments(known)
         shared += MAX_VALUES * series_per_assistant(known, app)
-        of_release = series_per_release(known, len(self._checks), app, len(self._declares["judged"]))
-        room = (max_series - shared) // max(1, of_release)
-        self._releases: BoundedLabels[Labels] = BoundedLabels(max(1, room - 1), declared=[(OTHER, OTHER)])
+        release = series_per_release(known, len(self._checks), app, len(self._declares["judged"]))
+        self._releases = ReleaseLabels(max(1, (max_series - shared) // max(1, release) - 1))
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
         self._latched: dict[tuple[str, Any], Labels] = {}  # gauge and key → labels under which it is shown

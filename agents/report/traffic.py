@@ -12,6 +12,7 @@ from turnsignal.agents.report.tables import add, fold, make_table, number, write
 from turnsignal.stream.statistics.claims import SAME
 
 _NAME = 60  # characters of a name
+_SHOWN = 8  # classes of a table
 
 
 def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -27,6 +28,7 @@ def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
         )
     if report["compared"] is not None:
         yield _compared(report["compared"])
+    yield from _classes(report["classes"])
     if report["labelled"]["figures"]:
         yield from _labelled(report["labelled"])
 
@@ -56,6 +58,25 @@ def _compared(compared: Mapping[str, Any]) -> RenderableType:
         cells = [change["stage"], write_number(change["value"]), interval, f"{change['adjusted']:.3g}"]
         add(table, [*cells, Text(change["verdict"], style=style)])
     return drawn
+
+
+def _classes(classes: Mapping[str, Any]) -> Iterator[RenderableType]:
+    for title, key, style in (("fail more than others", "fail", "red"), ("do better than others", "excel", "green")):
+        shown = classes[key][:_SHOWN]
+        if not shown:
+            continue
+        columns = [number(name) for name in ("conversations", "good", "95 %", "others")]
+        named = fold("class", width=24)
+        table, drawn = make_table(
+            named, "kind", *columns, fold("read", width=20), title=f"Questions whose answers {title}"
+        )
+        for row in shown:
+            figures = [f"{row['conversations']:,}", *_share(row["good"]), f"{row['others']:.3f}"]
+            name = Text(plain(row["name"], _NAME), style=style)
+            add(table, [name, plain(row["kind"], _NAME), *figures, plain(row["read"][0], _NAME)])
+        yield drawn
+        if len(classes[key]) > _SHOWN:
+            yield Text(f"and {len(classes[key]) - _SHOWN} more with --json")
 
 
 def _labelled(labelled: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -19,10 +19,12 @@ from typing import Any, NamedTuple, TypeVar
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.errors import Reason
+from turnsignal.stream.pipeline.truth_scoring import STAGES
 from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
 from turnsignal.stream.records.verdicts import Unjudged
+from turnsignal.stream.truth.stages import Basis
 
 Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
 SeriesName = tuple[str, str | None, str]  #: assistant, version, and a third word: scorer, role, kind, …
@@ -180,6 +182,13 @@ class MetricDeltas:
         followups=_LEVELS,
         instructions=_LEVELS,
     )
+    stages: defaultdict[Detail, int] = _counter(
+        *("stage_turns_total", "Answers, by the first stage that was wrong; by labels, or by the diagnosis.", *RELEASE),
+        begun=False,
+        most=10,
+        stage=STAGES,
+        basis=tuple(Basis),
+    )
     citations: defaultdict[SeriesName, int] = _counter(
         "citations_total", "Citation markers: valid, or what is wrong with them.", *RELEASE, kind=_MARKERS
     )
@@ -206,6 +215,15 @@ class MetricDeltas:
     )
     other_unscored: defaultdict[tuple[str, str], int] = _counter(
         "environment_unscored_total", "What could not be scored outside production.", "environment", "scorer"
+    )
+    other_stages: defaultdict[tuple[str, str], int] = _counter(
+        *(
+            "environment_stage_turns_total",
+            "Labelled answers outside production, by the first stage that was wrong.",
+        ),
+        "environment",
+        begun=False,
+        stage=STAGES,
     )
     other_outcomes: defaultdict[tuple[str, str], int] = _counter(
         "environment_conversations_closed_total",
@@ -298,6 +316,12 @@ class MetricDeltas:
         *(*RELEASE, "scorer"),
         scope=_SCOPES,
         bound=("lower", "mean", "upper"),
+    )
+    regression_values: Gauges = _latched(
+        "regression_values",
+        "Values since an open change most likely began, as it was called: what the bounds of the change rest on.",
+        *(*RELEASE, "scorer"),
+        scope=_SCOPES,
     )
     regression_since: Gauges = _latched(
         "regression_since_timestamp_seconds",

@@ -129,6 +129,12 @@ def _check(observed: Observations) -> None:
         raise ValueError("columns of different lengths")
     if observed.weights and len(observed.weights) != len(observed.conversations):
         raise ValueError("columns of different lengths")
+    if any(len(column) > MAX_VALUES for column in (observed.conversations, observed.scorers, observed.sets)):
+        msg = f"more than {MAX_VALUES} rows, scorers or sets"
+        raise ValueError(msg)
+    if max(sum(map(len, observed.values)), sum(map(len, observed.sets))) > MAX_VALUES:
+        msg = f"more than {MAX_VALUES} values, or as many in its sets"
+        raise ValueError(msg)
     if len(set(observed.scorers)) < len(observed.scorers):
         raise ValueError("a scorer that is named twice")
     known = range(len(observed.scorers))

@@ -15,6 +15,7 @@ CLARIFICATION_FREE = "clarification_free"  #: of an exchange: 0 when its follow-
 CITED = "cited"  #: 1 when a document is cited, 0 when none is
 DANGLING = "dangling"  #: of answers with markers: 1 when one names nothing retrieved, 0 when none does
 ROUTING = "routing"  #: of turns with truth: 1 when exactly the agents were asked that the question belongs to
+STAGE = "stage"  #: of turns with truth: a label, the first stage of the answer that was wrong
 CITED_ARTICLE = "cited_article"  #: of turns with truth: 1 when the one cited document is a relevant one
 
 
@@ -26,6 +27,8 @@ class Unscored(StrEnum):
     ALL_DANGLING = "all_dangling"  #: it cites, but nothing that was retrieved
     NO_JUDGMENTS = "no_judgments"  #: what would be right is not given: relevant documents, agents
     NOT_APPLICABLE = "not_applicable"  #: the scorer has nothing to look at here
+    TIE = "tie"  #: as many jurors find it good as bad
+    QUORUM = "quorum"  #: too few jurors have a value
     NO_EVIDENCE = "no_evidence"  #: nothing was read that says how the conversation went
     CUT = "cut"  #: the recording ends before the conversation does
     NO_SIGNAL = "no_signal"  #: no rule recognises the message

@@ -41,6 +41,8 @@ class Unjudged(StrEnum):
     NO_RETRIEVAL = "no_retrieval"  #: the response came without documents, or without their texts
     NO_JUDGMENTS = "no_judgments"  #: what would be right is not known
     NO_SIGNAL = "no_signal"  #: the judge's label says nothing about quality
+    TIE = "tie"  #: as many jurors find it good as bad
+    QUORUM = "quorum"  #: too few jurors have a value
     SAMPLED_OUT = "sampled_out"  #: not among the conversations that this judge is asked about
     BUDGET = "budget"  #: the money for the day was spent
     TIMEOUT = "timeout"  #: no answer in time, or it waited for too long to be asked
@@ -84,6 +86,22 @@ class VerdictTokens:
 
 
 @dataclass(slots=True)
+class VerdictStep:
+    """What one step of a cascade, or one juror, came to.
+
+    step: `rules`, `small`, `judge` or `juror`; model: who was asked; inclusion: the probability with which this step
+    was asked here: 1 where the step before was unsure, else the share that is asked to measure the cascade.
+    """
+
+    step: str
+    model: str = ""
+    label: str | None = None
+    value: Ratio | None = None
+    unscored: Unjudged | None = None
+    inclusion: Ratio = 1.0
+
+
+@dataclass(slots=True)
 class Verdict:
     """One judge's answer about one exchange.
 
@@ -91,7 +109,8 @@ class Verdict:
     the whole; value: 0–1; reasoning: the judge's, where unscored a sentence that says why; claims: items with a label
     each; decided_by: which step decided; attempts: calls that were made; cost: in the currency of the suite's prices;
     latency: seconds from the first call to the answer; inclusion: the probability with which this exchange was judged;
-    cached: taken from an earlier verdict on the same question and material; cut: parts that had been shortened.
+    cached: taken from an earlier verdict on the same question and material; cut: parts that had been shortened; steps:
+    of a cascade, and jurors.
     """
 
     schema: Literal[1]
@@ -122,6 +141,7 @@ class Verdict:
     latency: Amount = 0.0
     cached: bool = False
     cut: list[str] = field(default_factory=list)
+    steps: list[VerdictStep] = field(default_factory=list)
 
 
 VERDICTS: TypeAdapter[Verdict] = TypeAdapter(Verdict)

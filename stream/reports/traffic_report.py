@@ -6,14 +6,17 @@ from typing import Any
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.follow_ups.failures import Failures
-from turnsignal.stream.records.turns import Truth, Turn
-from turnsignal.stream.reports.answers import Answers
+from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
+from turnsignal.stream.reports.answers import Answers, is_good
+from turnsignal.stream.reports.labelled import DIMENSIONS
 from turnsignal.stream.reports.labelled_figures import LabelledFigures
+from turnsignal.stream.reports.query_classes import QueryClasses, describe_classes
+from turnsignal.stream.reports.routing_errors import combination
 from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.waterfall import bases, compare_stages, newest_versions, waterfall
 from turnsignal.stream.reports.waterfall_text import describe_waterfall
 from turnsignal.stream.suite import Suite
-from turnsignal.stream.truth.stages import CUTOFF, Basis, Produced, Stage, find_stages
+from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, SystemOutput, find_stages
 
 _OPEN = 100_000  # conversations whose last question is remembered
 
@@ -25,6 +28,7 @@ class TrafficReport:
         part = suite.citations
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
+        self.classes = QueryClasses(suite.aggregates.minimum_n)
         self.not_scored = 0
         self.unread = 0
         self.with_truth = 0
@@ -42,6 +46,10 @@ class TrafficReport:
             self._take(turn)
 
     def _hear(self, turn: Turn) -> None:
+        known = len(self.answers.conversations)
+        number = self.answers.number(turn.conversation_id)
+        if number == known:
+            self.classes.open(number, turn.conversation_id, turn.text)
         if turn.truth is not None:
             self._asked[turn.conversation_id] = turn.truth
             if len(self._asked) > _OPEN:
@@ -56,19 +64,21 @@ class TrafficReport:
             self.not_scored += 1
             return
         truth = turn.truth or self._asked.get(turn.conversation_id)
-        produced = Produced()
+        produced = SystemOutput()
         if truth is not None:
             self.with_truth += 1
             cited = None
             if truth.doc_ids and turn.retrieved:
                 response = Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata)
                 cited = response.citations.cited_ids
-            produced = Produced(turn.routed_to, turn.retrieved, cited)
+            produced = SystemOutput(turn.routed_to, turn.retrieved, cited)
         findings = find_stages(truth, produced, signals)
-        self.answers.add(turn.conversation_id, turn.version, findings)
+        outcome = self.answers.add(turn.conversation_id, turn.version, findings)
         if truth is not None:
             number = self.answers.number(turn.conversation_id)
             self.labelled.add(number, truth, turn.retrieved, turn.text)
+            if outcome:
+                self.classes.add(number, _labels(truth), good=is_good(outcome))
 
     def as_json(self) -> dict[str, Any]:
         """Return the report; `waterfall` is None where nothing is known of any answer."""
@@ -80,9 +90,10 @@ class TrafficReport:
             changes = [change.as_json() for change in compare_stages(mine, theirs)]
             compared = {"after": after, "before": before, "stages": changes}
         known = bases(self.answers)
+        classes = self.classes.as_json(self.answers)
         return {
             "says": describe_waterfall(flow, versions, self._minimum),
-            "notes": self._notes(known),
+            "notes": [*self._notes(known), *describe_classes(classes)],
             "answers": {
                 "read": len(self.answers),
                 "with_truth": self.with_truth,
@@ -94,6 +105,7 @@ class TrafficReport:
             "known_by": known,
             "versions": [{"version": name, **flow.as_json()} for name, flow in versions],
             "compared": compared,
+            "classes": classes,
             "labelled": self.labelled.as_json(),
         }
 
@@ -105,7 +117,7 @@ class TrafficReport:
                 f"Judged without labels, from the diagnosis: {', '.join(guessed)}. Retrieval is then the ranking of"
                 " what was cited, generation what the user said next, format the checks."
             )
-        unknown = [stage.value for stage in Stage if stage.value not in known]
+        unknown = [stage.value for stage in AnswerStage if stage.value not in known]
         if unknown and known:
             notes.append(f"Nothing is known of: {', '.join(unknown)}; labels (`truth`) on turns would say.")
         if self.unread:
@@ -119,3 +131,11 @@ class TrafficReport:
         if self.answers.versions.left_out:
             notes.append("There are more versions than are told apart; the last ones are taken together.")
         return notes
+
+
+def _labels(truth: Truth) -> dict[str, str]:
+    """Return what a question is labelled with, by kind."""
+    labels = {name: getattr(truth, name) for name in DIMENSIONS}
+    if truth.agents:
+        labels["agents"] = combination(truth.agents)[:MAX_SHORT]
+    return {name: label for name, label in labels.items() if label}
