@@ -161,12 +161,3 @@ def _stage_of(part: JudgePart) -> str | None:
         return choose_rubric(part.rubric).rubric.stage
     except ConfigError:  # one of a user's own, known to the judge app alone
         return None
-
-
-def judged_scorers(judges: Sequence[JudgePart]) -> list[str]:
-    """Name the scorers that the judges of a suite are; of a rubric in a file, by the file."""
-    return [scorer_of(_family(part), part.name) for part in judges]
-
-
-def _family(part: JudgePart) -> str:
-    return part.rubric.rpartition("/")[2].removesuffix(".toml") if is_rubric_file(part.rubric) else part.rubric
