@@ -30,7 +30,7 @@ from turnsignal.agents.metrics.families import (
     series_per_release,
 )
 from turnsignal.agents.metrics.negotiation import wants_openmetrics
-from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, BoundedLabels, LabelGuard, name_label
+from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, LabelGuard, name_label
 from turnsignal.stream.pipeline.metric_deltas import (
     RELEASE,
     SCORE,
@@ -41,6 +41,7 @@ from turnsignal.stream.pipeline.metric_deltas import (
     Release,
     pipeline_families,
 )
+from turnsignal.stream.pipeline.release_labels import MAX_SEEN, ReleaseLabels
 from turnsignal.stream.records.scores import Unscored
 
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
@@ -90,11 +91,11 @@ class WorkerMetrics(Collector):
 
     app: whose page it is; version, revision: of turnsignal itself. scorers, checks, topics, judges, endpoints: what the
     configuration declares; their series exist from the start, at 0. judged: scorers that are judges. Scorers, checks
-    and judges that are not declared, and values that the label guard refuses, are shown as "other" and counted. secret:
-    keys the digests of conversation ids in exemplars; without it there are none. max_series: bound for the whole page;
-    it decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20 checks.
-    seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of the
-    bound.
+    and judged ones that are not declared, and values that the label guard refuses, are shown as "other" and counted.
+    secret: keys the digests of conversation ids in exemplars; without it there are none. max_series: bound for the
+    whole page; it decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20
+    checks. seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of
+    the bound.
     """
 
     def __init__(
@@ -106,9 +107,9 @@ class WorkerMetrics(Collector):
         scorers: Iterable[str] = (),
         checks: Iterable[str] = (),
         topics: Iterable[str] = (),
+        judged: Iterable[str] = (),
         judges: Iterable[str] = (),
         endpoints: Iterable[str] = (),
-        judged: Iterable[str] = (),
         secret: str = "",
         max_series: int = 5_000,
         seldom: Collection[str] = (),
@@ -128,13 +129,12 @@ class WorkerMetrics(Collector):
         self._topics = tuple(name_label(topic) for topic in topics)
         self._judges, self._endpoints = tuple(judges), tuple(endpoints)
         self._assistants = LabelGuard()
-        self._versions = LabelGuard()
+        self._versions = LabelGuard(MAX_SEEN)  # how many are shown is for the releases to say
         known = max(len(usual), 1)
         shared = _WITHOUT_RELEASE + _PER_SCORER * known + series_of_environments(known)
         shared += MAX_VALUES * series_per_assistant(known, app)
         release = series_per_release(known, len(self._checks), app, len(self._declares["judged"]))
-        room = (max_series - shared) // max(1, release)
-        self._releases: BoundedLabels[Labels] = BoundedLabels(max(1, room - 1), declared=[(OTHER, OTHER)])
+        self._releases = ReleaseLabels(max(1, (max_series - shared) // max(1, release) - 1))
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
         self._latched: dict[tuple[str, Any], Labels] = {}  # gauge and key → labels under which it is shown

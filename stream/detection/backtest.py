@@ -31,7 +31,8 @@ class _ObservedAnswer(NamedTuple):
 class BackTest(NamedTuple):
     """What was called, as the newest record of each incident.
 
-    unwatched: observations of series for which there was no room; rows: how many there were; first, last: event times.
+    unwatched: observations of series for which there was no room; rows: how many there were; first, last: event times;
+    decided: decisions that were heard, and those of them that were about nothing here.
     """
 
     incidents: list[Incident]
@@ -39,13 +40,16 @@ class BackTest(NamedTuple):
     unwatched: int
     first: float
     last: float
+    decided: tuple[int, int] = (0, 0)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it: incidents with all that they say, and in words."""
+        heard, idle = self.decided
         return {
             "rows": self.rows,
             "days": round((self.last - self.first) / 86_400.0, 3) if self.rows else 0.0,
             "unwatched": self.unwatched,
+            **({"decisions": {"heard": heard, "about_nothing": idle}} if heard else {}),
             **{tier: sum(incident.tier == tier for incident in self.incidents) for tier in (PAGE, TICKET)},
             "incidents": [incident.as_json() for incident in self.incidents],
         }
@@ -57,15 +61,18 @@ def back_test(sources: Iterable[Iterable[bytes]], policy: AlertPolicy, decisions
     sources: each in the order of its own times, or nearly so; decisions: what operators said meanwhile, in their order.
     """
     watched = _WatchedSeries(policy)
-    rows, first, last = 0, float("inf"), float("-inf")
+    rows, first, last, idle = 0, float("inf"), float("-inf"), 0
     waiting = deque(decisions)
+    heard = len(waiting)
     for row in merge(*[_rows(records, number) for number, records in enumerate(sources)]):
         rows += 1
         while waiting and waiting[0].time < row.time:
-            watched.decide(waiting.popleft())
+            idle += not watched.decide(waiting.popleft())
         first, last = min(first, row.time), max(last, row.time)
         watched.take(row)
-    return BackTest(list(newest(watched.written).values()), rows, watched.unwatched, first, last)
+    idle += sum(not watched.decide(decision) for decision in waiting)
+    incidents = list(newest(watched.written).values())
+    return BackTest(incidents, rows, watched.unwatched, first, last, (heard, idle))
 
 
 class _WatchedSeries:
@@ -79,12 +86,15 @@ class _WatchedSeries:
         self._incidents = Incidents(policy)
         self._detectors: OrderedDict[Series, tuple[Detector, float]] = OrderedDict()  # with when it was fed last
 
-    def decide(self, decision: Decision) -> None:
-        """Have detectors take the present level for the usual one."""
-        scorers = self._incidents.scorers_of(decision)
-        for series in sorted(self._detectors):
-            if series[:2] == (decision.assistant, decision.lane) and (scorers is None or series[2] in scorers):
-                self.written += self._incidents.accept(series, self._detectors[series][0], CLOSES[decision.kind])
+    def decide(self, decision: Decision) -> bool:
+        """Have detectors take the present level for the usual one; False where the decision is about nothing here."""
+        scorers, who = self._incidents.scorers_of(decision), (decision.assistant, decision.lane)
+        about = [
+            series for series in self._detectors if series[:2] == who and (scorers is None or series[2] in scorers)
+        ]
+        for series in sorted(about):
+            self.written += self._incidents.accept(series, self._detectors[series][0], CLOSES[decision.kind])
+        return bool(about)
 
     def take(self, row: _ObservedAnswer) -> None:
         """Take in a row; stream time is that of its record, as live."""

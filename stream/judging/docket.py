@@ -186,13 +186,17 @@ class Docket:
         return {self._judges[digest].line for digest in {question.judge for question in self._waiting}}
 
     def begin_at(self, position: int) -> None:
-        """Begin where somebody set the position back to; what was spent and what is remembered stay.
+        """Begin at the first record that comes; call before anything is taken in.
 
-        Only before anything was taken in.
+        Behind the stored position, what lies between is gone. Before it, somebody has set it back: nothing counts as
+        decided then, but what was spent and what is remembered stay.
         """
+        first = position if position >= self._position else float("inf")
+        for offset in [offset for offset in self._held if offset < first]:
+            del self._held[offset]
+        for question in [question for question in self._lost if question.offset < first]:
+            del self._lost[question]
         self._position = self._next = position
-        self._held.clear()
-        self._lost.clear()
 
     def take(self, queued: Iterable[QueuedExchange]) -> None:
         """Take exchanges in, in their order; those that are decided already have no effect."""

@@ -10,11 +10,9 @@ from turnsignal.stream.records.wire import OutputRecord
 class BatchResult:
     """What a list of records produced and changed.
 
-    outputs: in order; changes: conversation key → new snapshot, None is a tombstone; deltas: what to count after the
-    commit; consumed: input topic → how many of its records were worked through, from the first on: the position to
-    commit is behind them, and the caller passes the rest again; an empty mapping means all of them; set_aside: whether
-    it only set a record aside that could not be worked on; positions: what to commit instead of the places behind
-    what was consumed.
+    outputs: in order; changes: key → new snapshot, None is a tombstone; deltas: to count after the commit; consumed: of
+    each topic, how many of its first records were worked through, {} means all, and the caller passes the rest again;
+    positions: to commit, None is behind those; set_aside: whether it only set a record aside that cannot be worked on.
     """
 
     outputs: list[OutputRecord] = field(default_factory=list)

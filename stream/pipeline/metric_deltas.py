@@ -317,6 +317,12 @@ class MetricDeltas:
         scope=_SCOPES,
         bound=("lower", "mean", "upper"),
     )
+    regression_values: Gauges = _latched(
+        "regression_values",
+        "Values since an open change most likely began, as it was called: what the bounds of the change rest on.",
+        *(*RELEASE, "scorer"),
+        scope=_SCOPES,
+    )
     regression_since: Gauges = _latched(
         "regression_since_timestamp_seconds",
         "When an open change most likely began.",

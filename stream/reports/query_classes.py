@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from turnsignal.stream.reports.answers import OTHERS, Answers, Names, clusters
+from turnsignal.stream.reports.answers import OTHERS, Answers, CountedNames, clusters
 from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.intervals import Clusters, Difference, Interval, adjust, difference, mean_over_turns
 from turnsignal.stream.statistics.sampling import digest
@@ -69,7 +69,7 @@ class _Members:
     """
 
     def __init__(self) -> None:
-        self.names = Names(MOST_CLASSES)
+        self.names = CountedNames(MOST_CLASSES)
         self._numbers = array("I")
         self._columns = array("I"), array("I"), array("I")  # conversation, answers, good ones
 

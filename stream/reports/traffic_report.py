@@ -16,7 +16,7 @@ from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.waterfall import bases, compare_stages, newest_versions, waterfall
 from turnsignal.stream.reports.waterfall_text import describe_waterfall
 from turnsignal.stream.suite import Suite
-from turnsignal.stream.truth.stages import CUTOFF, Basis, Produced, Stage, find_stages
+from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, SystemOutput, find_stages
 
 _OPEN = 100_000  # conversations whose last question is remembered
 
@@ -64,14 +64,14 @@ class TrafficReport:
             self.not_scored += 1
             return
         truth = turn.truth or self._asked.get(turn.conversation_id)
-        produced = Produced()
+        produced = SystemOutput()
         if truth is not None:
             self.with_truth += 1
             cited = None
             if truth.doc_ids and turn.retrieved:
                 response = Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata)
                 cited = response.citations.cited_ids
-            produced = Produced(turn.routed_to, turn.retrieved, cited)
+            produced = SystemOutput(turn.routed_to, turn.retrieved, cited)
         findings = find_stages(truth, produced, signals)
         outcome = self.answers.add(turn.conversation_id, turn.version, findings)
         if truth is not None:
@@ -117,7 +117,7 @@ class TrafficReport:
                 f"Judged without labels, from the diagnosis: {', '.join(guessed)}. Retrieval is then the ranking of"
                 " what was cited, generation what the user said next, format the checks."
             )
-        unknown = [stage.value for stage in Stage if stage.value not in known]
+        unknown = [stage.value for stage in AnswerStage if stage.value not in known]
         if unknown and known:
             notes.append(f"Nothing is known of: {', '.join(unknown)}; labels (`truth`) on turns would say.")
         if self.unread:

@@ -31,7 +31,7 @@ def examples(group: click.Group = turnsignal, path: str = "") -> Iterator[tuple[
 WITHOUT = [
     pytest.param(text, id=name)
     for name, text in examples()
-    # observe ends when it is told to (tests/agents/observe), and a drill needs workers, too (tests/kafka/test_drill.py).
+    # observe ends when it is told to (tests/agents/observe), a drill needs workers (tests/kafka/test_drill.py)
     if not name.startswith((*NEEDS_A_BROKER, "observe", "drill"))
 ]
 

@@ -88,7 +88,7 @@ def test_an_incident_says_all_that_an_engineer_has_to_know() -> None:
         "high/high/high",
         "low/high/low",
     )
-    assert incident.instruction == "citation.format"
+    assert (incident.instruction, incident.ranks) == ("citation.format", "1 to 5 in the context")
     assert len(set(incident.conversations)) == 5
     worse = {o.conversation_id for o in dropped() if o.time >= CHANGE}
     assert set(incident.conversations) <= worse

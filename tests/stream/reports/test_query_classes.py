@@ -7,7 +7,7 @@ import pytest
 
 from turnsignal.stream.reports.answers import Answers, is_good
 from turnsignal.stream.reports.query_classes import MOST_COMPARED, QueryClasses, describe_classes
-from turnsignal.stream.truth.stages import Basis, Stage, StageFinding
+from turnsignal.stream.truth.stages import AnswerStage, Basis, StageFinding
 
 TOPICS = ("refunds for a parcel", "resetting a password", "the next invoice", "two factor login")
 
@@ -23,7 +23,7 @@ class Recording:
         number = self.answers.number(name)
         self.classes.open(number, name, asked)
         for right in good:
-            finding = {Stage.GENERATION: StageFinding(right, Basis.DIAGNOSIS)}
+            finding = {AnswerStage.GENERATION: StageFinding(right, Basis.DIAGNOSIS)}
             outcome = self.answers.add(name, "v1", finding)
             self.classes.add(number, labels, good=is_good(outcome))
 
