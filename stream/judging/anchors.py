@@ -11,6 +11,7 @@ from turnsignal.stream.judging.deliberation import JURY
 from turnsignal.stream.judging.inquiry import JUDGE
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.panels import threshold_of
+from turnsignal.stream.judging.repeats import REPEAT
 from turnsignal.stream.records.verdicts import Verdict
 from turnsignal.stream.statistics.intervals import Clusters, clustered_mean
 
@@ -38,10 +39,11 @@ def cascade_agreement(judge: Judge, verdicts: Sequence[Verdict]) -> CascadeAgree
             continue
         weight = 1 / verdict.inclusion
         total += weight
-        is_anchor = any(step.inclusion < 1 for step in verdict.steps)
+        steps = [step for step in verdict.steps if step.step != REPEAT]
+        is_anchor = any(step.inclusion < 1 for step in steps)
         early += weight if is_anchor or verdict.decided_by != last else 0.0
         if is_anchor and verdict.decided_by == last:
-            before = [step.value for step in verdict.steps if step.inclusion == 1 and step.value is not None]
+            before = [step.value for step in steps if step.inclusion == 1 and step.value is not None]
             differs = (before[-1] >= threshold) != (verdict.value >= threshold)
             differing.add(weight, weight * differs)
             anchors += 1
