@@ -1,6 +1,7 @@
 """The traffic report: what fails in a replay, at which stage, in which classes, and what mending it would gain."""
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from turnsignal.stream.citations.reader import citation_reader
@@ -20,13 +21,21 @@ from turnsignal.stream.suite import Suite
 from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, Signals, SystemOutput, find_stages
 
 _OPEN = 100_000  # conversations whose last question is remembered
-_QUESTION = 160  # characters of it
+_QUESTION = 400  # characters of it
 
 
 class TrafficReport:
-    """What a replay's rows and turns say together: `add` every turn in the order of time, then `as_json`."""
+    """What a replay's rows and turns say together: `add` every turn in the order of time, then `as_json`.
 
-    def __init__(self, suite: Suite, signals: RowSignals) -> None:
+    on_labelled: is given each answer that has labels, and its question.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        signals: RowSignals,
+        on_labelled: Callable[[Turn, str], None] = lambda _turn, _question: None,
+    ) -> None:
         part = suite.citations
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
@@ -37,6 +46,7 @@ class TrafficReport:
         self.with_truth = 0
         self._minimum = suite.aggregates.minimum_n
         self._signals = signals
+        self._on_labelled = on_labelled
         self._failures = Failures()
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
         self._asked: OrderedDict[str, tuple[Truth | None, str]] = OrderedDict()
@@ -72,6 +82,7 @@ class TrafficReport:
 
     def _take_labelled(self, turn: Turn, truth: Truth, question: str, signals: Signals) -> None:
         self.with_truth += 1
+        self._on_labelled(turn, question)
         number = self.answers.number(turn.conversation_id)
         relevant = list(filter(None, truth.doc_ids or ()))
         cited = None
