@@ -16,6 +16,7 @@ import click
 
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
+from turnsignal.agents.commands.drill import drill
 from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
@@ -23,6 +24,7 @@ from turnsignal.agents.commands.measure import measure
 from turnsignal.agents.commands.observe import observe
 from turnsignal.agents.commands.options import (
     FEEDBACK,
+    FILE,
     FILES,
     FORMAT,
     JSON,
@@ -31,6 +33,7 @@ from turnsignal.agents.commands.options import (
     SPEED,
     STRICT,
     SUITE,
+    VERDICTS,
     how_to_read,
     open_console,
     print_json,
@@ -203,8 +206,10 @@ def demo(
     help="Whose turns the figures are of; all have rows.",
 )
 @click.option("--alerts", is_flag=True, help="Say when would have been called that answers changed, and why.")
+@click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
 @FEEDBACK
+@VERDICTS
 @JSON
 @FORMAT
 @MAPPING
@@ -215,6 +220,7 @@ def replay(
     *,
     sample: bool,
     feedback: tuple[Path, ...],
+    verdicts: tuple[Path, ...],
     out: Path | None,
     suite_file: Path | None,
     redaction: Path | None,
@@ -222,6 +228,7 @@ def replay(
     as_is: bool,
     counted: str,
     alerts: bool,
+    decisions: Path | None,
     resume: bool,
     as_json: bool,
     format_name: str | None,
@@ -243,6 +250,7 @@ def replay(
     from functools import partial
 
     from turnsignal.agents.commands.rejected import end_by_rejected
+    from turnsignal.agents.files.back_testing import read_decisions
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
     from turnsignal.agents.files.replaying import replay_files
@@ -256,6 +264,9 @@ def replay(
         raise click.UsageError("--sample and --resume exclude each other: the sample takes a second")
     if sample == bool(files):
         raise click.UsageError("expected files of turns, or --sample; got both" if sample else _NO_FILES)
+    if decisions is not None and not alerts:
+        raise click.UsageError("--decisions are heard by --alerts: give both")
+    decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = _suite_in_force(suite_file, redaction)
     if sample:
@@ -263,14 +274,16 @@ def replay(
     reading_of = how_to_read(format_name, mapping, strict=strict)
     with (
         Imported(files, reading_of, say=partial(click.echo, err=as_json)) as imported,
-        shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
+        shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {
             "feedback": (*feedback, *imported.feedback),
+            "verdicts": verdicts,
             "refused": imported.refused,
-            "progress": reading,
+            "progress": bars[1],
             "alerts": alerts,
+            "decisions": decided,
             "resume": resume,
         }
         how["read_as"] = reading_of.as_json()
@@ -372,7 +385,7 @@ def simulate(
 
 for command in (
     *(compare, convert, export, judge, produce, topics, forget),
-    *(measure, observe, suite, schema, kafka, review, regressions, report),
+    *(drill, measure, observe, suite, schema, kafka, review, regressions, report),
 ):
     turnsignal.add_command(command)
 

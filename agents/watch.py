@@ -3,6 +3,7 @@
 Exactly once, like the score app.
 """
 
+import time
 from collections.abc import Mapping, MutableMapping
 from importlib.metadata import version
 from typing import Any
@@ -40,7 +41,7 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
         )
 
     def work(processor: SeriesProcessor, records: Mapping[str, list[Any]], _now: float) -> BatchResult:
-        return processor.process(records.get(source, ()), records.get(decisions, ()))
+        return processor.process(records.get(source, ()), records.get(decisions, ()), clock=time.monotonic)
 
     return AppSpec(
         NAME,

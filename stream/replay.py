@@ -31,6 +31,7 @@ from turnsignal.stream.suite import Suite
 SHARDS = 32  #: conversations are dealt out to so many; also the most processes that can share a replay
 TOPIC = "replay"  #: stands in score rows where a live row names its topic; the offset beside it is the line's number
 FEEDBACK_TOPIC = "replay-feedback"  #: the same for feedback, whose lines are numbered on behind the turns
+VERDICTS_TOPIC = "replay-verdicts"  #: the same for verdicts, behind the feedback
 
 _BATCH = 512  #: lines that a shard works through at once
 _BATCH_BYTES = 4_000_000
@@ -80,8 +81,8 @@ class Indexer:
     now: the present, seconds since 1970; keep: tells of a shard whether its lines are wanted; end: the largest event
     time of all lines so far, wanted or not, and not beyond the present; lines: how many there were; feedback_from:
     number of the first line of feedback, None as long as there is none: it comes from files of its own, after all
-    turns; mend: asked for each line of turns that deviates, None: such lines stay as they are. A line whose time cannot
-    be read stays beside the line before it in its shard.
+    turns; verdicts_from: the same of verdicts, after all feedback; mend: asked for each line of turns that deviates,
+    None: such lines stay as they are. A line whose time cannot be read stays beside the line before it in its shard.
     """
 
     def __init__(self, now: float, keep: Callable[[int], bool] = lambda _: True, mend: Mend | None = None) -> None:
@@ -91,17 +92,32 @@ class Indexer:
         self.lines = 0
         self.end = -math.inf
         self.feedback_from: int | None = None
+        self.verdicts_from: int | None = None
         self._mend = mend
 
     def is_feedback(self, line: Record) -> bool:
         """Say whether a line is of a file of feedback."""
-        return self.feedback_from is not None and line.offset >= self.feedback_from
+        return self.feedback_from is not None and line.offset >= self.feedback_from and not self.is_verdict(line)
+
+    def is_verdict(self, line: Record) -> bool:
+        """Say whether a line is of a file of verdicts."""
+        return self.verdicts_from is not None and line.offset >= self.verdicts_from
+
+    def split(self, lines: list[Line]) -> tuple[list[Line], list[Line], list[Line]]:
+        """Return lines of turns, of feedback and of verdicts apart, each in their order."""
+        if self.feedback_from is None and self.verdicts_from is None:
+            return lines, [], []
+        feedback = [line for line in lines if self.is_feedback(line)]
+        verdicts = [line for line in lines if self.is_verdict(line)]
+        return [line for line in lines if not (self.is_feedback(line) or self.is_verdict(line))], feedback, verdicts
 
     def index(self, lines: Iterable[bytes]) -> Iterator[Recorded]:
         """Give the wanted lines, in their order; empty ones are counted and left out."""
         last, kept, latest, present = self._last, self._kept, self._latest, self._latest / 1000
         mend = self._mend if self.feedback_from is None else None
         read_head = _read_head if mend is None else _read_turn_head
+        if self.verdicts_from is not None:
+            read_head = _read_verdict_head
         offset = self.lines - 1
         for offset, line in enumerate(lines, self.lines):
             if not line:
@@ -110,7 +126,7 @@ class Indexer:
                 head = read_head(line)
                 key = head.conversation_id.encode() or _NOBODY
                 stamp: datetime | None = head.timestamp
-            except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            except (msgspec.MsgspecError, ValueError, OverflowError, OSError, RecursionError):
                 if mend is not None:
                     line = mend(line, offset) or line
                 key, stamp = _slow_head(line)
@@ -145,6 +161,18 @@ class _TurnHead(_LineHead, gc=False):
     retrieved: list[_DocumentHead] = []
 
 
+class _VerdictHead(msgspec.Struct, gc=False):
+    """The same of a verdict, which has the time of its exchange."""
+
+    conversation_id: str
+    time: float
+
+    @property
+    def timestamp(self) -> datetime:
+        return datetime.fromtimestamp(self.time, UTC)
+
+
+_read_verdict_head: Any = msgspec.json.Decoder(_VerdictHead).decode
 _read_head: Callable[[bytes], _LineHead] = msgspec.json.Decoder(_LineHead).decode
 _read_turn_head: Callable[[bytes], _LineHead] = msgspec.json.Decoder(_TurnHead).decode
 
@@ -178,10 +206,10 @@ class PackedReplay(NamedTuple):
 
 
 class Replay:
-    """Feed recorded turns, and feedback among them, to their shards.
+    """Feed recorded turns, with feedback and verdicts among them, to their shards.
 
     runs: shard → what came of it so far; environment: which one moves the figures, None is production; indexer: tells
-    which lines are feedback, None where none are.
+    which lines are feedback or verdicts, None where none are.
     """
 
     def __init__(self, suite: Suite, environment: str | None = None, indexer: Indexer | None = None) -> None:
@@ -243,18 +271,16 @@ class Replay:
             run = self.runs[number] = Run(self._suite, self._environment)
             processor = self._shards[number] = self._new_shard(run)
         records, self._waiting[number], self._sizes[number] = self._waiting[number], [], 0
-        feedback: list[Line] = []
-        if self._indexer is not None and self._indexer.feedback_from is not None:
-            feedback = [line for line in records if self._indexer.is_feedback(line)]
-            records = [line for line in records if not self._indexer.is_feedback(line)]
+        turns, feedback, verdicts = (records, [], []) if self._indexer is None else self._indexer.split(records)
         # No wall clock: only event times carry a replay on.
-        return self._accept(number, processor.process(records, 0.0, feedback=feedback))
+        return self._accept(number, processor.process(turns, 0.0, feedback=feedback, verdicts=verdicts))
 
     def _new_shard(self, run: "Run") -> PartitionProcessor:
         return PartitionProcessor(
             self._suite,
             topic=TOPIC,
             feedback_topic=FEEDBACK_TOPIC,
+            verdicts_topic=VERDICTS_TOPIC,
             observer=run.aggregates,
             environment=self._environment,
         )

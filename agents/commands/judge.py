@@ -192,7 +192,8 @@ def _show_plan(
         left_out: dict[str, int] = {}
         for one in previews:
             if not isinstance(one, Previewed):
-                left_out[str(one.unscored)] = left_out.get(str(one.unscored), 0) + 1
+                why = str(one.unscored or one.decided_by)
+                left_out[why] = left_out.get(why, 0) + 1
         known = each.price is not None and each.part.model != _DRY
         plan.append(
             {

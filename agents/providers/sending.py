@@ -9,8 +9,8 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from turnsignal.agents.providers.asking import JudgeAsker
 from turnsignal.agents.providers.lines import EndpointLine
+from turnsignal.agents.providers.panels import make_asker
 from turnsignal.stream.judging.docket import NamedCall
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.verdicts import make_unjudged
@@ -33,7 +33,7 @@ class CallSender:
         self, judges: Iterable[Judge], lines: Mapping[str, EndpointLine], on_room: Callable[[int], None]
     ) -> None:
         self.lines = lines
-        self._askers = {judge.digest: JudgeAsker(judge, lines[judge.line]) for judge in judges}
+        self._askers = {judge.digest: make_asker(judge, lines) for judge in judges}
         self._on_room = on_room
         self._flying: defaultdict[int, dict[asyncio.Task[None], str]] = defaultdict(dict)  # partition → calls and lines
         self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # line → partition → calls in flight

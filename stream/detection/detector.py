@@ -22,6 +22,8 @@ LOWER, HIGHER = "lower", "higher"
 USUAL, VERSION = "usual", "version"  #: what an alarm compares with: what is usual, or the version before
 MAX_VERSIONS = 20  #: told apart; the one unseen for longest leaves
 DAY = 86_400.0  #: seconds for which values have to be back
+#: Seconds of stream time after which a series that nobody fed is forgotten, with its alarms: nobody serves it any more.
+RETENTION = 7 * DAY
 
 MAX_ALARMS = 12  #: open at a time; versions come from strangers
 #: Days by which an observation may be older than the newest one: what is sent again says nothing of today.

@@ -1,0 +1,229 @@
+"""What a conversation remembers of judges: which exchanges they were given, and what they have said of each.
+
+Verdicts come late, in any order, more than once, and after a restart even before the turn that they are about. What is
+kept follows from the turns and verdicts that have come, never from their order: exchanges stand by their event times,
+and means are sums of whole numbers. Beyond its bounds the oldest exchanges are added up and forgotten.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from turnsignal.stream.conversations.recent_ids import digest
+from turnsignal.stream.records.scores import FOLLOW_UP
+from turnsignal.stream.records.summaries import ScoreMean
+
+MAX_EXCHANGES = 128  #: that are remembered one by one
+MAX_MARKS = 2_000  #: verdicts on them
+MAX_SCORERS = 100  #: judges of one conversation, former ones included
+_NAME_BYTES = 85  #: of a scorer's name at most: its rubric's and its judge's
+#: bytes that all of it takes at most
+MAX_BYTES = MAX_EXCHANGES * (2 * MAX_SCORERS + 40) + MAX_MARKS * 40 + MAX_SCORERS * (_NAME_BYTES + 30)
+PARTS = 10_000  #: of 1, in which values and weights are counted
+LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
+
+_UNKNOWN, _CURRENT, _REPLACED = range(3)  # whether the exchange of a verdict has come, and still stands
+_CLARIFIED = PARTS // 2  # a follow-up whose value is below asks for clarification
+_JUDGED_FOLLOW_UP = f"{FOLLOW_UP}(by="
+
+
+class Fate(StrEnum):
+    """What becomes of a verdict."""
+
+    COUNTED = "counted"  #: on an exchange that stands
+    WAITS = "waits"  #: on one that has not come, or is not known any more
+    REPLACED = "replaced"  #: on one that another exchange has replaced
+    LATE = "late"  #: after the conversation's retention
+    DUPLICATE = "duplicate"  #: it came before
+
+
+class JudgedMean(NamedTuple):
+    """The counted values of one scorer: how many, the sum of their weights, and the sum of weight × value, in parts."""
+
+    n: int
+    weight: int
+    total: int
+
+    @property
+    def mean(self) -> float:
+        """The weighted mean, 0–1."""
+        return self.total / (self.weight * PARTS)
+
+
+class VerdictMark(msgspec.Struct, array_like=True, gc=False, order=True):
+    """One verdict on an exchange.
+
+    id: digest of its id; scorer: number of its scorer; version: of the rubric; value: in parts, −1 where unscored;
+    weight: inverse of its sampling probability, in parts.
+    """
+
+    id: bytes
+    scorer: int
+    version: int
+    value: int
+    weight: int
+
+
+class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
+    """One exchange that judges were given.
+
+    time: its event time; row: digest of its score row; state: whether it has come and still stands; expected: numbers
+    of the scorers that were to judge it; marks: their verdicts, by their ids.
+    """
+
+    time: float
+    row: bytes
+    state: int = _UNKNOWN
+    expected: list[int] = []
+    marks: list[VerdictMark] = []
+
+    def counted(self) -> dict[int, VerdictMark]:
+        """Return the verdict that counts of each scorer: the one by its newest rubric, with a value if there is one."""
+        newest: dict[int, VerdictMark] = {}
+        for mark in self.marks:
+            known = newest.get(mark.scorer)
+            if known is None or (mark.value >= 0, mark.version, mark.id) > (known.value >= 0, known.version, known.id):
+                newest[mark.scorer] = mark
+        return newest
+
+
+class VerdictFacts(NamedTuple):
+    """What is remembered of a verdict: id, score row of its exchange, event time, scorer, version of the rubric."""
+
+    id: str
+    row: str
+    time: float
+    scorer: str
+    version: int
+    value: float | None
+    inclusion: float
+
+
+class JudgedMemory(msgspec.Struct, array_like=True):
+    """What one conversation remembers of judges.
+
+    scorers: names in their order; exchanges: in the order of time and row; folded: number, weight and sum by scorer, of
+    exchanges that are no longer remembered.
+    """
+
+    scorers: list[str] = []
+    exchanges: list[JudgedExchange] = []
+    folded: list[int] = []
+
+    def expect(self, row: str, time: float, scorers: Sequence[str]) -> None:
+        """Take in that an exchange was handed to judges; scorers: what they are called."""
+        exchange = self._at(time, digest(row))
+        numbers = [number for number in map(self._number, scorers) if number is not None]
+        exchange.state, exchange.expected = _CURRENT, sorted(numbers)
+        self._bound()
+
+    def replace(self, row: str) -> None:
+        """Take in that the score row of an exchange does not stand any more."""
+        named = digest(row)
+        for exchange in self.exchanges:
+            if exchange.row == named:
+                exchange.state = _REPLACED
+
+    def take(self, verdict: VerdictFacts) -> Fate:
+        """Take in a verdict."""
+        exchange, named = self._at(verdict.time, digest(verdict.row)), digest(verdict.id)
+        if any(mark.id == named for mark in exchange.marks):
+            return Fate.DUPLICATE
+        number = self._number(verdict.scorer)
+        if number is None:
+            return Fate.WAITS
+        value = -1 if verdict.value is None else round(verdict.value * PARTS)
+        weight = 0 if verdict.value is None else round(PARTS / max(verdict.inclusion, LEAST))
+        insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight))
+        fate = (Fate.WAITS, Fate.COUNTED, Fate.REPLACED)[exchange.state]
+        self._bound()
+        return fate
+
+    @property
+    def awaiting(self) -> int:
+        """How many verdicts have not come on exchanges that stand."""
+        return sum(
+            len(set(exchange.expected).difference(mark.scorer for mark in exchange.marks))
+            for exchange in self.exchanges
+            if exchange.state == _CURRENT
+        )
+
+    @property
+    def waits_since(self) -> float:
+        """Event time of the newest verdict whose exchange has not come; −inf where none waits."""
+        waiting = (exchange.time for exchange in self.exchanges if exchange.state == _UNKNOWN)
+        return max(waiting, default=float("-inf"))
+
+    def means(self) -> dict[str, JudgedMean]:
+        """Return what counts, by scorer; of those that have judged anything."""
+        sums = list(self.folded)
+        for exchange in self.exchanges:
+            if exchange.state == _CURRENT:
+                _add(sums, exchange)
+        return {
+            scorer: JudgedMean(*sums[3 * number : 3 * number + 3])
+            for number, scorer in enumerate(self.scorers)
+            if sums[3 * number]
+        }
+
+    def verdict_ids(self) -> bytes:
+        """Return the digests of all verdicts that count."""
+        counted = (sorted(exchange.counted().items()) for exchange in self.exchanges if exchange.state == _CURRENT)
+        return b"".join(mark.id for marks in counted for _, mark in marks)
+
+    def follow_ups(self) -> Iterator[tuple[str, list[bool]]]:
+        """Yield each judge of follow-ups, with whether each follow-up that it read went on, in order of event time."""
+        for number, scorer in enumerate(self.scorers):
+            if scorer.startswith(_JUDGED_FOLLOW_UP):
+                standing = (exchange for exchange in self.exchanges if exchange.state == _CURRENT)
+                marks = (exchange.counted().get(number) for exchange in standing)
+                yield scorer, [mark.value >= _CLARIFIED for mark in marks if mark is not None and mark.value >= 0]
+
+    def _at(self, time: float, row: bytes) -> JudgedExchange:
+        """Return the exchange of that event time and row, which is remembered from now on."""
+        new = JudgedExchange(time, row)
+        at = bisect_left(self.exchanges, (time, row), key=lambda known: (known.time, known.row))
+        if at < len(self.exchanges) and (self.exchanges[at].time, self.exchanges[at].row) == (time, row):
+            return self.exchanges[at]
+        self.exchanges.insert(at, new)
+        return new
+
+    def _number(self, scorer: str) -> int | None:
+        """Return the number of a scorer; a new one moves those behind it. None where there are too many."""
+        at = bisect_left(self.scorers, scorer)
+        if at < len(self.scorers) and self.scorers[at] == scorer:
+            return at
+        if len(self.scorers) >= MAX_SCORERS:
+            return None
+        self.scorers.insert(at, scorer)
+        self.folded[3 * at : 3 * at] = [0, 0, 0]
+        for exchange in self.exchanges:
+            exchange.expected = [number + (number >= at) for number in exchange.expected]
+            for mark in exchange.marks:
+                mark.scorer += mark.scorer >= at
+        return at
+
+    def _bound(self) -> None:
+        """Add up the oldest exchanges where there are too many."""
+        exchanges, marks = self.exchanges, sum([len(exchange.marks) for exchange in self.exchanges])
+        while exchanges and (len(exchanges) > MAX_EXCHANGES or marks > MAX_MARKS):
+            oldest = exchanges.pop(0)
+            marks -= len(oldest.marks)
+            if oldest.state == _CURRENT:
+                _add(self.folded, oldest)
+
+
+def _add(sums: list[int], exchange: JudgedExchange) -> None:
+    for number, mark in exchange.counted().items():
+        if mark.value >= 0:
+            sums[3 * number] += 1
+            sums[3 * number + 1] += mark.weight
+            sums[3 * number + 2] += mark.weight * mark.value
+
+
+def named(means: Iterable[tuple[str, JudgedMean]]) -> dict[str, ScoreMean]:
+    """Return the number of values and their weighted mean by scorer."""
+    return {scorer: {"n": mean.n, "mean": mean.mean} for scorer, mean in means}
