@@ -29,7 +29,7 @@ class _SeveralToRemove(click.Command):
 
 @click.command(
     cls=_SeveralToRemove,
-    epilog="Examples: turnsignal report out/a --turns turns.jsonl.gz --html report.html\n\n"
+    epilog="Example: turnsignal replay turns.jsonl.gz --out out/a && turnsignal report out/a --html report.html, or: "
     "turnsignal report --gt gt.json --pred pred.json --outdir results --remove unknown",
 )
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)

@@ -1,6 +1,7 @@
-"""What `python tests/bench/waterfall.py` prints, in small: planted stages are named, and gains are where intervals say."""
+"""What `python tests/bench/waterfall.py` prints, in small: planted stages are named, gains lie within intervals."""
 
 import pytest
+
 from tests.bench.waterfall import PLANTED, held, name_planted
 
 
