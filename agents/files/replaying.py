@@ -233,7 +233,7 @@ class ReplayFiles(ExitStack):
                 rows[output.topic].append(output.value)
         for topic, lines in rows.items():
             if lines:
-                lines.append(b"")
+                lines += (b"", b"") if topic == SERIES else (b"",)  # an empty line ends a batch of series
                 self._open(processor, self._names[topic]).write(b"\n".join(lines))
 
     def flush(self) -> dict[tuple[int, str], int]:
