@@ -1,6 +1,7 @@
 """What a traffic report says on the terminal: sentences, the waterfall, and what stands behind it."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from rich.console import RenderableType
@@ -8,11 +9,13 @@ from rich.table import Column
 from rich.text import Text
 
 from turnsignal.agents.report.escaping import plain
+from turnsignal.agents.report.routing import format_routing
 from turnsignal.agents.report.tables import add, fold, make_table, number, write_number
 from turnsignal.stream.statistics.claims import SAME
 
 _NAME = 60  # characters of a name
 _SHOWN = 8  # classes of a table
+_ROUTING = 5  # parts of the routing report: its sentences and what mending would gain
 
 
 def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -29,6 +32,9 @@ def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
     if report["compared"] is not None:
         yield _compared(report["compared"])
     yield from _classes(report["classes"])
+    if report["routing"] is not None:
+        yield Text()
+        yield from islice(format_routing(report["routing"]), _ROUTING)
     if report["articles"] is not None:
         yield from _articles(report["articles"])
     if report["labelled"]["figures"]:

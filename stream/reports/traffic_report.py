@@ -2,18 +2,22 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.errors import Refused
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
 from turnsignal.stream.reports.answers import Answers, is_good
 from turnsignal.stream.reports.article_report import ArticleReport
-from turnsignal.stream.reports.labelled import DIMENSIONS
+from turnsignal.stream.reports.labelled import DIMENSIONS, LabelledQueries
 from turnsignal.stream.reports.labelled_figures import LabelledFigures
 from turnsignal.stream.reports.query_classes import QueryClasses, describe_classes
+from turnsignal.stream.reports.routing import Routing
 from turnsignal.stream.reports.routing_errors import combination
+from turnsignal.stream.reports.routing_report import report_routing
 from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.waterfall import bases, compare_stages, newest_versions, waterfall
 from turnsignal.stream.reports.waterfall_text import describe_waterfall
@@ -21,6 +25,7 @@ from turnsignal.stream.suite import Suite
 from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, Signals, SystemOutput, find_stages
 
 _OPEN = 100_000  # conversations whose last question is remembered
+_ROUTED = 50_000  # answers whose routing is told apart by agent
 _QUESTION = 400  # characters of it
 
 
@@ -44,6 +49,7 @@ class TrafficReport:
         self.not_scored = 0
         self.unread = 0
         self.with_truth = 0
+        self._agents = LabelledQueries(), LabelledQueries()  # expected, and asked
         self._minimum = suite.aggregates.minimum_n
         self._signals = signals
         self._on_labelled = on_labelled
@@ -96,11 +102,28 @@ class TrafficReport:
                 approved=signals.approved,
                 dangling=dangling,
             )
+        self._route(turn, truth, question)
         findings = find_stages(truth, SystemOutput(turn.routed_to, turn.retrieved, cited), signals)
         outcome = self.answers.add(turn.conversation_id, turn.version, findings)
         self.labelled.add(number, truth, turn.retrieved, turn.text)
         if outcome:
             self.classes.add(number, _labels(truth), good=is_good(outcome))
+
+    def _route(self, turn: Turn, truth: Truth, question: str) -> None:
+        if truth.agents is None or turn.routed_to is None or len(self._agents[0]) >= _ROUTED:
+            return
+        name = {"id": f"{len(self._agents[0]) + 1}", "query": question}
+        known = {field: label for field in DIMENSIONS if (label := getattr(truth, field))}
+        with suppress(Refused):  # more labels than any query has
+            self._agents[1].add({**name, "labels": turn.routed_to})
+            self._agents[0].add({**name, **known, "labels": truth.agents})
+
+    def _routing(self) -> dict[str, Any] | None:
+        """Return the routing report of labelled answers; None where none belongs to any agent."""
+        expected, asked = self._agents
+        if not any(query.labels for query in expected.by_id.values()):
+            return None
+        return report_routing(Routing(expected, asked))
 
     def as_json(self) -> dict[str, Any]:
         """Return the report; `waterfall` is None where nothing is known of any answer."""
@@ -128,6 +151,7 @@ class TrafficReport:
             "versions": [{"version": name, **flow.as_json()} for name, flow in versions],
             "compared": compared,
             "classes": classes,
+            "routing": self._routing(),
             "articles": self.articles.as_json(),
             "labelled": self.labelled.as_json(),
         }

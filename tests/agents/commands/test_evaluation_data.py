@@ -58,8 +58,22 @@ def test_a_folder_goes_through_the_gate(tmp_path: Path) -> None:
         "generation": 0,
         "format": 0,
     }
+    routing = made["routing"]
+    assert routing["exact_match"]["value"] == 0.75
+    assert [(gain["missed"], gain["n"]) for gain in routing["gains"]] == [("billing", 10)]
     assert made["known_by"]["chunks"] == {"truth": 20, "diagnosis": 0}
     assert made["labelled"]["figures"]["reference: ROUGE-L"]["answers"] == 40
+
+
+def test_the_page_of_a_folder_has_all_parts_and_the_terminal_too(tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    given = folder(tmp_path, **queries())
+    done = run("report", "--evaluation-data", given, "--outdir", tmp_path / "out", "--html", page)
+    assert done.exit_code == 0, done.output
+    assert "sent to exactly their agents" in done.stdout
+    text = page.read_text(encoding="utf-8")
+    for part in ("fail at", "What mending a stage would gain", "Routing", "The cited article", "reference: ROUGE-L"):
+        assert part in text, part
 
 
 def test_what_is_written_is_read_again_with_the_same_stages(tmp_path: Path) -> None:
