@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.alarms import alarms
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
 from turnsignal.agents.commands.export import export
@@ -360,8 +361,7 @@ def simulate(
 ) -> None:
     """Write simulated conversations, with documents, citations and follow-ups of every kind.
 
-    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, duplicates,
-    conflicts, malformed, hot, gaps, ….
+    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, hot, ….
     """
     from turnsignal.agents.files.simulating import make_traffic, write_simulation
 
@@ -371,7 +371,7 @@ def simulate(
 
 
 for command in (
-    *(compare, convert, export, judge, produce, topics, forget),
+    *(alarms, compare, convert, export, judge, produce, topics, forget),
     *(measure, observe, suite, schema, kafka, review, regressions, report),
 ):
     turnsignal.add_command(command)

@@ -25,6 +25,7 @@ from typing import IO, Any, NamedTuple, cast
 
 import orjson
 
+from turnsignal.agents.files.past_alarms import keep_series
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
@@ -39,7 +40,7 @@ from turnsignal.stream.suite import Suite
 
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
 FILES = {SCORES: "scores.jsonl", CONVERSATIONS: "conversations.jsonl", DEAD_LETTERS: "dead-letters.jsonl"}
-SERIES_FILE = "series.jsonl"  #: between the shards and the back-test; nobody keeps it
+SERIES_FILE = "series.jsonl"  #: between the shards and the back-test
 SUMMARY = "summary.json"
 WORST = "worst.jsonl"  #: the worst exchanges with their texts: apart from the summary, which holds none
 _ASSUMED = "assumed.json"
@@ -119,6 +120,7 @@ def replay_files(
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:
             summary["alerts"] = back_test_parts(Path(directory), suite)
+        keep_series(Path(directory).glob(f"[0-9][0-9]-{SERIES_FILE}"), out)
         for name in FILES.values():
             _join(Path(directory), name, out, keep=resume)
         worst = Path(directory) / WORST
