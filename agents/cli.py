@@ -40,6 +40,7 @@ from turnsignal.agents.commands.options import (
     shown_progress,
 )
 from turnsignal.agents.commands.produce import produce
+from turnsignal.agents.commands.recorded import or_from_topic
 from turnsignal.agents.commands.regressions import regressions
 from turnsignal.agents.commands.report import report
 from turnsignal.agents.commands.review import review
@@ -211,6 +212,7 @@ def demo(
 @MAPPING
 @STRICT
 @MAX_REJECTED
+@or_from_topic("files", Path("out/replay"))
 def replay(
     files: tuple[Path, ...],
     *,
@@ -267,14 +269,8 @@ def replay(
         shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        how |= {
-            "feedback": (*feedback, *imported.feedback),
-            "refused": imported.refused,
-            "progress": reading,
-            "alerts": alerts,
-            "resume": resume,
-        }
-        how["read_as"] = reading_of.as_json()
+        how |= {"feedback": (*feedback, *imported.feedback), "refused": imported.refused, "progress": reading}
+        how |= {"alerts": alerts, "resume": resume, "read_as": reading_of.as_json()}
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
         click.echo(line, err=as_json)

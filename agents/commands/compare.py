@@ -18,6 +18,7 @@ from turnsignal.agents.commands.options import (
     print_json,
     shown_progress,
 )
+from turnsignal.agents.commands.recorded import or_from_topic
 
 if TYPE_CHECKING:
     from turnsignal.agents.files.recognising import HowToRead
@@ -30,7 +31,7 @@ _SIDES = 2
 @click.command(
     epilog="Example: turnsignal compare turns.jsonl.gz --suite now.toml --suite next.toml --fail-if-worse follow_up"
 )
-@click.argument("paths", type=click.Path(path_type=Path, exists=True, readable=True), nargs=-1, required=True)
+@click.argument("paths", type=click.Path(path_type=Path, exists=True, readable=True), nargs=-1)
 @click.option("--suite", "suites", type=SUITE, multiple=True, help="Two suites for files of turns; give it twice.")
 @click.option(
     "--systems",
@@ -53,6 +54,7 @@ _SIDES = 2
 @FORMAT
 @MAPPING
 @STRICT
+@or_from_topic("paths", Path("out/compare"))
 def compare(
     paths: tuple[Path, ...],
     *,
