@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.alarms import alarms
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
 from turnsignal.agents.commands.drill import drill
@@ -42,6 +43,7 @@ from turnsignal.agents.commands.options import (
     shown_progress,
 )
 from turnsignal.agents.commands.produce import produce
+from turnsignal.agents.commands.recorded import or_from_topic
 from turnsignal.agents.commands.regressions import regressions
 from turnsignal.agents.commands.report import report
 from turnsignal.agents.commands.review import review
@@ -217,6 +219,7 @@ def demo(
 @MAPPING
 @STRICT
 @MAX_REJECTED
+@or_from_topic("files", Path("out/replay"))
 def replay(
     files: tuple[Path, ...],
     *,
@@ -279,15 +282,8 @@ def replay(
         shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        how |= {
-            "feedback": (*feedback, *imported.feedback),
-            "verdicts": verdicts,
-            "refused": imported.refused,
-            "progress": bars[1],
-            "alerts": alerts,
-            "decisions": decided,
-            "resume": resume,
-        }
+        how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
+        how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
@@ -375,8 +371,7 @@ def simulate(
 ) -> None:
     """Write simulated conversations, with documents, citations and follow-ups of every kind.
 
-    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, duplicates,
-    conflicts, malformed, hot, gaps, ….
+    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, hot, ….
     """
     from turnsignal.agents.files.simulating import make_traffic, write_simulation
 
@@ -386,7 +381,7 @@ def simulate(
 
 
 for command in (
-    *(compare, convert, export, judge, produce, topics, forget),
+    *(alarms, compare, convert, export, judge, produce, topics, forget),
     *(drill, measure, observe, suite, schema, kafka, review, regressions, report),
 ):
     turnsignal.add_command(command)

@@ -12,7 +12,7 @@ from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.records.decisions import Decision, read_decision
 from turnsignal.stream.suite import Suite
 
-SERIES_FILE = "series.jsonl"  #: between the shards and the back-test; nobody keeps it
+SERIES_FILE = "series.jsonl"  #: between the shards and the back-test
 
 
 def back_test_parts(directory: Path, suite: Suite, decisions: Sequence[Decision] = ()) -> dict[str, Any]:
@@ -23,11 +23,11 @@ def back_test_parts(directory: Path, suite: Suite, decisions: Sequence[Decision]
     with ExitStack() as opened:
         parts = sorted(directory.glob(f"[0-9][0-9]-{SERIES_FILE}"))
         sources = [opened.enter_context(part.open("rb")) for part in parts]
-        return back_test(map(_read_batches, sources), policy_of(suite), decisions).as_json()
+        return back_test(map(read_batches, sources), policy_of(suite), decisions).as_json()
 
 
-def _read_batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Give the records of each batch of a shard, behind which an empty line stands."""
+def read_batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Give the records of each batch that a shard wrote, behind which an empty line stands."""
     batch: list[bytes] = []
     for line in lines:
         if line.strip():

@@ -26,6 +26,7 @@ from typing import IO, Any, NamedTuple, cast
 import orjson
 
 from turnsignal.agents.files.back_testing import SERIES_FILE, back_test_parts
+from turnsignal.agents.files.past_alarms import keep_series
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
@@ -122,6 +123,7 @@ def replay_files(
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:
             summary["alerts"] = back_test_parts(Path(directory), suite, decisions)
+        keep_series(Path(directory).glob(f"[0-9][0-9]-{SERIES_FILE}"), out)
         for name in FILES.values():
             _join(Path(directory), name, out, keep=resume)
         worst = Path(directory) / WORST
