@@ -40,7 +40,7 @@ from turnsignal.agents.demo.terminal_view import (
 )
 from turnsignal.agents.demo.topic_reader import RowReader, SystemWatch
 from turnsignal.agents.environment import PREFIX
-from turnsignal.agents.files.reading import TurnFile
+from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.kafka.brokers import Broker, GivenBroker, MockBroker, Say, find_broker
 from turnsignal.agents.kafka.process import free_ports
 from turnsignal.agents.kafka.topics import create_topics, topic_names
@@ -352,7 +352,7 @@ class _Show:
 
     def _show_result(self) -> None:
         """Show what a replay of the same turns shows; of too many, the live figures and where the rows are."""
-        names = [file.name if isinstance(file, TurnFile) else str(file) for file in self._options.files]
+        names = Recording(self._options.files).names()
         result = conclude(self._sent, self._out, self._settings, names, self._options.read_as)
         if result is not None:
             print_lines(self._console, format_ending(result, self._console.width, is_sample=not names))

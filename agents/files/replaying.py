@@ -116,9 +116,9 @@ def replay_files(
         if refused is not None:
             shutil.copy(refused, Path(directory) / f"99-{FILES[DEAD_LETTERS]}")
             run.dead_letters.update(_count_reasons(refused))
-        summary = {"files": [source.name for source in recording.sources], **run.summary(suite)}
+        summary = {"files": recording.names(), **run.summary(suite)}
         if read_as:
-            summary["read_as"] = {**read_as, "files": summary["files"][: len(paths)]}
+            summary["read_as"] = {**read_as, "files": recording.names(turns_only=True)}
         if (Path(directory) / _ASSUMED).is_file():
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:
