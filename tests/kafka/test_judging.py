@@ -5,11 +5,13 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import orjson
 import pytest
 
 from tests.agents.providers.conftest import Served, serve
 from tests.kafka.faults.workers import wait
-from tests.kafka.judging import JudgeLab, count_asked
+from tests.kafka.judging import KEY, JudgeLab, count_asked
+from turnsignal.agents.demo.live_statistics import sum_metric
 from turnsignal.agents.kafka.brokers import Broker
 from turnsignal.agents.kafka.process import free_ports
 from turnsignal.stream.records.verdicts import Unjudged
@@ -91,6 +93,14 @@ def test_an_endpoint_that_refuses_everybody_is_tried_now_and_then_until_what_wai
         said = worker.log_text()
         assert said.count("judge revoked: exchanges are not judged: provider") == 1
         assert "it refuses the key (HTTP status 401)" in said
+        assert orjson.loads(lab.page(worker, "readyz"))["ok"]
+        shown, label = lab.page(worker, "metrics"), 'judge="revoked",outcome="timeout"'
+        assert sum_metric(shown, "turnsignal_judge_verdicts_total", lambda labels: label in labels) == sum(
+            verdict.judge.name == "revoked" and verdict.unscored is Unjudged.TIMEOUT for verdict in verdicts
+        )
+        assert sum_metric(shown, "turnsignal_judge_requests_total", lambda labels: 'outcome="refused"' in labels) > 0
+        assert sum_metric(shown, "turnsignal_judge_circuit_open") == 2
+        assert KEY not in shown + lab.page(worker, "")
     finally:
         lab.close()
 
