@@ -5,11 +5,11 @@ of the exchanges, chosen by digest, the last step is asked all the same, so that
 """
 
 from collections.abc import Sequence
-from hashlib import blake2b
 
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import JUDGE, Judgement
 from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import judgement_of
 from turnsignal.stream.records.verdicts import Verdict, VerdictStep
 
@@ -19,7 +19,7 @@ RULES, SMALL, JUROR, JURY = "rules", "small", "juror", "jury"
 def is_anchor(exchange: ExchangeRecord, share: float) -> bool:
     """Whether an exchange is among a share of all; independent of which conversations are sampled."""
     key = f"{exchange.conversation_id}\x1f{exchange.turn_id}".encode()
-    return int.from_bytes(blake2b(key, digest_size=8, person=b"anchor").digest(), "big") < share * 2**64
+    return is_sampled(key, share, b"anchor")
 
 
 def is_measured(judge: Judge, exchange: ExchangeRecord) -> bool:

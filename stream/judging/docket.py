@@ -20,12 +20,13 @@ import msgspec
 from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.exchanges import ExchangeRecord
-from turnsignal.stream.judging.inquiry import Inquiry, Judgement
+from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.remembered import RememberedAnswers
+from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
@@ -245,8 +246,7 @@ class Docket:
                     break  # how old the others are is asked once a second
                 continue
             material = self._waiting[question]
-            inquiry = Inquiry(judge.chosen.rubric, material, judge.chosen.form, judge.chosen.how)
-            most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
+            most = greatest_price(judge, held.exchange, material)
             if self._purse.limit is not None and self._purse.spent + most > self._purse.limit:
                 self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, "the money of the day is spent"))
             elif self._purse.hold(most):

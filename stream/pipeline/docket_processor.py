@@ -16,6 +16,8 @@ from turnsignal.stream.judging.docket import MOST_HELD, STATE, Docket, NamedCall
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangeRecord
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import redact_exchange
+from turnsignal.stream.judging.panels import HALF, threshold_of
+from turnsignal.stream.judging.repeats import repeat_result
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
@@ -62,6 +64,7 @@ class DocketProcessor:
         self.topic = topic
         self.partition = partition
         self._judges = judges
+        self._thresholds = {judge.part.name: threshold_of(judge.chosen.rubric) for judge in judges}
         self._redaction = redaction
         self._full_letters = full_letters
         self._on_accepted = on_accepted
@@ -145,6 +148,8 @@ class DocketProcessor:
             value = VERDICT_RECORDS.dump_json(verdict, exclude_none=True)
             batch.outputs.append(OutputRecord(VERDICTS, verdict.conversation_id.encode(), value))
             count_verdict(batch.deltas, verdict)
+            if (result := repeat_result(verdict, self._thresholds.get(verdict.judge.name, HALF))) is not None:
+                batch.deltas.judge_repeats[verdict.judge.name, result] += 1
 
     def _take(self, record: Record, now: float, batch: JudgedBatch) -> None:
         if self._begins:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.errors import Reason
+from turnsignal.stream.judging.repeats import RESULTS
 from turnsignal.stream.pipeline.truth_scoring import STAGES
 from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.feedback import KINDS
@@ -285,6 +286,11 @@ class MetricDeltas:
         *("judge_verdicts_total", "Verdicts: judged, cached, or why there is no value.", "judge"),
         apps=(JUDGE,),
         outcome=_JUDGED,
+    )
+    judge_repeats: defaultdict[tuple[str, str], int] = _counter(
+        *("judge_repeat_checks_total", "Questions asked twice, by whether both answers are good or both bad.", "judge"),
+        apps=(JUDGE,),
+        result=RESULTS,
     )
     judge_tokens: defaultdict[tuple[str, str], int] = _counter(
         "judge_tokens_total", "Tokens, as endpoints count them.", "judge", apps=(JUDGE,), kind=("input", "output")
