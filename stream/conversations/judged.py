@@ -125,7 +125,9 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         """Take in that an exchange was handed to judges; scorers: what they are called."""
         exchange = self._at(time, digest(row))
         numbers = [number for number in map(self._number, scorers) if number is not None]
-        exchange.state, exchange.expected = _CURRENT, sorted(numbers)
+        if len(numbers) > 1:  # the later ones may have moved the earlier ones
+            numbers = sorted(number for number in map(self._number, scorers) if number is not None)
+        exchange.state, exchange.expected = _CURRENT, numbers
         self._bound(exchange)
 
     def replace(self, row: str) -> None:
@@ -205,11 +207,14 @@ class JudgedMemory(msgspec.Struct, array_like=True):
 
     def _at(self, time: float, row: bytes) -> JudgedExchange:
         """Return the exchange of that event time and row, which is remembered from now on."""
-        new = JudgedExchange(time, row)
-        at = bisect_left(self.exchanges, (time, row), key=lambda known: (known.time, known.row))
-        if at < len(self.exchanges) and (self.exchanges[at].time, self.exchanges[at].row) == (time, row):
-            return self.exchanges[at]
-        self.exchanges.insert(at, new)
+        exchanges = self.exchanges
+        if not exchanges or exchanges[-1].time < time:  # nearly always, where an exchange comes
+            exchanges.append(new := JudgedExchange(time, row))
+            return new
+        at = bisect_left(exchanges, (time, row), key=lambda known: (known.time, known.row))
+        if at < len(exchanges) and (exchanges[at].time, exchanges[at].row) == (time, row):
+            return exchanges[at]
+        exchanges.insert(at, new := JudgedExchange(time, row))
         return new
 
     def _number(self, scorer: str) -> int | None:
