@@ -151,11 +151,14 @@ def paired_difference(sums: Clusters) -> Difference:
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
     if not sums.total2:
         return Difference(0.0, 0.0, 0.0, n, 1.0)
+    # A few long conversations among many short ones say as much as so many of equal length (Kish): with n in its place,
+    # 7 % of 30 conversations that do not differ were called different, instead of 5 %.
+    alike = sums.turns**2 / sums.turns2
     if n < 2 or meat <= 1e-12 * sums.turns2:
         error = math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
     else:
-        error = math.sqrt(meat * n / (n - 1)) / sums.turns
-    degrees = max(1, n - 1)
+        error = math.sqrt(meat * alike / (alike - 1)) / sums.turns
+    degrees = max(1, round(alike) - 1)
     half = t_quantile(degrees) * error
     return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half), n, t_tails(abs(mean) / error, degrees))
 
