@@ -36,6 +36,7 @@ from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.assembly import Head, group_of, head_of, join_trace, link, take_turns
 from turnsignal.stream.formats.human_scores import HumanScore
+from turnsignal.stream.formats.mapping import take_warnings
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
 from turnsignal.stream.records.turns import decode_turn
 
@@ -46,7 +47,8 @@ _NAMED = 3  #: files of one format that are named; of more the first
 class FileReport:
     """What became of a file, or of several of one format.
 
-    records: read; human_scores: by people; refused: reason → records; first: reason → (line, detail).
+    records: read; human_scores: by people; refused: reason → records; first: reason → (line, detail); warnings:
+    what a mapping names in vain.
     """
 
     files: list[str]
@@ -59,6 +61,7 @@ class FileReport:
     assumed: Assumed = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -73,7 +76,7 @@ class FileReport:
         return (
             described
             | {"records": self.records, "turns": self.turns, "conversations": self.conversations}
-            | {"human_scores": self.human_scores, "assumed": self.assumed}
+            | {"human_scores": self.human_scores, "assumed": self.assumed, "warnings": self.warnings}
         )
 
 
@@ -211,6 +214,7 @@ class _Reading:
             for name, calls in conversations.groups():
                 self._report.conversations += 1
                 yield from take_turns(name, calls, assumed)
+        self._report.warnings += take_warnings(assumed)
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 
