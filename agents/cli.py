@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.alarms import alarms
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
 from turnsignal.agents.commands.drill import drill
@@ -42,13 +43,14 @@ from turnsignal.agents.commands.options import (
     shown_progress,
 )
 from turnsignal.agents.commands.produce import produce
+from turnsignal.agents.commands.recorded import or_from_topic
 from turnsignal.agents.commands.regressions import regressions
 from turnsignal.agents.commands.report import report
 from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
-from turnsignal.agents.commands.working import apps_of, make_app
+from turnsignal.agents.commands.working import all_apps, make_app
 from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_RESTART
 from turnsignal.agents.process.streams import make_printable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -127,7 +129,7 @@ def worker(app: str, *, supervisor: bool) -> None:
         from turnsignal.agents.worker.supervisor import Supervisor, worker_command
 
         log_to_stderr()
-        apps = apps_of(settings) if app == "all" else [app]
+        apps = all_apps(settings) if app == "all" else [app]
         sys.exit(Supervisor({app: worker_command(app) for app in apps}, settings.stall_timeout).run())
     if app == "all":
         raise click.UsageError(
@@ -156,6 +158,7 @@ def worker(app: str, *, supervisor: bool) -> None:
 @click.option("--mock", is_flag=True, help="Use the mock broker even where a real one could be had.")
 @click.option("--directory", type=click.Path(path_type=Path, file_okay=False), help="Where the rows go.  [out/demo-…]")
 @click.option("--observe", "observed", is_flag=True, help="Start Prometheus and what else `observe` does beside it.")
+@click.option("--judge", "model", default="", help="Have a judge look on: scripted, or MODEL or ENDPOINT:MODEL.")
 @FORMAT
 @MAPPING
 @STRICT
@@ -168,6 +171,7 @@ def demo(
     mock: bool,
     directory: Path | None,
     observed: bool,
+    model: str,
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
@@ -181,7 +185,7 @@ def demo(
 
     how = how_to_read(format_name, mapping, strict=strict)
     with Imported(files, how, say=click.echo) as imported:
-        given = (tuple(imported.sources), speed, mock, directory, how.as_json(), observed)
+        given = (tuple(imported.sources), speed, mock, directory, how.as_json(), observed, model)
         sys.exit(run_demo(Options(None if forever else seconds, *given), os.environ, open_console()))
 
 
@@ -215,6 +219,7 @@ def demo(
 @MAPPING
 @STRICT
 @MAX_REJECTED
+@or_from_topic("files", Path("out/replay"))
 def replay(
     files: tuple[Path, ...],
     *,
@@ -277,15 +282,8 @@ def replay(
         shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        how |= {
-            "feedback": (*feedback, *imported.feedback),
-            "verdicts": verdicts,
-            "refused": imported.refused,
-            "progress": bars[1],
-            "alerts": alerts,
-            "decisions": decided,
-            "resume": resume,
-        }
+        how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
+        how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
@@ -373,8 +371,7 @@ def simulate(
 ) -> None:
     """Write simulated conversations, with documents, citations and follow-ups of every kind.
 
-    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, duplicates,
-    conflicts, malformed, hot, gaps, ….
+    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, hot, ….
     """
     from turnsignal.agents.files.simulating import make_traffic, write_simulation
 
@@ -384,7 +381,7 @@ def simulate(
 
 
 for command in (
-    *(compare, convert, export, judge, produce, topics, forget),
+    *(alarms, compare, convert, export, judge, produce, topics, forget),
     *(drill, measure, observe, suite, schema, kafka, review, regressions, report),
 ):
     turnsignal.add_command(command)

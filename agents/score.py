@@ -24,10 +24,10 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec
 from turnsignal.agents.worker.stored_turns import StoredTurns
 from turnsignal.agents.worker.tasks import TaskManager
+from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, scorer_names
 from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS
-from turnsignal.stream.pipeline.verdict_scoring import judged_scorers
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.suite import Suite
 

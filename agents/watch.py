@@ -19,6 +19,7 @@ from turnsignal.agents.worker.apps import build_app
 from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec, Processor
 from turnsignal.agents.worker.tasks import TaskManager
+from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor
@@ -64,7 +65,10 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         app=NAME,
         version=version("turnsignal"),
         revision=settings.revision,
-        scorers=[scorer.name for scorer in describe_scorers(suite) if scorer.name not in TRUTH_SCORERS],
+        scorers=[
+            *(scorer.name for scorer in describe_scorers(suite) if scorer.name not in TRUTH_SCORERS),
+            *judged_scorers(suite.judges),
+        ],
         seldom=TRUTH_SCORERS,
         topics=[topic_names(settings.prefix)[name] for name in ("series", "decisions")],
         max_series=MAX_GAUGES,

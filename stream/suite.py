@@ -30,7 +30,7 @@ from turnsignal.stream.follow_ups import rules as follow_ups
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.judging.exchanges import ExchangePart
-from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names
+from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names, judged_scorers
 from turnsignal.stream.measures import Measure, parse_measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
@@ -255,7 +255,7 @@ class Suite(_SuitePart):
         if self.aggregates.primary not in (known := [*PRIMARIES, *own]):
             msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
             raise ValueError(msg)
-        self.alerts.check(own)
+        self.alerts.check([*own, *judged_scorers(self.judges)])
         return self
 
     @model_validator(mode="after")

@@ -1,6 +1,6 @@
 """Back-testing: what a replay wrote of its series, through the detectors, and what operators decided meanwhile."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.records.decisions import Decision, read_decision
 from turnsignal.stream.suite import Suite
 
-SERIES_FILE = "series.jsonl"  #: between the shards and the back-test; nobody keeps it
+SERIES_FILE = "series.jsonl"  #: between the shards and the back-test
 
 
 def back_test_parts(directory: Path, suite: Suite, decisions: Sequence[Decision] = ()) -> dict[str, Any]:
@@ -23,7 +23,19 @@ def back_test_parts(directory: Path, suite: Suite, decisions: Sequence[Decision]
     with ExitStack() as opened:
         parts = sorted(directory.glob(f"[0-9][0-9]-{SERIES_FILE}"))
         sources = [opened.enter_context(part.open("rb")) for part in parts]
-        return back_test(sources, policy_of(suite), decisions).as_json()
+        return back_test(map(read_batches, sources), policy_of(suite), decisions).as_json()
+
+
+def read_batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Give the records of each batch that a shard wrote, behind which an empty line stands."""
+    batch: list[bytes] = []
+    for line in lines:
+        if line.strip():
+            batch.append(line)
+        else:
+            yield batch
+            batch = []
+    yield batch
 
 
 def read_decisions(path: Path) -> list[Decision]:

@@ -26,6 +26,7 @@ from typing import IO, Any, NamedTuple, cast
 import orjson
 
 from turnsignal.agents.files.back_testing import SERIES_FILE, back_test_parts
+from turnsignal.agents.files.past_alarms import keep_series
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
@@ -115,13 +116,14 @@ def replay_files(
         if refused is not None:
             shutil.copy(refused, Path(directory) / f"99-{FILES[DEAD_LETTERS]}")
             run.dead_letters.update(_count_reasons(refused))
-        summary = {"files": [source.name for source in recording.sources], **run.summary(suite)}
+        summary = {"files": recording.names(), **run.summary(suite)}
         if read_as:
-            summary["read_as"] = {**read_as, "files": summary["files"][: len(paths)]}
+            summary["read_as"] = {**read_as, "files": recording.names(turns_only=True)}
         if (Path(directory) / _ASSUMED).is_file():
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:
             summary["alerts"] = back_test_parts(Path(directory), suite, decisions)
+        keep_series(Path(directory).glob(f"[0-9][0-9]-{SERIES_FILE}"), out)
         for name in FILES.values():
             _join(Path(directory), name, out, keep=resume)
         worst = Path(directory) / WORST
@@ -233,7 +235,7 @@ class ReplayFiles(ExitStack):
                 rows[output.topic].append(output.value)
         for topic, lines in rows.items():
             if lines:
-                lines.append(b"")
+                lines += (b"", b"") if topic == SERIES else (b"",)  # an empty line ends a batch of series
                 self._open(processor, self._names[topic]).write(b"\n".join(lines))
 
     def flush(self) -> dict[tuple[int, str], int]:

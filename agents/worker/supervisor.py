@@ -20,6 +20,7 @@ from typing import IO
 
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.process.exits import EXIT_REFUSED
+from turnsignal.stream.suite import Suite
 
 logger = logging.getLogger("turnsignal.supervisor")
 
@@ -202,6 +203,11 @@ class Supervisor:
                 pipes[pipe].heard, pipes[pipe].alive, pipes[pipe].worked = time.monotonic(), True, True
             else:
                 time.sleep(0.05)  # its end is closed: it is about to end
+
+
+def apps_of(suite: Suite) -> list[str]:
+    """Name the apps that a suite needs: judges have one of their own."""
+    return ["score", "judge", "watch"] if suite.judges else ["score", "watch"]
 
 
 def worker_command(app: str) -> list[str]:

@@ -22,6 +22,7 @@ MAX_SCORERS = 100  #: judges of one conversation, former ones included
 _NAME_BYTES = 85  #: of a scorer's name at most: its rubric's and its judge's
 #: bytes that all of it takes at most
 MAX_BYTES = MAX_EXCHANGES * (2 * MAX_SCORERS + 40) + MAX_MARKS * 40 + MAX_SCORERS * (_NAME_BYTES + 30)
+_FEW = 16  #: exchanges, of which nobody counts the verdicts unless one has very many
 PARTS = 10_000  #: of 1, in which values and weights are counted
 LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
 
@@ -81,12 +82,19 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
     marks: list[VerdictMark] = []
 
     def counted(self) -> dict[int, VerdictMark]:
-        """Return the verdict that counts of each scorer: the one by its newest rubric, with a value if there is one."""
-        newest: dict[int, VerdictMark] = {}
+        """Return the verdict that counts of each scorer."""
+        marks = ((number, self.counted_of(number)) for number in sorted({mark.scorer for mark in self.marks}))
+        return {number: mark for number, mark in marks if mark is not None}
+
+    def counted_of(self, scorer: int) -> VerdictMark | None:
+        """Return the verdict of a scorer that counts: by its newest rubric, with a value if there is one."""
+        newest = None
         for mark in self.marks:
-            known = newest.get(mark.scorer)
-            if known is None or (mark.value >= 0, mark.version, mark.id) > (known.value >= 0, known.version, known.id):
-                newest[mark.scorer] = mark
+            if mark.scorer == scorer and (
+                newest is None
+                or (mark.value >= 0, mark.version, mark.id) > (newest.value >= 0, newest.version, newest.id)
+            ):
+                newest = mark
         return newest
 
 
@@ -118,7 +126,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         exchange = self._at(time, digest(row))
         numbers = [number for number in map(self._number, scorers) if number is not None]
         exchange.state, exchange.expected = _CURRENT, sorted(numbers)
-        self._bound()
+        self._bound(exchange)
 
     def replace(self, row: str) -> None:
         """Take in that the score row of an exchange does not stand any more."""
@@ -139,7 +147,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         weight = 0 if verdict.value is None else round(PARTS / max(verdict.inclusion, LEAST))
         insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight))
         fate = (Fate.WAITS, Fate.COUNTED, Fate.REPLACED)[exchange.state]
-        self._bound()
+        self._bound(exchange)
         return fate
 
     @property
@@ -168,6 +176,19 @@ class JudgedMemory(msgspec.Struct, array_like=True):
             for number, scorer in enumerate(self.scorers)
             if sums[3 * number]
         }
+
+    def mean_of(self, scorer: str) -> JudgedMean | None:
+        """Return what counts of one scorer; None before it has judged anything."""
+        number = bisect_left(self.scorers, scorer)
+        if number == len(self.scorers) or self.scorers[number] != scorer:
+            return None
+        sums = self.folded[3 * number : 3 * number + 3]
+        for exchange in self.exchanges:
+            if exchange.state == _CURRENT and exchange.marks:
+                mark = exchange.counted_of(number)
+                if mark is not None and mark.value >= 0:
+                    sums = [sums[0] + 1, sums[1] + mark.weight, sums[2] + mark.weight * mark.value]
+        return JudgedMean(*sums) if sums[0] else None
 
     def verdict_ids(self) -> bytes:
         """Return the digests of all verdicts that count."""
@@ -206,9 +227,12 @@ class JudgedMemory(msgspec.Struct, array_like=True):
                 mark.scorer += mark.scorer >= at
         return at
 
-    def _bound(self) -> None:
+    def _bound(self, changed: JudgedExchange) -> None:
         """Add up the oldest exchanges where there are too many."""
-        exchanges, marks = self.exchanges, sum([len(exchange.marks) for exchange in self.exchanges])
+        exchanges = self.exchanges
+        if len(exchanges) <= _FEW and len(changed.marks) <= MAX_MARKS // (2 * _FEW):
+            return  # nearly always
+        marks = sum([len(exchange.marks) for exchange in exchanges])
         while exchanges and (len(exchanges) > MAX_EXCHANGES or marks > MAX_MARKS):
             oldest = exchanges.pop(0)
             marks -= len(oldest.marks)

@@ -1,7 +1,7 @@
 """Back-test: when would have been called, and why, had a recording been live."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ MAX_SERIES = 10_000  #: watched; names come from strangers, and what is new beyo
 
 
 class _ObservedAnswer(NamedTuple):
-    """What one row says; sorts by event time, then by where it stood. newest: event time of its record."""
+    """What one row says; sorts by event time, then by where it stood. clock: stream time when it is taken in."""
 
     time: float
     source: int
@@ -25,7 +25,7 @@ class _ObservedAnswer(NamedTuple):
     lane: int
     version: str
     values: Row
-    newest: float
+    clock: float
 
 
 class BackTest(NamedTuple):
@@ -55,16 +55,19 @@ class BackTest(NamedTuple):
         }
 
 
-def back_test(sources: Iterable[Iterable[bytes]], policy: AlertPolicy, decisions: Iterable[Decision] = ()) -> BackTest:
+def back_test(
+    sources: Iterable[Iterable[bytes | Sequence[bytes]]], policy: AlertPolicy, decisions: Iterable[Decision] = ()
+) -> BackTest:
     """Run the detectors over records of series.
 
-    sources: each in the order of its own times, or nearly so; decisions: what operators said meanwhile, in their order.
+    sources: of each the records in the order of their times, or nearly so, as live; or batches of records, whose rows
+    are put into the order of their times; decisions: what operators said meanwhile, in their order.
     """
     watched = _WatchedSeries(policy)
     rows, first, last, idle = 0, float("inf"), float("-inf"), 0
     waiting = deque(decisions)
     heard = len(waiting)
-    for row in merge(*[_rows(records, number) for number, records in enumerate(sources)]):
+    for row in merge(*[_rows(batches, number) for number, batches in enumerate(sources)]):
         rows += 1
         while waiting and waiting[0].time < row.time:
             idle += not watched.decide(waiting.popleft())
@@ -97,8 +100,8 @@ class _WatchedSeries:
         return bool(about)
 
     def take(self, row: _ObservedAnswer) -> None:
-        """Take in a row; stream time is that of its record, as live."""
-        now = self._now = max(self._now, row.newest)
+        """Take in a row."""
+        now = self._now = max(self._now, row.clock)
         self._forget_unfed(now)
         for scorer, observation in row.values:
             series = row.assistant, row.lane, scorer
@@ -123,12 +126,27 @@ class _WatchedSeries:
             self.written += self._incidents.close(series, detector.alarms.values(), now, FORGOTTEN)
 
 
-def _rows(records: Iterable[bytes], source: int) -> Iterator[_ObservedAnswer]:
+def _rows(records: Iterable[bytes | Sequence[bytes]], source: int) -> Iterator[_ObservedAnswer]:
     number = 0
     for record in records:
-        observed = read_observations(record)
-        who = (observed.assistant, observed.lane, observed.version or "")
-        newest_time = max(observed.times, default=0.0)
-        for row in observed.by_row():
-            number += 1
-            yield _ObservedAnswer(row[0][1].time if row else 0.0, source, number, *who, row, newest_time)
+        rows = (
+            list(_rows_of(record, source, number)) if isinstance(record, bytes) else _in_order(record, source, number)
+        )
+        number += len(rows)
+        yield from rows
+
+
+def _in_order(batch: Sequence[bytes], source: int, number: int) -> list[_ObservedAnswer]:
+    """Return the rows of a batch by event time; each is taken in at its own, not at that of the newest beside it."""
+    rows: list[_ObservedAnswer] = []
+    for record in batch:
+        rows += (row._replace(clock=row.time) for row in _rows_of(record, source, number + len(rows)))
+    return sorted(rows)
+
+
+def _rows_of(record: bytes, source: int, before: int) -> Iterator[_ObservedAnswer]:
+    observed = read_observations(record)
+    who = (observed.assistant, observed.lane, observed.version or "")
+    clock = max(observed.times, default=0.0)
+    for number, row in enumerate(observed.by_row(), before + 1):
+        yield _ObservedAnswer(row[0][1].time if row else 0.0, source, number, *who, row, clock)

@@ -3,7 +3,7 @@
 They stand in the suite and not in its fingerprint: a verdict carries the digest of its own judge.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -19,6 +19,7 @@ from turnsignal.stream.judging.material import MAX_INPUT
 from turnsignal.stream.judging.panels import CascadePart, JuryPart
 from turnsignal.stream.judging.rubric import Ratio, Word
 from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric
+from turnsignal.stream.records.verdicts import scorer_of
 
 OPENAI, SCRIPTED, PYTHON = "openai", "scripted", "python"
 FREE = ("scripted", "ollama")  #: endpoints whose calls cost nothing unless the suite says so
@@ -225,6 +226,14 @@ def split_model(text: str) -> tuple[str, str]:
 def is_rubric_file(name: str) -> bool:
     """Whether a judge's rubric is the path of a file."""
     return name.endswith(".toml")
+
+
+def judged_scorers(judges: Iterable[JudgePart]) -> list[str]:
+    """Name the scorers that judges are; of a rubric in a file, by the file."""
+    return [
+        scorer_of(PurePath(part.rubric).stem if is_rubric_file(part.rubric) else part.rubric, part.name)
+        for part in judges
+    ]
 
 
 def check_names(judges: tuple[JudgePart, ...]) -> tuple[JudgePart, ...]:

@@ -41,7 +41,7 @@ class Judged:
         verdict, memory = self.verdict, state.judge()
         value = verdict.value if verdict.environment == name_environment(environment) else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
-        before = memory.means().get(self.scorer)
+        before = memory.mean_of(self.scorer)
         fate = memory.take(VerdictFacts(*about, value, verdict.inclusion))
         earlier = () if before is None else (before.n, before.n * before.mean)
         return self._row(fate, earlier)
@@ -161,12 +161,3 @@ def _stage_of(part: JudgePart) -> str | None:
         return choose_rubric(part.rubric).rubric.stage
     except ConfigError:  # one of a user's own, known to the judge app alone
         return None
-
-
-def judged_scorers(judges: Sequence[JudgePart]) -> list[str]:
-    """Name the scorers that the judges of a suite are; of a rubric in a file, by the file."""
-    return [scorer_of(_family(part), part.name) for part in judges]
-
-
-def _family(part: JudgePart) -> str:
-    return part.rubric.rpartition("/")[2].removesuffix(".toml") if is_rubric_file(part.rubric) else part.rubric

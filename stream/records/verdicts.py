@@ -8,6 +8,8 @@ from enum import StrEnum
 from hashlib import blake2b
 from typing import Annotated, Literal, cast
 
+import msgspec
+from msgspec import Meta
 from pydantic import Field, TypeAdapter, ValidationError
 
 from turnsignal.stream.errors import Reason, Refused
@@ -17,13 +19,19 @@ from turnsignal.stream.records.turns import Id, Short, check_bytes, refusal
 MAX_REASONING = 2_000  #: characters
 MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
 MAX_RECORD = 1_000_000  #: bytes of one record
-_WORD = r"^[a-z][a-z0-9_]{0,39}$"
-_RUBRIC = r"^[a-z][a-z0-9_]{0,39}(\(|$)"
+_WORD = r"^[a-z][a-z0-9_]{0,39}"
 LATEST = 253_402_300_800.0  #: seconds since 1970 to the year 10000
 
-Ratio = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0)]
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Ratio = Annotated[float, Field(ge=0, le=1), Meta(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0), Meta(ge=0)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False), Meta(ge=0)]
+_Name = Annotated[str, Field(pattern=f"{_WORD}$"), Meta(pattern=rf"{_WORD}\Z")]
+_Rubric = Annotated[
+    str, Field(max_length=200, pattern=rf"{_WORD}(\(|$)"), Meta(max_length=200, pattern=rf"{_WORD}(\(|\Z)")
+]
+_Version = Annotated[int, Field(ge=0, le=2**31), Meta(ge=0, le=2**31)]
+_Time = Annotated[float, Field(ge=-LATEST, le=LATEST), Meta(ge=-LATEST, le=LATEST)]
+_Reasoning = Annotated[str, Field(max_length=MAX_REASONING), Meta(max_length=MAX_REASONING)]
 
 
 class Unjudged(StrEnum):
@@ -51,13 +59,13 @@ class VerdictJudge:
     that says it answered; rubric, version: by which question; prompt: digest of everything that decides what is asked.
     """
 
-    name: Annotated[str, Field(pattern=_WORD)]
+    name: _Name
     provider: Short
     asked: Short
-    rubric: Annotated[str, Field(max_length=200, pattern=_RUBRIC)]
-    version: Annotated[int, Field(ge=0, le=2**31)]
+    rubric: _Rubric
+    version: _Version
     prompt: Short
-    answered: str | None = None
+    answered: Short | None = None
 
 
 @dataclass(slots=True)
@@ -111,7 +119,7 @@ class Verdict:
     turn_id: Id
     stage: Literal["response", "follow_up"]
     assistant: Short
-    time: Annotated[float, Field(ge=-LATEST, le=LATEST)]
+    time: _Time
     row: Short
     suite: Short
     judge: VerdictJudge
@@ -121,12 +129,12 @@ class Verdict:
     platform: Short | None = None
     environment: Environment = "production"
     follow_up_id: Id | None = None
-    label: str | None = None
+    label: Short | None = None
     value: Ratio | None = None
-    reasoning: Annotated[str, Field(max_length=MAX_REASONING)] = ""
+    reasoning: _Reasoning = ""
     claims: list[VerdictClaim] = field(default_factory=list)
     unscored: Unjudged | None = None
-    decided_by: str | None = None
+    decided_by: Short | None = None
     attempts: Count = 0
     tokens: VerdictTokens = field(default_factory=VerdictTokens)
     cost: Amount = 0.0
@@ -138,6 +146,7 @@ class Verdict:
 
 VERDICTS: TypeAdapter[Verdict] = TypeAdapter(Verdict)
 _validate = VERDICTS.validator.validate_json
+_read_at_once = msgspec.json.Decoder(Verdict).decode  # what this takes, pydantic would have taken, too
 
 
 def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
@@ -147,9 +156,9 @@ def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
     """
     given = check_bytes(value, key, "a verdict", MAX_RECORD)
     try:
-        verdict = cast("Verdict", _validate(given))
-    except ValidationError as error:
-        raise _refuse(error) from None
+        verdict = _read_at_once(given)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        verdict = _read_slowly(given)
     if key is not None and verdict.conversation_id.encode() != key:
         detail = (
             f"expected the key to be the conversation_id {verdict.conversation_id!r}, got a key of {len(key)} bytes"
@@ -164,6 +173,14 @@ def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
     if verdict.value is not None and not verdict.inclusion:
         raise Refused(Reason.WRONG_TYPE, "expected the probability with which this was judged, got 0 beside a value")
     return verdict
+
+
+def _read_slowly(value: bytes) -> Verdict:
+    """Read what msgspec does not take, or find the reason to refuse it."""
+    try:
+        return cast("Verdict", _validate(value))
+    except ValidationError as error:
+        raise _refuse(error) from None
 
 
 def _refuse(error: ValidationError) -> Refused:

@@ -6,6 +6,7 @@ at the end, however the conversations of a recording are mixed.
 
 from array import array
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ UNKNOWN, PASSED, FAILED = range(3)
 MOST_NAMES = 1_000  #: of one kind, such as versions; those beyond share one
 OTHERS = "(others)"
 
-Column = npt.NDArray[np.float64]
+Column = npt.NDArray[Any]
 Chosen = npt.NDArray[np.bool_]
 
 

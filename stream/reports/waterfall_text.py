@@ -67,11 +67,9 @@ def _first(
         beside = f", {in_100(before.stages[list(AnswerStage).index(first.stage)].share.value)} before"
     sentences = [_capital(f"{since}{share} answers fail at {first.stage.value}{beside}: {MEANINGS[first.stage]}.")]
     if first.gain is not None and first.gain.value > 0:
-        low, high = (in_100(bound) for bound in (first.gain.low, first.gain.high))
-        sentences.append(
-            f"Mending it would make about {round(first.gain.value * 100) or 'fewer than 1'} of those good"
-            f" ({low} to {high} answers)."
-        )
+        about, low, high = (round(bound * 100) for bound in (first.gain.value, first.gain.low, first.gain.high))
+        many = f"about {about}" if about else "fewer than 1"
+        sentences.append(f"Mending it would make {many} of those good ({low} to {high} of 100 answers).")
     return sentences
 
 

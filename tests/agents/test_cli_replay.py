@@ -223,6 +223,10 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def kept_series(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (directory / "series").iterdir()}
+
+
 @pytest.mark.slow
 def test_a_back_test_says_the_same_whatever_the_number_of_processes(broken: Path, tmp_path: Path) -> None:
     one, three = (
@@ -231,7 +235,8 @@ def test_a_back_test_says_the_same_whatever_the_number_of_processes(broken: Path
     )
     assert one == three
     assert len(one["incidents"]) == 1
-    assert {path.name for path in (tmp_path / "3").iterdir()} == set(RESULTS)
+    assert {path.name for path in (tmp_path / "3").iterdir()} == {*RESULTS, "series"}
+    assert kept_series(tmp_path / "1") == kept_series(tmp_path / "3") != {}
 
 
 def test_a_back_test_says_when_would_have_been_called_and_why(broken: Path, tmp_path: Path) -> None:
@@ -245,7 +250,7 @@ def test_a_back_test_says_when_would_have_been_called_and_why(broken: Path, tmp_
     assert "one page in 30 days of the 3 scorers that page of this assistant at most" in text
     (incident,) = orjson.loads((tmp_path / "summary.json").read_bytes())["alerts"]["incidents"]
     assert (incident["assistant"], incident["tier"]) == ("support", "page")
-    assert {path.name for path in tmp_path.iterdir()} == set(RESULTS)
+    assert {path.name for path in tmp_path.iterdir()} == {*RESULTS, "series"}
 
 
 def test_a_back_test_hears_what_operators_decided(broken: Path, tmp_path: Path) -> None:

@@ -28,22 +28,28 @@ from turnsignal.agents.files.simulating import make_traffic, write_simulation
 from turnsignal.stream.reports.answers import Answers
 from turnsignal.stream.reports.waterfall import Waterfall, waterfall
 from turnsignal.stream.suite import Suite
-from turnsignal.stream.truth.stages import Basis, Stage, StageFinding
+from turnsignal.stream.truth.stages import AnswerStage, Basis, StageFinding
 
 PLANTED = {
-    "retrieves_worse": Stage.RETRIEVAL,
-    "answers_worse": Stage.GENERATION,
-    "breaks_format": Stage.FORMAT,
+    "retrieves_worse": AnswerStage.RETRIEVAL,
+    "answers_worse": AnswerStage.GENERATION,
+    "breaks_format": AnswerStage.FORMAT,
 }
 #: chance that an answer gets through a stage
-PASSES = {Stage.ROUTING: 0.9, Stage.RETRIEVAL: 0.75, Stage.CHUNKS: 0.9, Stage.GENERATION: 0.8, Stage.FORMAT: 0.95}
+PASSES = {
+    AnswerStage.ROUTING: 0.9,
+    AnswerStage.RETRIEVAL: 0.75,
+    AnswerStage.CHUNKS: 0.9,
+    AnswerStage.GENERATION: 0.8,
+    AnswerStage.FORMAT: 0.95,
+}
 MOOD = 0.12  #: standard deviation of a conversation's part of that chance
 NOW = 2e9
 
-Fates = dict[Stage, bool]
+Fates = dict[AnswerStage, bool]
 
 
-def name_planted(kind: str, seed: int, turns: int) -> Stage | None:
+def name_planted(kind: str, seed: int, turns: int) -> AnswerStage | None:
     """Return the stage that a report on a recording with this regression would mend first."""
     with TemporaryDirectory() as name:
         folder, suite = Path(name), Suite()
@@ -60,7 +66,7 @@ def simulated(seed: int, conversations: int, *, one_mood: bool) -> Iterator[tupl
     draw = random.Random(seed)
     for conversation in range(conversations):
         shared = draw.gauss(0, MOOD)
-        moods = {stage: shared if one_mood else draw.gauss(0, MOOD) for stage in Stage}
+        moods = {stage: shared if one_mood else draw.gauss(0, MOOD) for stage in AnswerStage}
         for _ in range(1 + int(draw.expovariate(0.3))):
             yield conversation, {stage: draw.random() < chance + moods[stage] for stage, chance in PASSES.items()}
 
@@ -76,9 +82,9 @@ def estimated(fates: Iterator[tuple[int, Fates]]) -> Waterfall:
     return flow
 
 
-def gained(fates: Iterator[tuple[int, Fates]]) -> dict[Stage, float]:
+def gained(fates: Iterator[tuple[int, Fates]]) -> dict[AnswerStage, float]:
     """Return by stage what share of answers would become good were it always right."""
-    n, would = 0, dict.fromkeys(Stage, 0)
+    n, would = 0, dict.fromkeys(AnswerStage, 0)
     for _, of in fates:
         n += 1
         wrong = [stage for stage, right in of.items() if not right]
@@ -87,16 +93,16 @@ def gained(fates: Iterator[tuple[int, Fates]]) -> dict[Stage, float]:
     return {stage: count / n for stage, count in would.items()}
 
 
-def held(recordings: int, conversations: int, *, one_mood: bool) -> dict[Stage, tuple[int, float, float]]:
+def held(recordings: int, conversations: int, *, one_mood: bool) -> dict[AnswerStage, tuple[int, float, float]]:
     """Return by stage in how many recordings the interval holds the gain, the gain, and the mean estimate."""
     gains = gained(simulated(0, 60_000, one_mood=one_mood))
-    counts, totals = dict.fromkeys(Stage, 0), dict.fromkeys(Stage, 0.0)
+    counts, totals = dict.fromkeys(AnswerStage, 0), dict.fromkeys(AnswerStage, 0.0)
     for seed in range(1, recordings + 1):
         for figures in estimated(simulated(seed, conversations, one_mood=one_mood)).stages:
             assert figures.gain is not None
             counts[figures.stage] += figures.gain.low <= gains[figures.stage] <= figures.gain.high
             totals[figures.stage] += figures.gain.value
-    return {stage: (counts[stage], gains[stage], totals[stage] / recordings) for stage in Stage}
+    return {stage: (counts[stage], gains[stage], totals[stage] / recordings) for stage in AnswerStage}
 
 
 _MEASURED = """

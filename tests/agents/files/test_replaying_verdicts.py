@@ -73,6 +73,8 @@ def test_the_command_takes_a_file_of_verdicts_and_sets_unreadable_ones_aside(tmp
     options = ["--suite", str(tmp_path / "suite.toml"), "--out", str(tmp_path / "out")]
     result = CliRunner().invoke(turnsignal, ["replay", *given, *options])
     assert result.exit_code == 0, result.output
+    assert "What judges say" in result.output
+    assert "groundedness(by=groundedness)" in result.output
     written = (tmp_path / "out" / "scores.jsonl").read_bytes().splitlines()
     assert sum(map(is_verdict_row, written)) == len(rows)
     (letter,) = (tmp_path / "out" / "dead-letters.jsonl").read_bytes().splitlines()

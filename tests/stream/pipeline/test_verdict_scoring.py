@@ -13,6 +13,8 @@ from turnsignal.stream.conversations.state import VERSION, restore
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.scoring import policy_of
+from turnsignal.stream.pipeline.series import SeriesProcessor, restore_series
 from turnsignal.stream.records.observations import read_observations
 from turnsignal.stream.records.scores import SCORE_RECORDS
 from turnsignal.stream.records.summaries import SUMMARIES
@@ -327,6 +329,20 @@ def test_a_score_weighs_by_the_inverse_of_its_sampling_probability() -> None:
     (packed,) = [read_observations(out.value or b"") for out in batch.outputs if out.topic == SERIES]
     assert (packed.scorers, packed.weights, packed.values) == ([GROUNDED], [1.0, 4.0], [[1.0], [0.0]])
     assert not batch.deltas.scores
+
+
+def test_judges_are_watched_as_scorers_are_and_may_be_ignored() -> None:
+    processor = a_processor()
+    outputs = run(processor, RECORDS)
+    series = [out for out in judge(processor, *verdicts(outputs, SUITE)).outputs if out.topic == SERIES]
+    packed = [FakeRecord(at, out.key, out.value, -1) for at, out in enumerate(series)]
+    for ignored, watched in (("", True), (f'[alerts]\nignore = ["{GROUNDED}"]', False)):
+        watch = SeriesProcessor({}, "series", 0, policy=policy_of(parse_suite(JUDGES + ignored)))
+        watch.accept(watch.process(packed))
+        described = watch.describe(f"default|{GROUNDED}".encode())
+        assert described is not None
+        assert described["versions"][""]["n"] == len([v for v in ALL if v.stage == "response" and v.value is not None])
+        assert (restore_series(watch.store[f"default|{GROUNDED}".encode()]).detector is not None) is watched
 
 
 def test_what_was_judged_outside_production_has_a_row_and_moves_nothing() -> None:
