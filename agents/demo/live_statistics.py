@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from turnsignal.agents.demo.live_comparison import LiveComparison, ReleaseChange
 from turnsignal.agents.demo.trends import RunningMean, Trends
+from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.compliance import COMPLIANCE
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import DIAGNOSIS, relevancy_name
-from turnsignal.stream.pipeline.verdict_scoring import judged_scorers
 from turnsignal.stream.records.environments import PRODUCTION
 from turnsignal.stream.records.scores import (
     CITED,
