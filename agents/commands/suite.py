@@ -137,7 +137,7 @@ def write_toml(data: dict[str, Any], path: str = "") -> str:
         if isinstance(value, dict):
             tables.append(f"\n[{path}{name}]\n{write_toml(value, f'{path}{name}.')}")
         elif _is_table(value):
-            tables += [f"\n[[{path}{name}]]\n{write_toml(item)}" for item in value]
+            tables += [f"\n[[{path}{name}]]\n{write_toml(item, f'{path}{name}.')}" for item in value]
     return "".join(plain + tables)
 
 
