@@ -3,7 +3,7 @@
 They stand in the suite and not in its fingerprint: a verdict carries the digest of its own judge.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
@@ -50,13 +50,15 @@ class JudgingPart(_JudgingPart):
     """What all judges have in common.
 
     budget: for a day, in the currency of `prices`, None for no limit; max_age: an exchange that waited for longer is
-    not asked about any more; redact: take out what identifies people before anything is sent; prices, endpoints: by
-    model (`gpt-4o-mini` or `endpoint:model`) and by endpoint.
+    not asked about any more; redact: take out what identifies people before anything is sent; judged: models whose
+    answers are judged, to warn of judges of their families; prices, endpoints: by model (`gpt-4o-mini` or
+    `endpoint:model`) and by endpoint.
     """
 
     budget: Amount | None = None
     max_age: Duration = 3600.0
     redact: bool = True
+    judged: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=50, strict=False)] = ()
     prices: dict[str, PricePart] = Field(default_factory=dict)
     endpoints: dict[Word, EndpointPart] = Field(default_factory=dict)
 
@@ -250,6 +252,21 @@ def same_family(judge: str, judged: str | None) -> bool:
     (True, False, False)
     """
     return judged is not None and _family(judge) == _family(judged) != ""
+
+
+def warn_of_families(judges: Sequence[JudgePart], judged: Sequence[str]) -> list[str]:
+    """Return a sentence for each judge with a model of the family of one that it judges.
+
+    >>> warn_of_families([JudgePart(rubric="groundedness", model="gpt-4o")], ["gpt-4o-mini", "claude-3-5-sonnet"])
+    ['judge groundedness: its model gpt-4o is of the family of gpt-4o-mini, whose answers it may favour']
+    """
+    return [
+        f"judge {part.name}: its model {model} is of the family of {other}, whose answers it may favour"
+        for part in judges
+        for model in (part.model, *panel_models(part))
+        for other in judged
+        if same_family(split_model(model)[1], other)
+    ]
 
 
 def _family(model: str) -> str:

@@ -189,3 +189,7 @@ def test_the_docket_asks_nobody_where_the_rules_decide_and_remembers_who_decided
     verdicts = docket.prepare().verdicts
     assert [(verdict.decided_by, verdict.cached) for verdict in verdicts] == [("small", False), ("small", True)]
     assert len(verdicts[1].steps) == 1
+
+
+def test_every_reason_of_a_verdict_is_one_of_a_score() -> None:
+    assert {reason.value for reason in Unjudged} <= {reason.value for reason in Unscored}
