@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from turnsignal.stream.detection.detector import VERSION
+from turnsignal.stream.detection.detector import PAGE, TICKET, VERSION
 from turnsignal.stream.records.regressions import Incident, ScorerChange
 
 _SHOWN = 60  # characters of a name
@@ -13,7 +13,7 @@ def describe_incident(incident: Incident) -> Iterator[str]:
     """Describe in lines what happened, and why it was called."""
     end = "" if incident.closed is None else f", {incident.closed_by} by {_clock(incident.closed)}"
     part = f" (lane {incident.lane})" if incident.lane else ""
-    yield f"{_clock(incident.opened)}  {incident.tier}  {_short(incident.assistant)}{part}{end}  [{incident.id}]"
+    yield f"{_clock(incident.opened)}  {_tier(incident)}  {_short(incident.assistant)}{part}{end}  [{incident.id}]"
     for change in incident.changes:
         yield f"    {change.scorer}: {describe_change(change)}; {change.meaning}"
         yield f"      {change.promise}"
@@ -36,6 +36,12 @@ def describe_change(change: ScorerChange) -> str:
         between = f"in {_short(change.version) or 'none'} than in {_short(change.replaces or '') or 'none'}"
         return f"{change.direction} {between}, {moved}, {since}"
     return f"{change.direction}, {moved}, {since}, now of {_short(change.version) or 'no version'}"
+
+
+def _tier(incident: Incident) -> str:
+    """Name the tier, and since when where it was not a page from its beginning."""
+    raised = min((change.called for change in incident.changes if change.tier == PAGE), default=incident.opened)
+    return incident.tier if raised <= incident.opened else f"{TICKET}, {PAGE} from {_clock(raised)}"
 
 
 def _short(name: str) -> str:
