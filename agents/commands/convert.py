@@ -67,21 +67,21 @@ def convert(
     timestamp = "at"               ISO 8601, or seconds or milliseconds since 1970
     date_format = "%d.%m.%Y %H:%M" where times are written otherwise (as strptime has it)
     documents = "hits"             a list of ids, texts, or objects with an id
+    documents = { path = "hits", id = "ref" }     where the key of the id is not known
     separator = "|"                where several ids stand in one text
     list = "events"                where one record holds a list of turns
+    list = "chats.*.events"        one for each key; the key is conversation_id = "*"
     \b
     Also: turn_id, citations, assistant, version, model, platform, user_id, environment, vote;
     version = { value = "2025-06" } is the same for all.
 
     Ends with 1 when no record could be read, or more than --max-rejected.
     """
-    from turnsignal.agents.files.converting import convert_files, propose_for
+    from turnsignal.agents.files.converting import convert_files
 
     how = how_to_read(format_name, mapping, strict=False, user_key=user_key)
     if propose is not None:
-        _write(propose, propose_for(files))
-        names = " ".join(shlex.quote(str(path)) for path in (*files, "--mapping", propose))
-        click.echo(f"Wrote a first mapping to {propose}; try: turnsignal convert {names} --check", err=as_json)
+        _propose(files, propose, err=as_json)
         return
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
@@ -102,6 +102,20 @@ def convert(
     if not done.turns or (max_rejected is not None and max_rejected(refused, refused + done.turns)):
         click.echo(f"turnsignal: {refused:,} records could not be read, {done.turns:,} turns could", err=True)
         sys.exit(EXIT_FAILED)
+
+
+def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
+    """Write a first mapping, and say how much it reads and what is doubtful."""
+    from turnsignal.agents.files.converting import propose_for
+
+    proposed = propose_for(files)
+    _write(to, proposed.text)
+    read = f"This mapping reads {proposed.read:,} of the first {proposed.of:,} records"
+    click.echo(f"warning: {read}; correct it before you use it." if proposed.is_poor else f"{read}.", err=err)
+    for doubt in proposed.doubts:
+        click.echo(f"warning: {doubt}", err=err)
+    names = " ".join(shlex.quote(str(path)) for path in (*files, "--mapping", to))
+    click.echo(f"Wrote a first mapping to {to}; try: turnsignal convert {names} --check", err=err)
 
 
 def _describe(done: "Converted", *, check: bool) -> None:

@@ -16,7 +16,7 @@ from turnsignal.agents.files.recognising import HowToRead, as_records
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.formats.completeness import Completeness
-from turnsignal.stream.formats.proposing import propose_mapping
+from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
 from turnsignal.stream.records.turns import decode_turn
 
 
@@ -92,7 +92,7 @@ def convert_files(
     return done
 
 
-def propose_for(paths: Iterable[Path]) -> str:
+def propose_for(paths: Iterable[Path]) -> ProposedMapping:
     """Write a first mapping for the records of files; raises TurnsignalError when none of them can be read."""
     sample: list[dict[str, Any]] = []
     given = list(paths)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 import orjson
 
-from turnsignal.agents.files.reading import TurnFile, read_lines
+from turnsignal.agents.files.reading import Origin, TurnFile, read_lines
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.protocol import LogFormat
@@ -20,14 +20,14 @@ _UNFIT = "scores that no feedback can hold left out"
 
 
 class ScoredFile(NamedTuple):
-    """A file that was read.
+    """Files of one format that were read.
 
-    turns: as they were written; name: the file's own; assumed: where what is left out is counted.
+    turns: as they were written; origins: where they stood; assumed: where what is left out is counted.
     """
 
     turns: Path
     format: LogFormat
-    name: str
+    origins: tuple[Origin, ...]
     human_scores: list[HumanScore]
     assumed: Counter[str]
 
@@ -50,7 +50,7 @@ def write_feedback(files: Sequence[ScoredFile], directory: Path) -> Iterator[Tur
         if lines:
             path = directory / f"feedback-{number}.jsonl"
             path.write_bytes(b"".join(lines))
-            yield TurnFile(path, Path(file.name))
+            yield TurnFile(path, file.origins)
 
 
 def _answers(files: Sequence[ScoredFile], wanted: set[str]) -> Iterator[tuple[str, _Answer]]:

@@ -1,28 +1,28 @@
 """Importing: files of any known format → turns in files of our own, which are then replayed, sent or measured.
 
 A file of turns is left where it is. Everything else is read once, in three passes that each hold a share of it in
-memory: records are dealt into heaps by trace, traces into heaps by conversation, and conversations become turns.
+memory: records are dealt into heaps by trace, traces into heaps by conversation, and conversations become turns. Files
+of one format are read as if they were one, in their order: exports put traces and their parts into files of their own,
+and logs are cut between the calls of a conversation.
 """
 
 import shlex
-import struct
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import SpooledTemporaryFile, TemporaryDirectory
-from typing import IO, Any
-from zlib import crc32
+from tempfile import TemporaryDirectory
+from typing import IO, Any, NamedTuple
 
-import msgspec
 import orjson
 
 from turnsignal.agents.files.blocks import Progress
 from turnsignal.agents.files.containers import Item, Kind, read_items
+from turnsignal.agents.files.heaps import Heaps
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
-from turnsignal.agents.files.reading import TurnFile
+from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
 from turnsignal.agents.files.recognising import (
     HowToRead,
     as_records,
@@ -36,22 +36,22 @@ from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.assembly import Head, group_of, head_of, join_trace, link, take_turns
 from turnsignal.stream.formats.human_scores import HumanScore
+from turnsignal.stream.formats.mapping import take_warnings
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
 from turnsignal.stream.records.turns import decode_turn
 
-_HEAPS = 64  #: that calls are dealt into; the largest is held in memory
-_HELD = 1 << 18  #: bytes of a heap before it goes to disk
-_LENGTH = struct.Struct("<I")
+_NAMED = 3  #: files of one format that are named; of more the first
 
 
 @dataclass(slots=True)
 class FileReport:
-    """What became of one file.
+    """What became of a file, or of several of one format.
 
-    records: read; human_scores: by people; refused: reason → records; first: reason → (line, detail).
+    records: read; human_scores: by people; refused: reason → records; first: reason → (line, detail); warnings:
+    what a mapping names in vain.
     """
 
-    name: str
+    files: list[str]
     format: str
     why: str
     records: int = 0
@@ -61,26 +61,30 @@ class FileReport:
     assumed: Assumed = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     first: dict[str, tuple[int, str]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
-    def sentence(self) -> str:
-        """Say in one line what the file was taken for, and why."""
-        return f"{self.name}: taken for {self.format}, by {self.why}"
+    @property
+    def name(self) -> str:
+        """The file; of several their names, or the first one's and how many more there are."""
+        if len(self.files) <= _NAMED:
+            return ", ".join(self.files)
+        return f"{self.files[0]} and {len(self.files) - 1} more files"
 
     def as_json(self) -> dict[str, Any]:
         """Return it for `convert --json`."""
-        described = {"file": self.name, "format": self.format, "why": self.why, "records": self.records}
+        described = {"file": self.name, "files": self.files, "format": self.format, "why": self.why}
         return (
             described
-            | {"turns": self.turns, "conversations": self.conversations, "human_scores": self.human_scores}
-            | {"assumed": self.assumed}
+            | {"records": self.records, "turns": self.turns, "conversations": self.conversations}
+            | {"human_scores": self.human_scores, "assumed": self.assumed, "warnings": self.warnings}
         )
 
 
 class Imported(ExitStack):
     """Files ready to be read as turns, until the end of this context.
 
-    sources: for `Recording`; reports: one for each file that was not one of turns; refused: file of dead letters, None
-    without any; feedback: what people said of answers in these files.
+    sources: for `Recording`; reports: one for each format whose files were not ones of turns; refused: file of dead
+    letters, None without any; feedback: what people said of answers in these files.
     """
 
     def __init__(
@@ -105,60 +109,81 @@ class Imported(ExitStack):
         with ExitStack() as on_error:
             on_error.push(self)
             directory = Path(self.enter_context(TemporaryDirectory(prefix="turnsignal-import-")))
-            kept = keep_standard_input(self._paths, directory)
-            for number, (named, path) in enumerate(zip(self._paths, kept, strict=True)):
+            chosen: dict[str | Path, TurnFile | _Together] = {}  # by format, files of turns each by itself
+            for named, path in zip(self._paths, keep_standard_input(self._paths, directory), strict=True):
                 kind, name, each, why = choose_format(path, self._how)
                 if kind is Kind.LINES and name == OWN and self._how.user_key is None:
-                    origin = None if named == path else named
-                    self.sources.append(TurnFile(path, origin, lenient=not self._how.strict))
+                    origins = () if named == path else (Origin(named),)
+                    chosen[path] = TurnFile(path, origins, lenient=not self._how.strict)
                     continue
-                report = FileReport(str(named), name, why)
-                self._say(report.sentence())
-                self.sources.append(self._convert(path, kind, each, report, directory / str(number)))
-                self.reports.append(report)
+                self._say(f"{named}: taken for {name}, by {why}")
+                together = chosen.setdefault(name, _Together(each, FileReport([], name, why), []))
+                assert isinstance(together, _Together), "files of turns stand under their paths"
+                together.files.append(_File(named, path, kind))
+                together.report.files.append(str(named))
+            for number, source in enumerate(chosen.values()):
+                if isinstance(source, _Together):
+                    self.reports.append(source.report)
+                    source = self._convert(source, directory / str(number))
+                self.sources.append(source)
             self.feedback += write_feedback(self._scored, directory)
             on_error.pop_all()
         return self
 
-    def _convert(self, path: Path, kind: Kind, each: LogFormat, report: FileReport, to: Path) -> TurnFile:
+    def _convert(self, together: "_Together", to: Path) -> TurnFile:
         to.mkdir()
         turns, lines, refused = to / "turns.jsonl", to / "lines", to.parent / "refused.jsonl"
-        has_times = False
+        report = together.report
         with turns.open("wb") as out, lines.open("wb") as places, refused.open("ab") as rejected:
-            reading = _FileReading(path, kind, each, report, rejected, self._how.user_key)
+            reading = _Reading(together, rejected, self._how.user_key)
             for turn, line in reading.turns(self._progress):
                 formatted = reading.format_turn(turn, line)
                 if formatted is not None:
                     out.write(formatted + b"\n")
                     places.write(array("Q", [line]).tobytes())
-            has_times = reading.has_times
-        self._scored.append(ScoredFile(turns, each, report.name, reading.human_scores, report.assumed))
+        origins = tuple(reading.origins)
+        self._scored.append(ScoredFile(turns, together.format, origins, reading.human_scores, report.assumed))
         if report.refused:
             self.refused = refused
-        return TurnFile(turns, Path(report.name), lines, whole=not has_times)
+        return TurnFile(turns, origins, lines, whole=not reading.has_times)
 
 
-class _FileReading:
-    """One file on its way to turns."""
+class _File(NamedTuple):
+    """One file. named: as a person knows it; path: where it is read."""
 
-    def __init__(
-        self, path: Path, kind: Kind, each: LogFormat, report: FileReport, rejected: IO[bytes], user_key: bytes | None
-    ) -> None:
+    named: Path
+    path: Path
+    kind: Kind
+
+
+class _Together(NamedTuple):
+    """Files of one format, to be read as one."""
+
+    format: LogFormat
+    report: FileReport
+    files: list[_File]
+
+
+class _Reading:
+    """Files of one format on their way to turns. Their lines are counted through, from the first file's first."""
+
+    def __init__(self, together: _Together, rejected: IO[bytes], user_key: bytes | None) -> None:
         self.has_times = False
         self.human_scores: list[HumanScore] = []
-        self._path = path
-        self._kind = kind
-        self._format = each
-        self._report = report
+        self.origins: list[Origin] = []
+        self._files = together.files
+        self._format = together.format
+        self._report = together.report
         self._rejected = rejected
         self._user_key = user_key
-        self._standing = path.name.partition(".")[0]
+        self._lines = 0  # that were read until now, of all files
+        self._stems: Counter[str] = Counter()  # what ids begin with that are made here → files that wanted it
 
     def turns(self, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
-        """Give the turns of the file, each with its line."""
+        """Give the turns of the files, each with its line."""
         assumed = self._report.assumed
         with ExitStack() as heaps:
-            traces = heaps.enter_context(_Heaps())
+            traces = heaps.enter_context(Heaps())
             for part, line in self._parts(progress):
                 if isinstance(part, Call):
                     part.line = line
@@ -174,7 +199,7 @@ class _FileReading:
                 else:
                     self.has_times = True
                     yield part, line
-            answers = heaps.enter_context(_Heaps(1))
+            answers = heaps.enter_context(Heaps(1))
             heads: list[Head] = []
             for _, calls in traces.groups():
                 for answer in join_trace(calls, assumed):
@@ -182,13 +207,14 @@ class _FileReading:
                     answers.put("", answer)
             traces.close()
             chosen = link(heads, assumed)
-            conversations = heaps.enter_context(_Heaps())
+            conversations = heaps.enter_context(Heaps())
             for number, (_, answer) in enumerate(answers.all()):
                 conversations.put(chosen[number], answer)
             answers.close()
             for name, calls in conversations.groups():
                 self._report.conversations += 1
                 yield from take_turns(name, calls, assumed)
+        self._report.warnings += take_warnings(assumed)
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 
@@ -209,112 +235,93 @@ class _FileReading:
         return formatted
 
     def _parts(self, progress: Progress) -> Iterator[tuple[Call | TurnFields, int]]:
-        """Give what the format reads in each record; a record that it cannot read is refused."""
-        messages: list[Any] = []
-        for item in self._items(progress):
-            self._report.records += 1
-            try:
-                value = item.load()
-                if isinstance(item.value, dict) and any("\ufffd" in cell for cell in item.value.values()):
-                    self._report.assumed["lines with bytes that are no UTF-8, which were replaced"] += 1
-                if self._format is not FORMATS[OWN] and is_bare_message(value):
-                    messages.append(value)
-                    continue
-                parts = (part for each in as_records(value) for part in self._format.read(each, self._report.assumed))
-                for number, part in enumerate(parts):
-                    if isinstance(part, HumanScore):
-                        if self._user_key is not None and part.rater:
-                            part.rater = hash_user(part.rater, self._user_key)
-                        self.human_scores.append(part)
-                        self._report.human_scores += 1
-                        continue
-                    yield self._named(part, f"{item.line}.{number}" if number else f"{item.line}"), item.line
-            except Refused as error:
-                self._refuse(item.line, error, item.value)
-            except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-                detail = f"expected a record of {self._report.format}, got one that is built otherwise: {error!r}"[:300]
-                self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail), item.value)
-        if messages:
-            if (key := repeated_key(messages)) is not None:
-                file = self._report.name
-                msg = (
-                    f"{file}: expected messages that name their conversation, got no known name for it, but {key!r} "
-                    f"repeats like one; `turnsignal convert {shlex.quote(file)} --propose mapping.toml` writes a "
-                    "mapping"
-                )
-                raise TurnsignalError(msg)
-            self._report.assumed["messages one a record, taken for one conversation"] += len(messages)
-            for part in self._format.read({"messages": messages}, self._report.assumed):
-                yield self._named(part, "1"), 1
+        """Give what the format reads in each file, with its line among those of all."""
+        for file in self._files:
+            before = self._lines
+            self.origins.append(Origin(file.named, before))
+            stem = self._stem_of(file.path)
+            messages: list[Any] = []
+            for item in self._items(file, before, progress):
+                for number, part in enumerate(self._parts_of(item, messages)):
+                    yield self._named(part, stem, f"{item.line - before}" + (f".{number}" if number else "")), item.line
+            for part in self._parts_of_messages(messages, str(file.named)):
+                yield self._named(part, stem, "1"), before + 1
 
-    def _items(self, progress: Progress) -> Iterator[Item]:
-        """Give the records of the file; where it is cut or damaged, those before that are kept."""
-        line = 0
+    def _parts_of(self, item: Item, messages: list[Any]) -> Iterator[Call | TurnFields]:
+        """Give what the format reads in a record; one that it cannot read is refused.
+
+        messages: takes those that stand alone, one a record.
+        """
+        self._report.records += 1
         try:
-            for item in read_items(self._path, self._kind, progress):
-                line = item.line
-                yield item
-        except TurnsignalError as error:
-            self._refuse(line + 1, Refused(Reason.UNDECODABLE, str(error)), None)
+            value = item.load()
+            if isinstance(item.value, dict) and any("\ufffd" in cell for cell in item.value.values()):
+                self._report.assumed["lines with bytes that are no UTF-8, which were replaced"] += 1
+            if self._format is not FORMATS[OWN] and is_bare_message(value):
+                messages.append(value)
+                return
+            for part in (part for each in as_records(value) for part in self._format.read(each, self._report.assumed)):
+                if isinstance(part, HumanScore):
+                    self._take_score(part)
+                else:
+                    yield part
+        except Refused as error:
+            self._refuse(item.line, error, item.value)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+            detail = f"expected a record of {self._report.format}, got one that is built otherwise: {error!r}"[:300]
+            self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail), item.value)
 
-    def _named(self, part: Call | TurnFields, standing: str) -> Call | TurnFields:
+    def _parts_of_messages(self, messages: list[Any], file: str) -> Iterator[Call | TurnFields]:
+        """Give what messages are that stood alone in their records: one conversation."""
+        if not messages:
+            return
+        if (key := repeated_key(messages)) is not None:
+            msg = (
+                f"{file}: expected messages that name their conversation, got no known name for it, but {key!r} "
+                f"repeats like one; `turnsignal convert {shlex.quote(file)} --propose mapping.toml` writes a "
+                "mapping"
+            )
+            raise TurnsignalError(msg)
+        self._report.assumed["messages one a record, taken for one conversation"] += len(messages)
+        yield from self._format.read({"messages": messages}, self._report.assumed)
+
+    def _take_score(self, score: HumanScore) -> None:
+        if self._user_key is not None and score.rater:
+            score.rater = hash_user(score.rater, self._user_key)
+        self.human_scores.append(score)
+        self._report.human_scores += 1
+
+    def _items(self, file: _File, before: int, progress: Progress) -> Iterator[Item]:
+        """Give the records of a file; where it is cut or damaged, those before that are kept."""
+        try:
+            for item in read_items(file.path, file.kind, progress):
+                self._lines = before + item.line
+                yield item._replace(line=self._lines)
+        except TurnsignalError as error:
+            self._lines += 1
+            self._refuse(self._lines, Refused(Reason.UNDECODABLE, str(error)), None)
+
+    def _stem_of(self, path: Path) -> str:
+        """Return what ids begin with that are made for a file: its name, numbered where another has the same."""
+        stem = path.name.partition(".")[0]
+        self._stems[stem] += 1
+        return stem if self._stems[stem] == 1 else f"{stem}-{self._stems[stem]}"
+
+    def _named(self, part: Call | TurnFields, stem: str, standing: str) -> Call | TurnFields:
         """Give what has no id of its own one of its file and line."""
         if isinstance(part, Call):
-            part.origin += f"{self._standing}.{standing}" if part.origin.endswith(":") else ""
+            part.origin += f"{stem}.{standing}" if part.origin.endswith(":") else ""
         elif part.get("turn_id") in (None, ""):
-            part["turn_id"] = f"{self._standing}:{standing}"
+            part["turn_id"] = f"{stem}:{standing}"
             self._report.assumed["turn_id is the file and line, where there is none"] += 1
         return part
 
     def _refuse(self, line: int, error: Refused, value: object) -> None:
         reason = str(error.reason)
         self._report.refused[reason] += 1
+        name, line = origin_of(self.origins, line)
         self._report.first.setdefault(reason, (line, error.shown))
-        letter = {"file": self._report.name, "line": line, "reason": reason, "detail": error.shown}
+        letter = {"file": name, "line": line, "reason": reason, "detail": error.shown}
         if isinstance(value, str):
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")
-
-
-class _Heaps:
-    """Calls on disk, dealt by the name of their group, so that each group can be taken whole."""
-
-    def __init__(self, of: int = _HEAPS) -> None:
-        self._files: list[IO[bytes]] = [SpooledTemporaryFile(_HELD) for _ in range(of)]  # noqa: SIM115 - until close
-        self._encode = msgspec.msgpack.Encoder().encode
-        self._decode = msgspec.msgpack.Decoder(tuple[str, Call]).decode
-
-    def __enter__(self) -> "_Heaps":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of everything."""
-        for file in self._files:
-            file.close()
-
-    def put(self, group: str, call: Call) -> None:
-        """Add a call to its group."""
-        data = self._encode((group, call))
-        file = self._files[crc32(group.encode("utf-8", "replace")) % len(self._files)]
-        file.write(_LENGTH.pack(len(data)) + data)
-
-    def all(self) -> Iterator[tuple[str, Call]]:
-        """Give every call with its group, one heap after another, each in its order."""
-        for file in self._files:
-            yield from self._read(file)
-
-    def groups(self) -> Iterator[tuple[str, list[Call]]]:
-        """Give each group whole, one heap after another."""
-        for file in self._files:
-            groups: dict[str, list[Call]] = {}
-            for group, call in self._read(file):
-                groups.setdefault(group, []).append(call)
-            yield from groups.items()
-
-    def _read(self, file: IO[bytes]) -> Iterator[tuple[str, Call]]:
-        file.seek(0)
-        while length := file.read(_LENGTH.size):
-            yield self._decode(file.read(_LENGTH.unpack(length)[0]))

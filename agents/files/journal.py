@@ -84,8 +84,7 @@ class Journal:
 def name_run(files: Sequence[TurnFile], how: Sequence[object]) -> str:
     """Name what is sent, and how: the same for the same files as long as nobody writes to them."""
     parts: list[object] = list(map(str, how))
-    for file in files:
-        path = file.origin or file.path
+    for path in (path for file in files for path in file.paths):
         if path == DASH:
             raise ConfigError("--resume: expected files, got standard input, which cannot be read again")
         stat = path.stat()

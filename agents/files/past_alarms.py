@@ -10,6 +10,7 @@ from typing import IO, cast
 
 import msgspec
 
+from turnsignal.agents.files.back_testing import read_batches
 from turnsignal.stream.detection.known_incidents import KnownIncident
 from turnsignal.stream.errors import TurnsignalError
 
@@ -41,13 +42,13 @@ def keep_series(parts: Iterable[Path], out: Path) -> None:
 
 
 @contextmanager
-def opened_series(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
-    """Open series: of the directories of replays each shard's, of files of the topic each file's.
+def opened_series(paths: Sequence[Path]) -> Iterator[list[Iterable[bytes | Sequence[bytes]]]]:
+    """Open series: of the directories of replays each shard's batches, of files of the topic each file's records.
 
     Raises TurnsignalError for a directory that holds none.
     """
     with ExitStack() as opened:
-        sources: list[IO[bytes]] = []
+        sources: list[Iterable[bytes | Sequence[bytes]]] = []
         for path in paths:
             files = sorted((path / SERIES_DIRECTORY).glob("[0-9][0-9].jsonl")) if path.is_dir() else [path]
             if not files:
@@ -55,7 +56,8 @@ def opened_series(paths: Sequence[Path]) -> Iterator[list[IO[bytes]]]:
                 raise TurnsignalError(msg)
             for file in files:
                 kind = gzip.open if file.suffix == ".gz" else open
-                sources.append(opened.enter_context(cast("IO[bytes]", kind(file, "rb"))))
+                lines = opened.enter_context(cast("IO[bytes]", kind(file, "rb")))
+                sources.append(read_batches(lines) if path.is_dir() else lines)
         yield sources
 
 

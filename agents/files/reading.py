@@ -8,13 +8,13 @@ import heapq
 import marshal
 import os
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from itertools import accumulate
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
@@ -41,28 +41,35 @@ class Block(NamedTuple):
     lines: list[bytes]
 
 
+class Origin(NamedTuple):
+    """A file that turns were read from. before: lines of those that were read before it, as if all were one file."""
+
+    path: Path
+    before: int = 0
+
+
 class TurnFile(NamedTuple):
     """A file of turns, one JSON object a line, and what it was made of.
 
-    origin: the file that its turns were read from, None when they stand in it as they are; lines: file of the line of
-    each turn there; lenient: small deviations are read; whole: it has no times of its own, so that every conversation
-    in it has ended.
+    origins: the files that its turns were read from, none when they stand in it as they are; lines: file of the line of
+    each turn there, counted through all of them; lenient: small deviations are read; whole: it has no times of its own,
+    so that every conversation in it has ended.
     """
 
     path: Path
-    origin: Path | None = None
+    origins: tuple[Origin, ...] = ()
     lines: Path | None = None
     lenient: bool = False
     whole: bool = False
 
     @property
-    def name(self) -> str:
-        """The file that a person knows."""
-        return str(self.origin or self.path)
+    def paths(self) -> list[Path]:
+        """The files that a person knows."""
+        return [origin.path for origin in self.origins] or [self.path]
 
 
 class Recording:
-    """Files of recorded turns, and of feedback behind them, read in the order in which they are given.
+    """Files of recorded turns, then of feedback, then of verdicts, read in the order in which they are given.
 
     progress: told after each block how many bytes of the files it took. assumed: what was read of lines that deviate,
     by file. Raises TurnsignalError, before anything is read, when a file is not there.
@@ -73,13 +80,15 @@ class Recording:
         paths: Iterable[Path | TurnFile],
         progress: Progress = lambda _: None,
         feedback: Iterable[Path | TurnFile] = (),
+        verdicts: Iterable[Path] = (),
     ) -> None:
         turns = [path if isinstance(path, TurnFile) else TurnFile(path) for path in paths]
-        self.sources = [*turns, *(path if isinstance(path, TurnFile) else TurnFile(path) for path in feedback)]
+        heard = [path if isinstance(path, TurnFile) else TurnFile(path) for path in feedback]
+        self.sources = [*turns, *heard, *map(TurnFile, verdicts)]
         self.paths = [source.path for source in self.sources]
         self.assumed: dict[str, Counter[str]] = {}
         self.is_whole = bool(turns) and all(source.whole for source in turns)
-        self._turn_files = len(turns)
+        self._turn_files, self._before_verdicts = len(turns), len(turns) + len(heard)
         self._progress = progress
         self._starts: list[int] = []
         for path in self.paths:
@@ -127,6 +136,8 @@ class Recording:
         for number, path in enumerate(self.paths):
             if number == self._turn_files:
                 indexer.feedback_from = indexer.lines
+            if number == self._before_verdicts:
+                indexer.verdicts_from = indexer.lines
             self._starts.append(indexer.lines)
             yield path
 
@@ -135,12 +146,17 @@ class Recording:
         number = bisect_right(self._starts, offset) - 1
         source, line = self.sources[number], offset - self._starts[number]
         if source.lines is None:
-            return source.name, line + 1
+            return str(source.paths[0]), line + 1
         lines = array("Q")
         with source.lines.open("rb") as file:
             file.seek(line * lines.itemsize)
             lines.fromfile(file, 1)
-        return source.name, lines[0]
+        return origin_of(source.origins, lines[0])
+
+    def names(self, *, turns_only: bool = False) -> list[str]:
+        """Name the files that a person knows; turns_only: without those of feedback."""
+        sources = self.sources[: self._turn_files] if turns_only else self.sources
+        return list(dict.fromkeys(str(path) for source in sources for path in source.paths))
 
     @property
     def mend(self) -> Mend | None:
@@ -152,8 +168,18 @@ class Recording:
         source = self.sources[number]
         if not source.lenient:
             return None
-        assumed = self.assumed.setdefault(source.name, Counter())
+        assumed = self.assumed.setdefault(str(source.paths[0]), Counter())
         return mend_line(line, f"{source.path.name.partition('.')[0]}:{offset - self._starts[number] + 1}", assumed)
+
+
+def origin_of(origins: Sequence[Origin], line: int) -> tuple[str, int]:
+    """Say which file, and which line of it, a line is that was counted through files; lines from 1.
+
+    >>> origin_of([Origin(Path("a")), Origin(Path("b"), 10)], 12)
+    ('b', 2)
+    """
+    origin = origins[max(bisect_left(origins, line, key=attrgetter("before")) - 1, 0)]
+    return str(origin.path), line - origin.before
 
 
 def read_lines(path: Path, progress: Progress = lambda _: None) -> Iterator[Block]:

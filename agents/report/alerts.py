@@ -24,6 +24,9 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
         yield Text("Nothing is called before a series is known for a day, and has 1,000 values.")
     if alerts["unwatched"]:
         yield Text(f"{alerts['unwatched']:,} values were of series beyond {MAX_SERIES:,}, which nobody watches.")
+    if decided := alerts.get("decisions"):
+        idle = f"; {decided['about_nothing']:,} of them are about nothing here" if decided["about_nothing"] else ""
+        yield Text(f"{decided['heard']:,} decisions of operators were heard{idle}.")
     for incident in alerts["incidents"][:SHOWN]:
         yield from (Text(plain(line, 500)) for line in incident["text"])
     if len(alerts["incidents"]) > SHOWN:

@@ -30,6 +30,7 @@ def describe_import(report: FileReport) -> Iterator[str]:
     total = f"{report.turns.total():,} turns{conversations} ({turns or 'none'})"
     rated = f", {report.human_scores:,} scores by people" if report.human_scores else ""
     yield f"{report.name}: {report.records:,} records, {total}{rated}."
+    yield from (f"  warning: {warning}" for warning in report.warnings)
     left = {what: n for what, n in report.assumed.items() if what.endswith("left out")}
     if left:
         yield "  left out: " + "; ".join(f"{what.removesuffix(' left out')} ({n:,})" for what, n in left.items())

@@ -83,7 +83,8 @@ class Completeness:
         yield Share(
             "answers with documents", n["documents"], n["answers"],
             "the retriever is not recorded: trace it as a retriever (type RETRIEVER, run_type retriever, span kind "
-            "RETRIEVER, gen_ai.retrieval.documents), in the trace of its answer, or name the field in a mapping",
+            "RETRIEVER, gen_ai.retrieval.documents), in the trace of its answer, or name the field in a mapping, and "
+            'the key of its ids where it is an unusual one: documents = { path = "hits", id = "ref" }',
         )  # fmt: skip
         yield Share(
             "answers with citations", n["citations"], n["answers"],

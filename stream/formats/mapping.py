@@ -7,16 +7,18 @@
     timestamp = "at"                           # ISO 8601, or a number of seconds or milliseconds since 1970
     turn_id = "id"                             # left out: the file and line
     date_format = "%d.%m.%Y %H:%M"             # left out; or: how times are written otherwise (UTC without %z)
-    documents = "context.hits"                 # a list of ids, texts, or objects with an id
+    documents = "context.hits"                 # a list of ids, texts, or objects with an id; or, where it is not known
+                                               # { path = "context.hits", id = "ref" }, also text, title, url, score
     separator = "|"                            # left out; or: what stands between ids in one text
     version = { value = "2025-06" }            # the same for all
-    list = "events"                            # left out; or: a record holds a list, whose items are the turns
+    list = "events"                            # left out; or: a record holds a list, whose items are the turns;
+                                               # "chats.*.events": one of each key, which is conversation_id = "*"
 
     [exchanges]                                # or: one record is a question and its answer
     question = "prompt"
     answer = "completion"
 
-Paths within a list are looked for in the item, then in its record. What else a turn can carry has its own name.
+Paths within a list are looked for in the item, then in what holds it. What else a turn can carry has its own name.
 """
 
 import re
@@ -29,10 +31,10 @@ from typing import Any
 import msgspec
 
 from turnsignal.stream.errors import ConfigError, Reason, Refused
-from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.messages import role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
-from turnsignal.stream.formats.values import at_path, bounded_id, items, name, nested, seconds, timestamp
+from turnsignal.stream.formats.values import at_path, bounded_id, each_at, items, name, nested, seconds, timestamp
 
 Field = str | dict[str, str | int | float]
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
@@ -42,6 +44,12 @@ _DIRECTIVE = re.compile("%(.?)")
 _DIRECTIVES = frozenset("YymdbBjaAHIpMSfz%")  #: of dates that mean the same on every machine
 _TRIED = datetime(2024, 12, 31, 23, 45, 59, tzinfo=UTC)  #: what a date format is tried on
 _SHORT = ("assistant", "version", "model", "platform", "user_id", "environment")
+_OPTIONAL = (*_SHORT, "vote", "citations", "documents", "turn_id")
+_KEYS = {"id": "doc_id", "text": "text", "title": "title", "url": "url", "score": "score"}  #: that a mapping can name
+_MANY = 100  #: different things that are counted; of more no names are told
+_ITEMS = "items that a mapping read"
+_NOTHING = "nothing at "
+_NO_ID = "documents without a known id at "
 
 
 class _Fields(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -88,15 +96,33 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         paths = self.turns or self.exchanges
         if paths is None:
             return
-        listed = [record] if paths.list is None else items(at_path(record, paths.list))
-        for item in listed:
-            if not isinstance(item, dict):
-                raise Refused(Reason.WRONG_TYPE, f"expected objects in {paths.list}, got {type(item).__name__}")
-            where = (item,) if paths.list is None else (item, record)
-            if self.turns is not None:
-                yield _turn(self.turns, where)
-            elif self.exchanges is not None:
-                yield _exchange(self.exchanges, where, assumed)
+        refused: list[Refused] = []
+        for where in [(record,)] if paths.list is None else each_at(record, paths.list):
+            try:
+                part = self._part(where, assumed)
+            except Refused as error:
+                if paths.list is None:
+                    raise
+                refused.append(error)
+            else:
+                if part is not None:
+                    yield part
+        if refused:  # one item that cannot be read keeps no other back
+            assumed["items of a list that could not be read, beside the first left out"] += len(refused) - 1
+            raise refused[0]
+
+    def _part(self, where: Sequence[Any], assumed: Assumed) -> Call | TurnFields | None:
+        if not isinstance(where[0], dict):
+            raise Refused(Reason.WRONG_TYPE, f"expected objects in the mapping's list, got {type(where[0]).__name__}")
+        where = [each for each in where if isinstance(each, Mapping)]
+        assumed[_ITEMS] += 1
+        if self.exchanges is not None:
+            return _exchange(self.exchanges, where, assumed)
+        assert self.turns is not None, "a mapping has one of the two"
+        if len(where) > 1 and all(_value(field, where) is None for field in (self.turns.role, self.turns.text)):
+            assumed["items of a list that say nothing left out"] += 1
+            return None
+        return _turn(self.turns, where, assumed)
 
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the turn's id: it is what the mapping names."""
@@ -144,6 +170,10 @@ def _validate(paths: _Fields, where: str) -> None:
     if paths.separator is not None and not (paths.separator.strip() or paths.separator == "\t"):
         msg = f'{where} separator: expected what stands between ids, such as "|", got {paths.separator!r}'
         raise ConfigError(msg)
+    if isinstance(paths.documents, dict) and (unknown := paths.documents.keys() - {"path", "value", *_KEYS}):
+        wanted = f"path, and {', '.join(_KEYS)} where their keys are not known"
+        msg = f"{where} documents: expected {wanted}; got {', '.join(map(repr, sorted(unknown)))}"
+        raise ConfigError(msg)
     if paths.date_format is not None and (wrong := _wrong_date_format(paths.date_format)):
         msg = f'{where} date_format: expected how a whole date is written, such as "%d.%m.%Y %H:%M:%S"; {wrong}'
         raise ConfigError(msg)
@@ -162,7 +192,7 @@ def _wrong_date_format(text: str) -> str:
     return ""
 
 
-def _turn(paths: _TurnPaths, where: Sequence[Record]) -> TurnFields:
+def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnFields:
     role = _value(paths.role, where)
     given = {"conversation_id": _value(paths.conversation_id, where), "role": role, "text": _value(paths.text, where)}
     for field, value in given.items():
@@ -180,13 +210,13 @@ def _turn(paths: _TurnPaths, where: Sequence[Record]) -> TurnFields:
         "conversation_id": bounded_id(str(given["conversation_id"])),
         "turn_id": _id(_value(paths.turn_id, where)),
         "role": known,
-        "text": text_of(given["text"], metadata, Assumed()),
+        "text": text_of(given["text"], metadata, assumed),
         "timestamp": timestamp(time),
-        **_more(paths, where),
+        **_more(paths, where, assumed),
     }
     cited = items(_value(paths.citations, where))
     metadata |= {"citations": cited} if cited else {}
-    documents = _documents(paths, where)
+    documents = _documents(paths, where, assumed)
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
 
 
@@ -195,7 +225,7 @@ def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) 
     texts = [text_of(_value(path, where) or "", {}, assumed) for path in (paths.question, paths.answer)]
     time, cited = _time(paths, where), items(_value(paths.citations, where))
     metadata = {"citations": cited} if cited else None
-    fields = _more(paths, where)
+    fields = _more(paths, where, assumed)
     vote = fields.pop("vote", None)
     beside = {} if vote is None else {"vote": vote}
     return Call(
@@ -205,7 +235,7 @@ def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) 
         end=None if time is None else time,
         inputs=[Message("user", texts[0])],
         outputs=[Message("assistant", texts[1], metadata=metadata, fields=beside)],
-        documents=_documents(paths, where),
+        documents=_documents(paths, where, assumed),
         fields=fields,
     )
 
@@ -225,12 +255,43 @@ def _time(paths: _Fields, where: Sequence[Record]) -> float | None:
     return time
 
 
-def _documents(paths: _Fields, where: Sequence[Record]) -> list[dict[str, Any]]:
+def _documents(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> list[dict[str, Any]]:
     value = _value(paths.documents, where)
     if paths.separator is not None and isinstance(value, str) and not isinstance(nested(value), list | dict):
         parts = (part.strip() for part in value.split(paths.separator))
         value = [{"doc_id": part} if len(part) <= MAX_SEPARATED else part for part in parts if part]
-    return read_documents(value)
+    value = nested(value)
+    listed = [_renamed(item, paths.documents) for item in value] if isinstance(value, list) else value
+    if isinstance(listed, list):
+        for item in listed:
+            if isinstance(item, dict) and item and read_document(item) is None:
+                keys = ", ".join(_shown(key) for key in list(item)[:3]) if len(assumed) < _MANY else "…"
+                assumed[f"{_NO_ID}{_path(paths.documents)} (they have {keys})"] += 1
+    return read_documents(listed)
+
+
+def _renamed(item: Any, field: Field | None) -> Any:
+    """Return a document under the keys that everybody knows, where the mapping names its own."""
+    if not isinstance(field, dict) or not isinstance(item, dict):
+        return item
+    own = {known: at_path(item, str(field[key])) for key, known in _KEYS.items() if key in field}
+    return {**item, **{known: value for known, value in own.items() if value is not None}}
+
+
+def take_warnings(assumed: Assumed) -> list[str]:
+    """Take out of what was counted what a mapping names in vain: paths to nothing, documents without an id."""
+    total, warnings = assumed.pop(_ITEMS, 0), []
+    for what, n in list(assumed.items()):
+        if what.startswith(_NOTHING):
+            del assumed[what]
+            if n == total:
+                warnings.append(f"{what} in any of {total:,} records; is the mapping's path right?")
+        elif what.startswith(_NO_ID):
+            del assumed[what]
+            path = what.removeprefix(_NO_ID).partition(" (")[0]
+            say = f'documents = {{ path = "{path}", id = "…" }}'
+            warnings.append(f"{n:,} {what}: left out; say in the mapping which key holds it, {say}")
+    return warnings
 
 
 def _path(field: Field | None) -> str:
@@ -248,7 +309,15 @@ def _unknown_role(field: Field, role: object) -> Refused:
     return Refused(Reason.UNKNOWN_ROLE, detail, came=way_out)
 
 
-def _more(paths: _Fields, where: Sequence[Record]) -> dict[str, Any]:
+def _shown(key: object) -> str:
+    return "".join(char if char.isprintable() else " " for char in str(key)[:_SHOWN])
+
+
+def _more(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> dict[str, Any]:
+    for field in _OPTIONAL:
+        path = getattr(paths, field)
+        if path is not None and _value(path, where) is None:
+            assumed[f"{_NOTHING}{field} = {_path(path)}"] += 1
     values = {field: name(_value(getattr(paths, field), where)) for field in _SHORT}
     vote = _value(paths.vote, where)
     vote = {"1": 1, "up": 1, "true": 1, "-1": -1, "0": -1, "down": -1, "false": -1}.get(str(vote).lower())
@@ -264,7 +333,7 @@ def _value(field: Field | None, where: Sequence[Record]) -> Any:
         return words["value"]
     path = field if isinstance(field, str) else str(words.get("path", ""))
     value = next((value for record in where if (value := at_path(record, path)) is not None), None)
-    return words.get(str(value), value) if words else value
+    return words.get(str(value), value) if words and not isinstance(value, list | dict) else value
 
 
 def _id(value: object) -> str:

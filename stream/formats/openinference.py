@@ -1,5 +1,6 @@
-"""OpenInference spans (Phoenix, Arize): messages and documents flattened into attributes."""
+"""OpenInference spans (Phoenix, Arize): messages and documents flattened into attributes, or a table of such spans."""
 
+import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -7,22 +8,25 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, mapping, names
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, names
 
 _KIND = "openinference.span.kind"
+_ROW_ID, _ROW_TRACE = "context.span_id", "context.trace_id"  #: columns of Phoenix's get_spans_dataframe
+_ATTRIBUTE = "attributes."
+_MAX_LITERAL = 1 << 20  #: characters of a cell that is read as Python spells lists
 
 
 class OpenInference:
-    """OTLP as JSON whose spans have an openinference.span.kind; a session.id is the conversation."""
+    """Spans with an openinference.span.kind, as OTLP's JSON or rows of a table; a session.id is the conversation."""
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise spans by their kind."""
-        spans = (span for record in sample for span in spans_of(record))
+        spans = (span for record in sample for span in _spans(record))
         return f"spans with {_KIND}" if any(_KIND in span.attributes for span in spans) else ""
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the calls, retrievals and chains of one record."""
-        for span in spans_of(record):
+        for span in _spans(record):
             kind = str(span.attributes.get(_KIND)).upper()
             if kind == "EVALUATOR":
                 assumed["evaluators' spans left out"] += 1
@@ -32,6 +36,29 @@ class OpenInference:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the ids of the trace and of the span."""
         return split_origin(turn_id, ("trace_id", "span_id"))
+
+
+def _spans(record: Record) -> Iterator[Span]:
+    """Give the spans of a record; a row of a table has a column for each attribute."""
+    if _ROW_ID not in record or _ROW_TRACE not in record:
+        yield from spans_of(record)
+        return
+    cells = {key: _cell(value) for key, value in record.items() if value is not None}
+    attributes = {key.removeprefix(_ATTRIBUTE): value for key, value in cells.items() if key.startswith(_ATTRIBUTE)}
+    if "span_kind" in cells:
+        attributes.setdefault(_KIND, cells["span_kind"])
+    context = {"span_id": cells.get(_ROW_ID), "trace_id": cells.get(_ROW_TRACE)}
+    yield from spans_of({**record, "context": context, "attributes": attributes})
+
+
+def _cell(value: Any) -> Any:
+    """Return what a cell holds: tables as CSV spell lists as Python does."""
+    if isinstance(value, str) and value[:2] in ("[{", "{'") and "'" in value and len(value) <= _MAX_LITERAL:
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return value
+    return value
 
 
 def _call(span: Span, kind: str, assumed: Assumed) -> Call:
@@ -61,7 +88,7 @@ def _call(span: Span, kind: str, assumed: Assumed) -> Call:
 def _messages(given: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
     """Return messages as chat interfaces spell them."""
     messages = []
-    for item in unflatten(given, prefix):
+    for item in _listed(given, prefix):
         message = mapping(mapping(item).get("message")) or mapping(item)
         parts = [mapping(mapping(part).get("message_content")) for part in message.get("contents") or ()]
         messages.append({**message, "content": message.get("content") or parts})
@@ -69,7 +96,17 @@ def _messages(given: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
 
 
 def _documents(given: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
-    return read_documents([mapping(item).get("document", item) for item in unflatten(given, prefix)])
+    return read_documents([mapping(item).get("document", item) for item in _listed(given, prefix)])
+
+
+def _listed(given: dict[str, Any], prefix: str) -> list[Any]:
+    """Return a list that numbers in the attributes' names spell, or that stands there whole."""
+    whole = {
+        f"{prefix}.{number}.{key}": value
+        for number, item in enumerate(items(given.get(prefix)))
+        for key, value in mapping(item).items()
+    }
+    return unflatten(whole or given, prefix)
 
 
 def _fields(span: Span) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Values in strangers' records: times, ids, and JSON within strings, each in bounded size or not at all."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
@@ -75,6 +75,29 @@ def at_path(record: object, path: str) -> Any:
             return value
         at = path.find(".", at + 1)
     return None
+
+
+def each_at(record: Mapping[str, Any], path: str) -> Iterator[tuple[Any, ...]]:
+    """Give the items of the list at a path, each followed by what holds it, from the inside out.
+
+    `*` stands for every key of an object, or every item of a list; the key is found under "*" among what holds.
+
+    >>> list(each_at({"chats": {"c1": {"steps": [{"n": 1}]}}}, "chats.*.steps"))[0][:3]
+    ({'n': 1}, {'steps': [{'n': 1}]}, {'*': 'c1'})
+    """
+    before, star, rest = path.partition("*")
+    inside = at_path(record, before.rstrip(".")) if before else record
+    if not star:
+        yield from ((item, record) for item in items(inside))
+        return
+    inside = nested(inside)
+    pairs = list(inside.items()) if isinstance(inside, Mapping) else list(enumerate(items(inside)))
+    for key, value in pairs:
+        if rest:
+            holders = each_at(value, rest.lstrip(".")) if isinstance(value, Mapping) else iter(())
+            yield from ((*where, {"*": key}, record) for where in holders)
+        else:
+            yield value, {"*": key}, record
 
 
 def first(record: Mapping[str, Any], *keys: str) -> Any:

@@ -14,7 +14,7 @@ import orjson
 from turnsignal.stream.conversations.pairing import PendingResponse
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.compliance import Results
-from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow
+from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas, Release, SeriesName, rank_band
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.pipeline.truth_scoring import stage_of_diagnosis
@@ -98,6 +98,8 @@ class BatchOutput:
         self._weighed = 0  # outputs of which the bytes are counted already
         self._lane = partition // LANE
         self._observed: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
+        self._judged: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
+        self._weights: defaultdict[Release, list[float]] = defaultdict(list)  # of these rows
         # Many rows of a batch say the same. They are counted as they are, and taken apart once at the end of the batch.
         self._turns: defaultdict[SeriesName, int] = defaultdict(int)
         self._newest = float("-inf")
@@ -163,16 +165,37 @@ class BatchOutput:
 
     def add_close(self, key: bytes, close: Close) -> None:
         """Write the summary of a conversation that has closed, and the row of its last response; count its outcome."""
-        summary, row = close
+        summary, row, judged = close
         self.outputs.append(OutputRecord(CONVERSATIONS, key, summary.encode()))
+        self.add_rows(key, [written for written in (row, judged) if written is not None])
         if row is None:
             return
-        self.add_rows(key, (row,))
         outcome = (summary.outcome or Unscored.CUT).value
         if summary.environment == name_environment(self._environment):
             self.deltas.outcomes[row.response.assistant, row.response.version, outcome] += 1
         else:
             self.deltas.other_outcomes[summary.environment, outcome] += 1
+
+    def add_verdict(self, key: bytes, row: VerdictRow, topic: str) -> None:
+        """Write and count the row of a verdict; one that came before is only counted. topic: where it came from."""
+        deltas, scored = self.deltas, row.scored
+        deltas.records[topic, "scored" if row.encoded is not None else "duplicate"] += 1
+        deltas.last_event[topic] = row.time
+        deltas.verdicts[row.fate] += 1
+        if row.encoded is None:
+            return
+        self.outputs.append(OutputRecord(SCORES, key, row.encoded))
+        if not row.moves or row.environment != name_environment(self._environment):
+            return
+        for scorer, reason in scored.unscored:
+            deltas.judged_unscored[(*row.release, scorer, reason)] += 1
+        for scorer, value in zip(scored.scorers, scored.values, strict=True):
+            deltas.judged_weight[(*row.release, scorer)] += row.weight
+            deltas.judged_sum[(*row.release, scorer)] += row.weight * value
+        if scored.values:
+            observed = key.decode(), row.time, scored.scorers, scored.values, row.earlier
+            self._judged[row.release].append(observed)
+            self._weights[row.release].append(row.weight)
 
     def erase_summary(self, key: bytes) -> None:
         """Write the tombstone that erases a conversation's summary from its compacted topic."""
@@ -258,6 +281,10 @@ class BatchOutput:
                 self._classify((*release, scorer), conversations, values)
             key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
             self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in pack(*release, self._lane, rows)]
+        for release, rows in self._judged.items():
+            key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
+            packed = pack(*release, self._lane, rows, self._weights[release])
+            self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in packed]
         return self.outputs
 
     def _classify(self, name: SeriesName, conversations: Sequence[str], values: Sequence[float]) -> None:

@@ -11,8 +11,16 @@ from turnsignal.stream.records.scores import CITED_ARTICLE, ROUTING, STAGE, Scor
 from turnsignal.stream.records.turns import Truth, Turn
 from turnsignal.stream.truth.articles import compare_article
 from turnsignal.stream.truth.routing import compare_routing
-from turnsignal.stream.truth.stages import Basis, Findings, Produced, Signals, find_stages, first_failing, top_documents
-from turnsignal.stream.truth.stages import Stage as AnswerStage
+from turnsignal.stream.truth.stages import (
+    AnswerStage,
+    Basis,
+    Findings,
+    Signals,
+    SystemOutput,
+    find_stages,
+    first_failing,
+    top_documents,
+)
 
 #: scorers with values that only turns with truth have, in the order of a row
 TRUTH_SCORERS = (ROUTING, CITED_ARTICLE)
@@ -57,12 +65,12 @@ def stage_of_diagnosis(row: str) -> str:
     'generation'
     """
     relevancy, follow_ups, instructions = map(Level, row.split("/"))
-    return _label(find_stages(None, Produced(), Signals(relevancy, follow_ups, instructions)))
+    return _label(find_stages(None, SystemOutput(), Signals(relevancy, follow_ups, instructions)))
 
 
 def _score_stage(turn: Turn, truth: Truth, citations: Citations, signals: Signals) -> Score:
     documents = top_documents(turn.retrieved, _TOP)
-    findings = find_stages(truth, Produced(turn.routed_to, documents, citations.cited_ids), signals)
+    findings = find_stages(truth, SystemOutput(turn.routed_to, documents, citations.cited_ids), signals)
     if not any(finding.basis is Basis.TRUTH for finding in findings.values()):
         return Score(STAGE, unscored=Unscored.NO_JUDGMENTS)
     return Score(STAGE, None, _label(findings), explanation=_explain(findings))

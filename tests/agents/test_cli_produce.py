@@ -10,7 +10,7 @@ from turnsignal.agents.commands.explain import explain, from_kafka
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.journal import Journal
 from turnsignal.agents.files.produce import Produced, produce_files
-from turnsignal.agents.files.reading import TurnFile
+from turnsignal.agents.files.reading import Origin, TurnFile
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.kafka.brokers import MockBroker
 from turnsignal.agents.kafka.topics import create_topics
@@ -186,4 +186,4 @@ def test_what_was_on_its_way_counts_as_not_done(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="expected what an earlier run noted"):
         Journal(turns, [TurnFile(turns)], "topic")
     with pytest.raises(ConfigError, match="got standard input, which cannot be read again"):
-        Journal(tmp_path / "other", [TurnFile(turns, Path("-"))], "topic")
+        Journal(tmp_path / "other", [TurnFile(turns, (Origin(Path("-")),))], "topic")

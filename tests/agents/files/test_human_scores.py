@@ -55,8 +55,9 @@ def test_scores_of_langfuse_in_a_file_of_their_own_are_votes_and_labels_of_answe
         {"id": "langfuse:s3", "kind": "label", "scorer": "tone", "label": "rude", **about},
         {"id": "langfuse:s4", "kind": "vote", "vote": 1, **about, "turn_id": "langfuse:t2/o5"},
     ]
-    assert reports[1].format == "langfuse"
-    assert reports[1].assumed == {
+    (report,) = reports
+    assert (report.format, report.files) == ("langfuse", [str(DATA / "langfuse.jsonl"), str(scores)])
+    assert {what: n for what, n in report.assumed.items() if "scores" in what} == {
         "scores by evaluators and judges left out": 1,
         "scores that are neither 0 to 1 nor a word left out": 1,
         "scores of answers that are not in these files left out": 1,
@@ -96,7 +97,8 @@ def test_a_replay_takes_them_in_and_convert_writes_them(tmp_path: Path) -> None:
     given = [str(DATA / "langfuse.jsonl"), str(scores)]
     done = CliRunner().invoke(turnsignal, ["replay", *given, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-    assert f"{scores}: 1 records, 0 turns (none), 1 scores by people." in done.output
+    assert f"{', '.join(given)}: 7 records, 4 turns in 1 conversations" in done.output
+    assert "(2 of users, 2 of assistants), 1 scores by people." in done.output
     summary = orjson.loads((tmp_path / "out" / "summary.json").read_bytes())
     assert summary["feedback"] == [{"kind": "vote", "result": "known", "n": 1}]
     told = CliRunner().invoke(turnsignal, ["convert", *given, "--check", "--feedback", str(tmp_path / "f.jsonl")])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from turnsignal.stream.errors import ConfigError, Reason, Refused
-from turnsignal.stream.formats.mapping import FormatMapping, parse_format_mapping, read_date
+from turnsignal.stream.formats.mapping import FormatMapping, parse_format_mapping, read_date, take_warnings
 
 ROW = {"who": "user", "said": "How?", "c": "7", "at": "31.12.2024 13:45", "docs": "d1|d 2 | d3"}
 
@@ -78,3 +78,52 @@ def test_a_role_that_nobody_knows_is_named_with_the_line_that_gives_it_a_meaning
 def test_a_separator_and_a_date_format_that_are_none_are_named_before_anything_is_read(line: str, told: str) -> None:
     with pytest.raises(ConfigError, match=told):
         mapping(line)
+
+
+def mapped(lines: str) -> FormatMapping:
+    return parse_format_mapping(f'[turns]\nrole = "who"\ntext = "said"\ntimestamp = "at"\n{lines}', "m.toml")
+
+
+SAID = {"who": "user", "said": "Hi", "at": 0}
+
+
+def test_the_key_of_a_documents_id_can_be_named() -> None:
+    hits = [{"ref": "d1", "body": "So.", "w": 0.5}, {"ref": "d2"}]
+    log = mapped('conversation_id = "c"\ndocuments = { path = "hits", id = "ref", text = "body", score = "w" }')
+    (turn,) = log.read({**SAID, "c": "1", "hits": hits}, Counter())
+    assert isinstance(turn, dict)
+    assert turn["retrieved"] == [{"doc_id": "d1", "text": "So.", "score": 0.5}, {"doc_id": "d2"}]
+    with pytest.raises(ConfigError, match=r"documents: expected path, and id, .* got 'ids'"):
+        mapped('conversation_id = "c"\ndocuments = { path = "hits", ids = "ref" }')
+
+
+def test_documents_that_nobody_can_read_and_paths_that_lead_nowhere_are_told() -> None:
+    assumed: Counter[str] = Counter()
+    log = mapped('conversation_id = "c"\ndocuments = "hits"\nversion = "releaze"\nmodel = "model"')
+    for record in ({"hits": [{"ref": "d1"}, {"ref": "d2"}]}, {"model": "m1"}):
+        list(log.read({**SAID, "c": "1", **record}, assumed))
+    nowhere, unread = take_warnings(assumed)
+    assert nowhere == "nothing at version = releaze in any of 2 records; is the mapping's path right?"
+    assert unread.startswith("2 documents without a known id at hits (they have ref): left out;")
+    assert unread.endswith('documents = { path = "hits", id = "…" }')
+    assert not assumed
+
+
+def test_a_list_is_looked_for_under_every_key_and_the_key_can_be_the_conversation() -> None:
+    log = mapped('conversation_id = "*"\nlist = "chats.*.steps"\nversion = "meta.build"')
+    chats = {"c1": {"meta": {"build": "v1"}, "steps": [SAID]}, "c2": {"meta": {"build": "v2"}, "steps": [SAID]}}
+    turns = list(log.read({"by": "kit", "chats": chats}, Counter()))
+    assert [(turn["conversation_id"], turn["version"]) for turn in turns if isinstance(turn, dict)] == [
+        ("c1", "v1"),
+        ("c2", "v2"),
+    ]
+
+
+def test_an_item_of_a_list_that_cannot_be_read_keeps_no_other_back() -> None:
+    log, kept = mapped('conversation_id = "c"\nlist = "steps"'), []
+    with pytest.raises(Refused, match="unknown_role"):
+        kept.extend(log.read({"c": "1", "steps": [{**SAID, "who": "narrator"}, {}, SAID]}, Counter()))
+    assumed: Counter[str] = Counter()
+    parts = log.read({"c": "1", "steps": [{**SAID, "who": "narrator"}, {}, SAID]}, assumed)
+    assert next(parts)
+    assert assumed["items of a list that say nothing left out"] == 1
