@@ -1,7 +1,7 @@
 """Logs: reading a range of a topic's partitions to its end, without a group and without a trace."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
@@ -62,6 +62,19 @@ def _ask(settings: Settings, topic: str, ranges: Ranges, spec: Any, **options: A
         raise TurnsignalError(msg) from None
 
 
+def _within(messages: Sequence[Any], bounds: tuple[int, int]) -> dict[int, int] | None:
+    """Return how far messages of one partition reach, None where one is none or the last ends the range.
+
+    bounds: partition, and the offset behind the last that is wanted. Looking at each message takes half as long as
+    reading it.
+    """
+    if not messages or any(message.error() is not None for message in messages):
+        return None
+    number, end = bounds
+    reached = messages[-1].offset() + 1
+    return {number: reached} if reached < end else None
+
+
 def read_log(
     settings: Settings,
     topic: str,
@@ -100,8 +113,11 @@ def read_log(
                     f" {', '.join(f'{number}@{reached[number]}' for number in sorted(left)[:5])}"
                 )
                 raise TurnsignalError(msg)
-            records = []
-            for message in messages:
+            records: list[Any] = []
+            if len(ranges) == 1 and (within := _within(messages, next(iter(left.items())))):
+                records = messages
+                reached = within
+            for message in () if records else messages:
                 error, number, offset = message.error(), message.partition(), message.offset()
                 if error is not None and error.code() != KafkaError._PARTITION_EOF:
                     msg = f"expected all of {topic}, got: {error.str()}"

@@ -38,7 +38,7 @@ from turnsignal.stream.statistics.intervals import Clusters, clustered_mean, wil
 
 SCORERS = ("nDCG@5", "compliance", "follow_up", "cited", "routing", "dangling", "citation.format", "platform.web")
 CONVERSATIONS = 60  #: of one simulated comparison
-ROUNDS = 5
+ROUNDS = 7
 _COMMAND = [sys.executable, "-m", "turnsignal.agents.cli"]
 
 
