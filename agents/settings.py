@@ -138,6 +138,7 @@ class Settings(NotifySettings):
     retention_feedback: Retention = _retention("7d")
     retention_forget: Retention = _retention("7d")
     retention_exchanges: Retention = _retention("7d")
+    retention_verdicts: Retention = _retention("30d")
     retention_scores: Retention = _retention("30d")
     retention_verdicts: Retention = _retention("30d")
     retention_series: Retention = _retention("7d")
