@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from turnsignal.agents.commands.alarms import alarms
 from turnsignal.agents.commands.compare import compare
 from turnsignal.agents.commands.convert import convert
+from turnsignal.agents.commands.drill import drill
 from turnsignal.agents.commands.export import export
 from turnsignal.agents.commands.judge import judge
 from turnsignal.agents.commands.kafka import kafka
@@ -23,6 +25,7 @@ from turnsignal.agents.commands.measure import measure
 from turnsignal.agents.commands.observe import observe
 from turnsignal.agents.commands.options import (
     FEEDBACK,
+    FILE,
     FILES,
     FORMAT,
     JSON,
@@ -31,6 +34,7 @@ from turnsignal.agents.commands.options import (
     SPEED,
     STRICT,
     SUITE,
+    VERDICTS,
     how_to_read,
     open_console,
     print_json,
@@ -39,13 +43,14 @@ from turnsignal.agents.commands.options import (
     shown_progress,
 )
 from turnsignal.agents.commands.produce import produce
+from turnsignal.agents.commands.recorded import or_from_topic
 from turnsignal.agents.commands.regressions import regressions
 from turnsignal.agents.commands.report import report
 from turnsignal.agents.commands.review import review
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
-from turnsignal.agents.commands.working import apps_of, make_app
+from turnsignal.agents.commands.working import all_apps, make_app
 from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_RESTART
 from turnsignal.agents.process.streams import make_printable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
@@ -124,7 +129,7 @@ def worker(app: str, *, supervisor: bool) -> None:
         from turnsignal.agents.worker.supervisor import Supervisor, worker_command
 
         log_to_stderr()
-        apps = apps_of(settings) if app == "all" else [app]
+        apps = all_apps(settings) if app == "all" else [app]
         sys.exit(Supervisor({app: worker_command(app) for app in apps}, settings.stall_timeout).run())
     if app == "all":
         raise click.UsageError(
@@ -153,6 +158,7 @@ def worker(app: str, *, supervisor: bool) -> None:
 @click.option("--mock", is_flag=True, help="Use the mock broker even where a real one could be had.")
 @click.option("--directory", type=click.Path(path_type=Path, file_okay=False), help="Where the rows go.  [out/demo-…]")
 @click.option("--observe", "observed", is_flag=True, help="Start Prometheus and what else `observe` does beside it.")
+@click.option("--judge", "model", default="", help="Have a judge look on: scripted, or MODEL or ENDPOINT:MODEL.")
 @FORMAT
 @MAPPING
 @STRICT
@@ -165,6 +171,7 @@ def demo(
     mock: bool,
     directory: Path | None,
     observed: bool,
+    model: str,
     format_name: str | None,
     mapping: Path | None,
     strict: bool,
@@ -178,7 +185,7 @@ def demo(
 
     how = how_to_read(format_name, mapping, strict=strict)
     with Imported(files, how, say=click.echo) as imported:
-        given = (tuple(imported.sources), speed, mock, directory, how.as_json(), observed)
+        given = (tuple(imported.sources), speed, mock, directory, how.as_json(), observed, model)
         sys.exit(run_demo(Options(None if forever else seconds, *given), os.environ, open_console()))
 
 
@@ -203,18 +210,22 @@ def demo(
     help="Whose turns the figures are of; all have rows.",
 )
 @click.option("--alerts", is_flag=True, help="Say when would have been called that answers changed, and why.")
+@click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
 @FEEDBACK
+@VERDICTS
 @JSON
 @FORMAT
 @MAPPING
 @STRICT
 @MAX_REJECTED
+@or_from_topic("files", Path("out/replay"))
 def replay(
     files: tuple[Path, ...],
     *,
     sample: bool,
     feedback: tuple[Path, ...],
+    verdicts: tuple[Path, ...],
     out: Path | None,
     suite_file: Path | None,
     redaction: Path | None,
@@ -222,6 +233,7 @@ def replay(
     as_is: bool,
     counted: str,
     alerts: bool,
+    decisions: Path | None,
     resume: bool,
     as_json: bool,
     format_name: str | None,
@@ -243,6 +255,7 @@ def replay(
     from functools import partial
 
     from turnsignal.agents.commands.rejected import end_by_rejected
+    from turnsignal.agents.files.back_testing import read_decisions
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
     from turnsignal.agents.files.replaying import replay_files
@@ -256,6 +269,9 @@ def replay(
         raise click.UsageError("--sample and --resume exclude each other: the sample takes a second")
     if sample == bool(files):
         raise click.UsageError("expected files of turns, or --sample; got both" if sample else _NO_FILES)
+    if decisions is not None and not alerts:
+        raise click.UsageError("--decisions are heard by --alerts: give both")
+    decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = _suite_in_force(suite_file, redaction)
     if sample:
@@ -263,16 +279,11 @@ def replay(
     reading_of = how_to_read(format_name, mapping, strict=strict)
     with (
         Imported(files, reading_of, say=partial(click.echo, err=as_json)) as imported,
-        shown_progress("replaying", Recording(imported.sources, feedback=feedback).size) as (_, reading, _sending),
+        shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
-        how |= {
-            "feedback": (*feedback, *imported.feedback),
-            "refused": imported.refused,
-            "progress": reading,
-            "alerts": alerts,
-            "resume": resume,
-        }
+        how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
+        how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     for line in describe_files(imported.reports, summary.get("assumed", {})):
@@ -360,8 +371,7 @@ def simulate(
 ) -> None:
     """Write simulated conversations, with documents, citations and follow-ups of every kind.
 
-    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, duplicates,
-    conflicts, malformed, hot, gaps, ….
+    The knobs are those of stream.simulation.Traffic: rate, versions, assistants, documents, disorder, late, hot, ….
     """
     from turnsignal.agents.files.simulating import make_traffic, write_simulation
 
@@ -371,8 +381,8 @@ def simulate(
 
 
 for command in (
-    *(compare, convert, export, judge, produce, topics, forget),
-    *(measure, observe, suite, schema, kafka, review, regressions, report),
+    *(alarms, compare, convert, export, judge, produce, topics, forget),
+    *(drill, measure, observe, suite, schema, kafka, review, regressions, report),
 ):
     turnsignal.add_command(command)
 

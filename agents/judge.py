@@ -29,7 +29,7 @@ from turnsignal.agents.worker.partition_task import AppSpec, HeldRecords
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.docket import partition_budget
-from turnsignal.stream.judging.judges import NANO, Judge
+from turnsignal.stream.judging.judges import NANO, Judge, warn_of_families
 from turnsignal.stream.judging.reasons import ReasonWatch
 from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedBatch
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
@@ -155,6 +155,8 @@ def make_judge_app(settings: Settings, suite: Suite) -> PartitionApp:
     """
     keep_private()  # the environment holds the keys of endpoints
     judges = _judges(suite)
+    for warning in warn_of_families(suite.judges, suite.judging.judged):
+        logger.warning(warning)
     providers = make_providers(judges, suite.judging, os.environ)
     metrics = WorkerMetrics(
         app=NAME,

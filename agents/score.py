@@ -1,4 +1,4 @@
-"""The score app, owner of conversations: turns and feedback in; rows, summaries, exchanges, series, dead letters out.
+"""The score app, owner of conversations: turns, feedback and verdicts in; rows, summaries, exchanges and series out.
 
 It only wires: `stream.pipeline.processor.PartitionProcessor` decides everything about conversations,
 `agents.worker.tasks` everything about partitions.
@@ -24,20 +24,23 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec
 from turnsignal.agents.worker.stored_turns import StoredTurns
 from turnsignal.agents.worker.tasks import TaskManager
+from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, scorer_names
-from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS
+from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.suite import Suite
 
 NAME = "score"
 INPUTS = ("turns", "forget", "feedback")
+VERDICTS = "verdicts"  #: an input besides where the suite has judges: others need neither the topic nor its time
 
 
 def make_spec(settings: Settings, suite: Suite) -> AppSpec:
     """Say what the score app reads, keeps and writes."""
     names = topic_names(settings.prefix)
-    turns, forget, feedback = (names[name] for name in INPUTS)
+    turns, forget, feedback, verdicts = (names[name] for name in (*INPUTS, VERDICTS))
+    outputs = {name: topic for name, topic in names.items() if name != VERDICTS}
     skip_applied, full_letters = settings.delivery != "exactly_once", settings.dead_letters == "full"
 
     def make(partition: int, store: MutableMapping[bytes, bytes]) -> PartitionProcessor:
@@ -47,6 +50,7 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
             turns,
             partition,
             feedback_topic=feedback,
+            verdicts_topic=verdicts,
             forget_topic=forget,
             skip_applied=skip_applied,
             full_letters=full_letters,
@@ -54,14 +58,14 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
         )
 
     def work(partition_processor: PartitionProcessor, records: Mapping[str, list[Any]], now: float) -> BatchResult:
-        came, erased, heard = (records.get(topic, ()) for topic in (turns, forget, feedback))
-        return partition_processor.process(came, now, erased, feedback=heard, clock=time.monotonic)
+        came, erased, heard, judged = (records.get(topic, ()) for topic in (turns, forget, feedback, verdicts))
+        return partition_processor.process(came, now, erased, feedback=heard, verdicts=judged, clock=time.monotonic)
 
     return AppSpec(
         NAME,
-        (turns, forget, feedback),
+        (turns, forget, feedback, verdicts) if suite.judges else (turns, forget, feedback),
         names["conversations_changelog"],
-        names,
+        outputs,
         make,
         work,
         PartitionProcessor.set_aside,
@@ -80,9 +84,10 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         revision=settings.revision,
         secret=settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else "",
         scorers=[*(name for name in scorer_names(suite) if name not in TRUTH_SCORERS), VOTE],
-        seldom=TRUTH_SCORERS,
+        seldom=OF_TRUTH,
+        judged=judged_scorers(suite.judges),
         checks=[check.name for _, check in suite.parsed_checks],
-        topics=[topic_names(settings.prefix)[name] for name in INPUTS],
+        topics=make_spec(settings, suite).inputs,
     )
     for scorer in describe_scorers(suite):
         metrics.set("scorer_info", 1, scorer.name, scorer.quality, scorer.better)

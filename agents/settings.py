@@ -30,7 +30,7 @@ from turnsignal.agents.environment import (
     read_environment,
     read_hosts,
 )
-from turnsignal.agents.judge_settings import JudgeSettings
+from turnsignal.agents.notify_settings import NotifySettings
 from turnsignal.stream.errors import ConfigError
 
 
@@ -58,7 +58,7 @@ def _retention(default: str) -> Any:
     return Field(default=default, description="a duration such as 12h, 30d or forever", validate_default=True)
 
 
-class Settings(JudgeSettings):
+class Settings(NotifySettings):
     """Everything about where and how; each field is the variable TURNSIGNAL_ and its name in capitals.
 
     Durations are seconds. A field's description is what its error message says was expected.
@@ -139,6 +139,7 @@ class Settings(JudgeSettings):
     retention_forget: Retention = _retention("7d")
     retention_exchanges: Retention = _retention("7d")
     retention_scores: Retention = _retention("30d")
+    retention_verdicts: Retention = _retention("30d")
     retention_series: Retention = _retention("7d")
     retention_decisions: Retention = _retention("90d")
     retention_regressions: Retention = _retention("90d")

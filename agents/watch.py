@@ -3,6 +3,7 @@
 Exactly once, like the score app.
 """
 
+import time
 from collections.abc import Mapping, MutableMapping
 from importlib.metadata import version
 from typing import Any
@@ -18,6 +19,7 @@ from turnsignal.agents.worker.apps import build_app
 from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec, Processor
 from turnsignal.agents.worker.tasks import TaskManager
+from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor
@@ -40,7 +42,7 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
         )
 
     def work(processor: SeriesProcessor, records: Mapping[str, list[Any]], _now: float) -> BatchResult:
-        return processor.process(records.get(source, ()), records.get(decisions, ()))
+        return processor.process(records.get(source, ()), records.get(decisions, ()), clock=time.monotonic)
 
     return AppSpec(
         NAME,
@@ -63,7 +65,10 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         app=NAME,
         version=version("turnsignal"),
         revision=settings.revision,
-        scorers=[scorer.name for scorer in describe_scorers(suite) if scorer.name not in TRUTH_SCORERS],
+        scorers=[
+            *(scorer.name for scorer in describe_scorers(suite) if scorer.name not in TRUTH_SCORERS),
+            *judged_scorers(suite.judges),
+        ],
         seldom=TRUTH_SCORERS,
         topics=[topic_names(settings.prefix)[name] for name in ("series", "decisions")],
         max_series=MAX_GAUGES,

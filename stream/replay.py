@@ -6,8 +6,7 @@ the same rows.
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, Protocol
 from zlib import crc32
@@ -17,20 +16,19 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from turnsignal.stream.conversations.clock import StreamClock
-from turnsignal.stream.diagnosis import DIAGNOSES, Level
 from turnsignal.stream.pipeline.agenda import Agenda
-from turnsignal.stream.pipeline.metric_deltas import Detail, MetricDeltas, SeriesName
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
-from turnsignal.stream.records.environments import name_environment
 from turnsignal.stream.records.turns import Role
-from turnsignal.stream.records.wire import CONVERSATIONS, OutputRecord, Record
-from turnsignal.stream.reports.aggregates import Aggregates
-from turnsignal.stream.statistics.intervals import Clusters, clustered_mean
+from turnsignal.stream.records.wire import OutputRecord, Record
+from turnsignal.stream.reports.run import Run
 from turnsignal.stream.suite import Suite
+
+__all__ = ["FEEDBACK_TOPIC", "SHARDS", "TOPIC", "Indexer", "Line", "Mend", "PackedReplay", "Recorded", "Replay", "Run"]
 
 SHARDS = 32  #: conversations are dealt out to so many; also the most processes that can share a replay
 TOPIC = "replay"  #: stands in score rows where a live row names its topic; the offset beside it is the line's number
 FEEDBACK_TOPIC = "replay-feedback"  #: the same for feedback, whose lines are numbered on behind the turns
+VERDICTS_TOPIC = "replay-verdicts"  #: the same for verdicts, behind the feedback
 
 _BATCH = 512  #: lines that a shard works through at once
 _BATCH_BYTES = 4_000_000
@@ -80,8 +78,8 @@ class Indexer:
     now: the present, seconds since 1970; keep: tells of a shard whether its lines are wanted; end: the largest event
     time of all lines so far, wanted or not, and not beyond the present; lines: how many there were; feedback_from:
     number of the first line of feedback, None as long as there is none: it comes from files of its own, after all
-    turns; mend: asked for each line of turns that deviates, None: such lines stay as they are. A line whose time cannot
-    be read stays beside the line before it in its shard.
+    turns; verdicts_from: the same of verdicts, after all feedback; mend: asked for each line of turns that deviates,
+    None: such lines stay as they are. A line whose time cannot be read stays beside the line before it in its shard.
     """
 
     def __init__(self, now: float, keep: Callable[[int], bool] = lambda _: True, mend: Mend | None = None) -> None:
@@ -91,17 +89,32 @@ class Indexer:
         self.lines = 0
         self.end = -math.inf
         self.feedback_from: int | None = None
+        self.verdicts_from: int | None = None
         self._mend = mend
 
     def is_feedback(self, line: Record) -> bool:
         """Say whether a line is of a file of feedback."""
-        return self.feedback_from is not None and line.offset >= self.feedback_from
+        return self.feedback_from is not None and line.offset >= self.feedback_from and not self.is_verdict(line)
+
+    def is_verdict(self, line: Record) -> bool:
+        """Say whether a line is of a file of verdicts."""
+        return self.verdicts_from is not None and line.offset >= self.verdicts_from
+
+    def split(self, lines: list[Line]) -> tuple[list[Line], list[Line], list[Line]]:
+        """Return lines of turns, of feedback and of verdicts apart, each in their order."""
+        if self.feedback_from is None and self.verdicts_from is None:
+            return lines, [], []
+        feedback = [line for line in lines if self.is_feedback(line)]
+        verdicts = [line for line in lines if self.is_verdict(line)]
+        return [line for line in lines if not (self.is_feedback(line) or self.is_verdict(line))], feedback, verdicts
 
     def index(self, lines: Iterable[bytes]) -> Iterator[Recorded]:
         """Give the wanted lines, in their order; empty ones are counted and left out."""
         last, kept, latest, present = self._last, self._kept, self._latest, self._latest / 1000
         mend = self._mend if self.feedback_from is None else None
         read_head = _read_head if mend is None else _read_turn_head
+        if self.verdicts_from is not None:
+            read_head = _read_verdict_head
         offset = self.lines - 1
         for offset, line in enumerate(lines, self.lines):
             if not line:
@@ -110,7 +123,7 @@ class Indexer:
                 head = read_head(line)
                 key = head.conversation_id.encode() or _NOBODY
                 stamp: datetime | None = head.timestamp
-            except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            except (msgspec.MsgspecError, ValueError, OverflowError, OSError, RecursionError):
                 if mend is not None:
                     line = mend(line, offset) or line
                 key, stamp = _slow_head(line)
@@ -145,6 +158,18 @@ class _TurnHead(_LineHead, gc=False):
     retrieved: list[_DocumentHead] = []
 
 
+class _VerdictHead(msgspec.Struct, gc=False):
+    """The same of a verdict, which has the time of its exchange."""
+
+    conversation_id: str
+    time: float
+
+    @property
+    def timestamp(self) -> datetime:
+        return datetime.fromtimestamp(self.time, UTC)
+
+
+_read_verdict_head: Any = msgspec.json.Decoder(_VerdictHead).decode
 _read_head: Callable[[bytes], _LineHead] = msgspec.json.Decoder(_LineHead).decode
 _read_turn_head: Callable[[bytes], _LineHead] = msgspec.json.Decoder(_TurnHead).decode
 
@@ -171,17 +196,17 @@ def _seconds(stamp: datetime) -> float:
 class PackedReplay(NamedTuple):
     """A replay at rest between two batches, which can be pickled: see `Replay.pack`."""
 
-    runs: "dict[int, Run]"
+    runs: dict[int, Run]
     shards: dict[int, tuple[MutableMapping[bytes, bytes], StreamClock, Agenda]]
     waiting: list[list[Recorded]]
     sizes: list[int]
 
 
 class Replay:
-    """Feed recorded turns, and feedback among them, to their shards.
+    """Feed recorded turns, with feedback and verdicts among them, to their shards.
 
     runs: shard → what came of it so far; environment: which one moves the figures, None is production; indexer: tells
-    which lines are feedback, None where none are.
+    which lines are feedback or verdicts, None where none are.
     """
 
     def __init__(self, suite: Suite, environment: str | None = None, indexer: Indexer | None = None) -> None:
@@ -243,18 +268,16 @@ class Replay:
             run = self.runs[number] = Run(self._suite, self._environment)
             processor = self._shards[number] = self._new_shard(run)
         records, self._waiting[number], self._sizes[number] = self._waiting[number], [], 0
-        feedback: list[Line] = []
-        if self._indexer is not None and self._indexer.feedback_from is not None:
-            feedback = [line for line in records if self._indexer.is_feedback(line)]
-            records = [line for line in records if not self._indexer.is_feedback(line)]
+        turns, feedback, verdicts = (records, [], []) if self._indexer is None else self._indexer.split(records)
         # No wall clock: only event times carry a replay on.
-        return self._accept(number, processor.process(records, 0.0, feedback=feedback))
+        return self._accept(number, processor.process(turns, 0.0, feedback=feedback, verdicts=verdicts))
 
-    def _new_shard(self, run: "Run") -> PartitionProcessor:
+    def _new_shard(self, run: Run) -> PartitionProcessor:
         return PartitionProcessor(
             self._suite,
             topic=TOPIC,
             feedback_topic=FEEDBACK_TOPIC,
+            verdicts_topic=VERDICTS_TOPIC,
             observer=run.aggregates,
             environment=self._environment,
         )
@@ -263,149 +286,3 @@ class Replay:
         self._shards[number].accept(batch)
         self.runs[number].add(batch)
         return batch.outputs
-
-
-class Run:
-    """What came of a replay, or of one of its shards.
-
-    conversations: how many began; closes: how often one closed; turns: by role; means: (assistant, version, scorer) →
-    [n, sum] of the values (0–1) as they were first scored; quality, unscored: the same with a fourth word, good, bad
-    or unscored, and the reason; feedback: (kind, what became of it); outcomes, diagnosis: (assistant, version, word),
-    an outcome of `cut` where the recording ends before a conversation does; pairing: what became of turns;
-    dead_letters: by reason; redactions: by kind; aggregates: what is summed up beyond counters. All but the last three
-    is of one environment; elsewhere: turns of the others.
-    """
-
-    def __init__(self, suite: Suite, environment: str | None = None) -> None:
-        self.environment = name_environment(environment)
-        self.elsewhere: Counter[str] = Counter()
-        self.conversations = 0
-        self.closes = 0
-        self.turns: Counter[str] = Counter()
-        self.means: dict[SeriesName, list[float]] = {}
-        self.quality: Counter[Detail] = Counter()
-        self.unscored: Counter[Detail] = Counter()
-        self.outcomes: Counter[SeriesName] = Counter()
-        self.diagnosis: Counter[SeriesName] = Counter()
-        self.pairing: Counter[str] = Counter()
-        self.feedback: Counter[tuple[str, str]] = Counter()
-        self.dead_letters: Counter[str] = Counter()
-        self.redactions: Counter[str] = Counter()
-        self.aggregates = Aggregates(suite, environment)
-        self._of_it = f'"environment":"{self.environment}"'.encode()
-
-    def add(self, batch: BatchResult) -> None:
-        """Count a batch."""
-        for topic, _, value, _ in batch.outputs:
-            if topic == CONVERSATIONS and value is not None and self._of_it in value:
-                self.closes += 1
-                self.conversations += b'"closes":1,' in value
-        self._count(batch.deltas)
-        self.aggregates.add(batch)
-
-    def _count(self, deltas: MetricDeltas) -> None:
-        for (_, _, role), n in deltas.turns.items():
-            self.turns[role] += n
-        for (environment, _), n in deltas.other_turns.items():
-            self.elsewhere[environment] += n
-        for series, values in deltas.scores.items():
-            mean = self.means.setdefault(series, [0, 0.0])
-            mean[0] += len(values)
-            mean[1] += sum(values)
-        self.quality.update(deltas.quality)
-        self.unscored.update(deltas.unscored)
-        self.outcomes.update(deltas.outcomes)
-        self.diagnosis.update(deltas.diagnosis)
-        self.pairing.update(deltas.pairing)
-        self.feedback.update(deltas.feedback)
-        self.redactions.update(deltas.redactions)
-        for (_, result), n in deltas.records.items():
-            if result == "duplicate":
-                self.pairing["duplicate"] += n
-        for (_, reason), n in deltas.dead_letters.items():
-            self.dead_letters[str(reason)] += n
-
-    def merge(self, other: "Run") -> None:
-        """Add another shard's run; sums of floats depend on the order, so merge in the order of the shards."""
-        self.conversations += other.conversations
-        self.closes += other.closes
-        for series, (n, total) in other.means.items():
-            mean = self.means.setdefault(series, [0, 0.0])
-            mean[0] += n
-            mean[1] += total
-        for name in _MERGED:
-            getattr(self, name).update(getattr(other, name))
-        self.elsewhere.update(other.elsewhere)
-        self.aggregates.merge(other.aggregates)
-
-    def summary(self, suite: Suite) -> dict[str, Any]:
-        """Return the summary for `summary.json`: the same for the same input and suite, wherever it ran."""
-        sections = self.aggregates.summary(suite)
-        return {
-            "suite": {
-                "name": suite.name,
-                "fingerprint": suite.fingerprint,
-                **suite.aggregates.model_dump(include={"primary", "least_change", "minimum_n"}),
-            },
-            "environment": self.environment,
-            "other_environments": _counts(self.elsewhere),
-            "turns": _counts(self.turns),
-            "conversations": {"begun": self.conversations, "closed": self.closes},
-            "pairing": _counts(self.pairing),
-            "feedback": [{"kind": kind, "result": word, "n": n} for (kind, word), n in sorted(self.feedback.items())],
-            "scores": [self._scores(series) for series in sorted({*self.means, *self._unscored_series()}, key=_order)],
-            "outcomes": _table(self.outcomes, "outcome"),
-            "diagnosis": [row | {"meaning": _meaning(row["diagnosis"])} for row in _table(self.diagnosis, "diagnosis")],
-            "dead_letters": _counts(self.dead_letters),
-            **({} if suite.redaction is None else {"redactions": _counts(self.redactions)}),
-            **sections,
-        }
-
-    def _unscored_series(self) -> set[SeriesName]:
-        return {(assistant, version, scorer) for assistant, version, scorer, _ in self.unscored}
-
-    def _scores(self, series: SeriesName) -> dict[str, Any]:
-        assistant, version, scorer = series
-        n, total = self.means.get(series, (0, 0.0))
-        row: dict[str, Any] = {"assistant": assistant, "version": version, "scorer": scorer, "n": n}
-        row["mean"] = round(total / n, 6) if n else None
-        row |= _spread(self.aggregates.quality.over_all((assistant, version), scorer))
-        for verdict in ("good", "bad"):
-            if count := self.quality.get((*series, verdict)):
-                row[verdict] = count
-        reasons = {str(reason): by for (*key, reason), by in self.unscored.items() if tuple(key) == series}
-        return row | ({"unscored": _counts(reasons)} if reasons else {})
-
-
-def _spread(sums: Clusters | None) -> dict[str, Any]:
-    """Return the 95 % interval of a mean over turns, and the mean of the conversations' own means beside it."""
-    if sums is None:
-        return {"mean_of_conversations": None}
-    interval = clustered_mean(sums).as_json()
-    own = {"n": round(sums.n), "mean": round(sums.means / sums.n, 6)}
-    return {"low": interval["low"], "high": interval["high"], "mean_of_conversations": own}
-
-
-_MERGED = (
-    *("turns", "quality", "unscored", "outcomes", "diagnosis", "pairing", "feedback", "dead_letters", "redactions"),
-)
-
-
-def _counts(counts: Mapping[str, int]) -> dict[str, int]:
-    return {str(word): counts[word] for word in sorted(counts)}  # plain strings: orjson takes no enums as keys
-
-
-def _table(counts: Counter[SeriesName], word: str) -> list[dict[str, Any]]:
-    return [
-        {"assistant": series[0], "version": series[1], word: series[2], "n": counts[series]}
-        for series in sorted(counts, key=_order)
-    ]
-
-
-def _order(series: SeriesName) -> tuple[str, str, str]:
-    return series[0], series[1] or "", series[2]
-
-
-def _meaning(row: str) -> str:
-    first, second, third = (Level(word) for word in row.split("/"))
-    return DIAGNOSES[first, second, third].sentence

@@ -19,7 +19,7 @@ from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import Check
 from turnsignal.stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
 from turnsignal.stream.citations.reader import DEFAULT_STYLES, citation_reader
-from turnsignal.stream.conversations import heard
+from turnsignal.stream.conversations import heard, judged
 from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.detection.alerting import AlertPart
@@ -30,7 +30,7 @@ from turnsignal.stream.follow_ups import rules as follow_ups
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.judging.exchanges import ExchangePart
-from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names
+from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names, judged_scorers
 from turnsignal.stream.measures import Measure, parse_measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
@@ -255,7 +255,7 @@ class Suite(_SuitePart):
         if self.aggregates.primary not in (known := [*PRIMARIES, *own]):
             msg = f"expected aggregates.primary to be one of {', '.join(known)}; got {self.aggregates.primary!r}"
             raise ValueError(msg)
-        self.alerts.check(own)
+        self.alerts.check([*own, *judged_scorers(self.judges)])
         return self
 
     @model_validator(mode="after")
@@ -274,7 +274,8 @@ class Suite(_SuitePart):
         turn = 4 * (part.kept_characters + 2 * MAX_ID + 4 * MAX_SHORT) + 200
         windows = sum(window.keep / window.size + 2 for window in self.windows) + 2
         means = 2 * 9 * (len(self.parsed_measures) + len(self.parsed_checks) + 7)
-        return (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means) + heard.MAX_BYTES
+        beside = heard.MAX_BYTES + (judged.MAX_BYTES if self.judges else 0)
+        return (part.kept_turns + 1) * turn + 9 * part.recent_turns + int(windows * means) + beside
 
     @cached_property
     def parsed_measures(self) -> tuple[Measure, ...]:

@@ -1,4 +1,4 @@
-"""`turnsignal compare …`: the same turns under two suites, or two replays of them."""
+"""`turnsignal compare …`: the same turns under two suites, two replays of them, or two systems asked the same."""
 
 import sys
 from collections.abc import Mapping
@@ -18,11 +18,11 @@ from turnsignal.agents.commands.options import (
     print_json,
     shown_progress,
 )
+from turnsignal.agents.commands.recorded import or_from_topic
 
 if TYPE_CHECKING:
     from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.files.result import ReplayResult
-    from turnsignal.stream.reports.paired import PairedScores
 
 ALL = "all"
 _SIDES = 2
@@ -31,8 +31,13 @@ _SIDES = 2
 @click.command(
     epilog="Example: turnsignal compare turns.jsonl.gz --suite now.toml --suite next.toml --fail-if-worse follow_up"
 )
-@click.argument("paths", type=click.Path(path_type=Path, exists=True, readable=True), nargs=-1, required=True)
+@click.argument("paths", type=click.Path(path_type=Path, exists=True, readable=True), nargs=-1)
 @click.option("--suite", "suites", type=SUITE, multiple=True, help="Two suites for files of turns; give it twice.")
+@click.option(
+    "--systems",
+    is_flag=True,
+    help="PATHS are of two systems that were asked the same questions; conversations are paired by case.",
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
@@ -44,15 +49,17 @@ _SIDES = 2
 @click.option(
     "--fail-if-worse", metavar="SCORES", help="End with 3 when one of these (all: any) is worse; for a build."
 )
-@click.option("--plan", type=float, metavar="CHANGE", help="Say how many conversations it takes to show such a change.")
+@click.option("--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to show such a change.")
 @JSON
 @FORMAT
 @MAPPING
 @STRICT
+@or_from_topic("paths", Path("out/compare"))
 def compare(
     paths: tuple[Path, ...],
     *,
     suites: tuple[Path, ...],
+    systems: bool,
     out: Path,
     primary: str | None,
     fail_if_worse: str | None,
@@ -66,30 +73,41 @@ def compare(
 
     PATHS are two directories that `replay --out` wrote, or files of turns (or any chat log) with two suites. Every
     exchange is compared with itself, so small differences show; a conversation is what counts as one. Where nothing
-    differs, at most 5 % of comparisons name a change. Ends with 3 when --fail-if-worse finds something worse, 1 when
-    the replays are not of the same turns.
+    differs, at most 5 % of comparisons name a change. With --systems, PATHS are two replays, or two files of turns and
+    at most one suite, of systems that were asked the same questions: a case is known by the case_id that `truth` or
+    `metadata` names, else by the question that opens it. Ends with 3 when --fail-if-worse finds something worse, 1
+    when the replays are not of the same turns.
     """
-    from turnsignal.agents.files.comparing import compare_results
+    from turnsignal.agents.files.comparing import compare_results, compare_systems
     from turnsignal.agents.process.exits import EXIT_WORSE
     from turnsignal.agents.report.comparison import format_comparison
     from turnsignal.agents.report.tables import print_lines
+    from turnsignal.stream.reports.paired import plan as plan_traffic
 
     if plan is not None and not 0 < plan < 1:
         raise click.UsageError("--plan: expected a change between 0 and 1 such as 0.02")
-    before, after, names = _sides(paths, suites, out, how_to_read(format_name, mapping, strict=strict))
+    how = how_to_read(format_name, mapping, strict=strict)
+    before, after, names = _systems(paths, suites, out, how) if systems else _sides(paths, suites, out, how)
     size = sum((result.directory / "scores.jsonl").stat().st_size for result in (before, after))
     with shown_progress("comparing", size) as (_, reading, _sending):
-        scores = compare_results(before, after, reading)
+        if systems:
+            scores, pairs = compare_systems(before, after, reading, lambda line: click.echo(line, err=True))
+        else:
+            scores, pairs = compare_results(before, after, reading), None
     promised = after.summary["suite"]
     comparison = scores.as_json(primary or promised["primary"], promised["least_change"], promised["minimum_n"])
     wanted = _wanted(fail_if_worse, comparison["figures"])
-    comparison["planned"] = {} if plan is None else _plan(scores, plan)
+    if pairs is not None:
+        comparison["pairs"] = {"by_id": pairs.by_id, "by_question": pairs.by_question, "alone": list(pairs.alone)}
+    planned = {} if plan is None else plan_traffic(scores, plan)
+    comparison["planned"] = {name: needed._asdict() for name, needed in planned.items()}
     if as_json:
         print_json({"before": names[0], "after": names[1], **comparison})
     else:
         print_lines(open_console(), format_comparison(comparison, names))
-        for name, n in comparison["planned"].items():
-            click.echo(f"To show a change of {plan:g} in {name}: {n:,} conversations.")
+        for name, needed in planned.items():
+            days = "" if needed.days is None else f", {needed.days:,.1f} days of this traffic"
+            click.echo(f"To show a change of {plan:g} in {name}: {needed.conversations:,} conversations{days}.")
     if worse := [name for name in wanted if comparison["figures"][name]["verdict"] == "worse"]:
         click.echo(f"Worse: {', '.join(worse)}.", err=True)
         sys.exit(EXIT_WORSE)
@@ -119,7 +137,28 @@ def _sides(
     return results[0], results[1], (names[0], names[1])
 
 
-def _replay(paths: tuple[Path, ...], suite: Path, out: Path, how: "HowToRead") -> "ReplayResult":
+def _systems(
+    paths: tuple[Path, ...], suites: tuple[Path, ...], out: Path, how: "HowToRead"
+) -> tuple["ReplayResult", "ReplayResult", tuple[str, str]]:
+    """Return the replays of two systems and what to call them; files are replayed under the same suite."""
+    from turnsignal.agents.files.result import read_result
+
+    directories = {path.is_dir() for path in paths}
+    if len(paths) != _SIDES or len(directories) > 1 or len(suites) > (0 if True in directories else 1):
+        got = f"{len(paths)} paths and {len(suites)} --suite"
+        msg = f"--systems: expected two directories of replays, or two files with one --suite at most; got {got}"
+        raise click.UsageError(msg)
+    if True in directories:
+        results = [read_result(path) for path in paths]
+    else:
+        suite = suites[0] if suites else None
+        parts = zip(paths, ("before", "after"), strict=True)
+        results = [_replay((path,), suite, out / part, how) for path, part in parts]
+    names = (str(paths[0]), str(paths[1])) if True in directories else (paths[0].name, paths[1].name)
+    return results[0], results[1], names
+
+
+def _replay(paths: tuple[Path, ...], suite: Path | None, out: Path, how: "HowToRead") -> "ReplayResult":
     import os
     import time
 
@@ -129,12 +168,19 @@ def _replay(paths: tuple[Path, ...], suite: Path, out: Path, how: "HowToRead") -
     from turnsignal.agents.files.replaying import replay_files
     from turnsignal.agents.files.result import read_result
 
+    what = f"replaying {paths[0].name}" if suite is None else f"replaying under {suite.name}"
     chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)
     with (
         Imported(paths, how, say=lambda line: click.echo(line, err=True)) as imported,
-        shown_progress(f"replaying under {suite.name}", Recording(imported.sources).size) as (_, reading, _sending),
+        shown_progress(what, Recording(imported.sources).size) as (_, reading, _sending),
     ):
-        replay_files(imported.sources, out, chosen, time.time(), refused=imported.refused, progress=reading)
+        replay_files(
+            imported.sources,
+            *(out, chosen, time.time()),
+            refused=imported.refused,
+            read_as=how.as_json(),
+            progress=reading,
+        )
     return read_result(out)
 
 
@@ -152,13 +198,3 @@ def _wanted(text: str | None, figures: Mapping[str, Any]) -> list[str]:
         msg = f"--fail-if-worse: expected scores that both replays have ({known}), or all; got {got}"
         raise click.UsageError(msg)
     return names
-
-
-def _plan(scores: "PairedScores", change: float) -> dict[str, int]:
-    from turnsignal.stream.reports.paired import conversations_needed
-
-    return {
-        name: conversations_needed(delta, change)
-        for name, delta in scores.differences().items()
-        if delta.high > delta.low
-    }

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 from rich.markup import escape
 
+from turnsignal.agents.commands.judged import explain_verdict, explain_waiting
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
@@ -43,12 +44,14 @@ _ON_ITS_PAGE = ("kept", "other_rows", "not_kept")
 class StoredConversation:
     """What there is of a conversation.
 
-    kept: what a worker keeps of it; notes: what could not be looked at, in words.
+    queued: its exchanges in the judges' queue; kept: what a worker keeps of it; notes: what could not be looked at, in
+    words.
     """
 
     conversation_id: str
     turns: list[Mapping[str, Any]] = field(default_factory=list)
     rows: list[Mapping[str, Any]] = field(default_factory=list)
+    queued: list[Mapping[str, Any]] = field(default_factory=list)
     summary: Mapping[str, Any] | None = None
     kept: Mapping[str, Any] | None = None
     notes: list[str] = field(default_factory=list)
@@ -177,6 +180,10 @@ def from_kafka(settings: Settings, conversation_id: str) -> StoredConversation:
         turn for turn in _read_topic(settings, names["turns"], key, stored) if isinstance(turn.get("text"), str)
     ]
     stored.rows = list(_read_topic(settings, names["scores"], key, stored))
+    stored.queued = [
+        {name: exchange.get(name) for name in ("turn_id", "stage", "row")}
+        for exchange in _read_topic(settings, names["exchanges"], key, stored)
+    ]
     for row in _read_topic(settings, names["conversations"], key, stored):
         stored.summary = row
     stored.kept = _ask_worker(settings, conversation_id, stored)
@@ -237,6 +244,8 @@ def explain(stored: StoredConversation) -> Iterator[str]:
     for turn_id, left in rows.items():
         yield f"\n[cyan]turn {safe(turn_id, 80)}[/cyan]"
         yield from _explain_rows(left, replaced)
+    if waiting := list(explain_waiting(stored.queued, stored.rows)):
+        yield from ("\n[bold]Judges[/bold]", *waiting)
     if stored.summary is not None:
         yield from _explain_summary(stored.summary)
     if stored.kept is not None:
@@ -274,6 +283,8 @@ def _explain_row(row: Mapping[str, Any], replaced: set[Any]) -> Iterator[str]:
         ]
         words_shown = " · ".join(safe(word, 200) for word in words if word)
         yield f"    {safe(score['scorer'], 60):40} {shown:>6}  {words_shown}"
+    if row.get("verdict"):
+        yield from explain_verdict(row)
 
 
 def _explain_summary(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -286,6 +297,8 @@ def _explain_summary(summary: Mapping[str, Any]) -> Iterator[str]:
     if votes := summary.get("votes"):
         met = f"{votes['agree']} agree with the follow-up, {votes['disagree']} do not, {votes['only_vote']} have none"
         yield f"  votes: {votes['up']} up, {votes['down']} down; {met}"
+    if summary.get("awaiting"):
+        yield f"  not judged: {summary['awaiting']} verdicts are awaited"
     for scorer, mean in summary["scores"].items():
         yield f"    {safe(scorer, 60):40} {mean['mean']:6.3f}  of {mean['n']}"
 

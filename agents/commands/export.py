@@ -55,13 +55,9 @@ def export(
 
     if sum((bool(since or until), last is not None, bool(offsets))) > 1:
         raise click.UsageError("times (--from, --to), --last and --offsets exclude each other: give one of them")
-    first = _time(since, "--from") if since else None
-    end = _time(until, "--to", first) if until else None
+    first, end = read_range(since, until)
     if last is not None:
         first = _before(time.time(), last)
-    if first is not None and end is not None and end <= first:
-        msg = f"--to: expected a time after --from; got {until!r} with {since!r}"
-        raise click.UsageError(msg)
     ranges = dict(_range(text) for text in offsets) if offsets else None
     wanted = Wanted(topic, first, end, ranges, whole)
     settings = reach_settings()
@@ -76,13 +72,23 @@ def export(
         click.echo(f"Left out {exported.forgotten:,} records of conversations that were to be forgotten.")
     if exported.tombstones:
         click.echo(f"Left out {exported.tombstones:,} records without a value.")
-    for line in _describe_gone(topic, exported.gone):
+    for line in describe_gone(topic, exported.gone):
         click.echo(line)
     if exported.held_back:
         numbers = ", ".join(map(str, exported.held_back[:10]))
         click.echo(f"A transaction that is open holds back the end of partitions {numbers}: repeat it later for that.")
     if topic == "turns" and exported.lines:
         click.echo(f"Next: turnsignal replay {out}")
+
+
+def read_range(since: str | None, until: str | None) -> tuple[float | None, float | None]:
+    """Read --from and --to as seconds since 1970, None where there is none."""
+    first = _time(since, "--from") if since else None
+    end = _time(until, "--to", first) if until else None
+    if first is not None and end is not None and end <= first:
+        msg = f"--to: expected a time after --from; got {until!r} with {since!r}"
+        raise click.UsageError(msg)
+    return first, end
 
 
 def _time(text: str, name: str, day: float | None = None) -> float:
@@ -118,7 +124,7 @@ def _range(text: str) -> tuple[int, tuple[int, int]]:
     return int(match[1]), (int(match[2]), int(match[3]))
 
 
-def _describe_gone(topic: str, gone: dict[int, float]) -> list[str]:
+def describe_gone(topic: str, gone: dict[int, float]) -> list[str]:
     """Say what retention has taken: from when on the range is there."""
     kept = [at for at in gone.values() if at]
     lines = []

@@ -26,7 +26,7 @@ from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 if TYPE_CHECKING:
     from turnsignal.stream.judging.exchanges import ExchangeRecord
-    from turnsignal.stream.judging.judges import Judge, JudgePart
+    from turnsignal.stream.judging.judges import Judge, JudgePart, JudgingPart
     from turnsignal.stream.records.verdicts import Verdict
     from turnsignal.stream.redaction import Redaction
     from turnsignal.stream.suite import Suite
@@ -44,6 +44,7 @@ _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
 @click.option("--model", help="Who answers, MODEL or ENDPOINT:MODEL.  [that of the suite's judge]")
 @click.option("--limit", type=click.IntRange(1), help="Ask about so many exchanges at most.")
 @click.option("--dry-run", is_flag=True, help="Print prompts and the greatest price, and ask nobody.")
+@click.option("--probe", is_flag=True, help="Ask again in other words, and say how often the answer flips.")
 @click.option("--budget", type=click.FloatRange(0), help="Spend no more than this.  [judging.budget of the suite]")
 @click.option("--recorded", type=FILES, help="Answer with the verdicts of this file instead of asking.")
 @click.option("--out", type=_FILE, help="File of verdicts (.jsonl); what it already holds is not asked for again.")
@@ -60,6 +61,7 @@ def judge(
     model: str | None,
     limit: int | None,
     dry_run: bool,
+    probe: bool,
     budget: float | None,
     recorded: Path | None,
     out: Path | None,
@@ -82,7 +84,8 @@ def judge(
     TURNSIGNAL_JUDGE_OPENAI_KEY (or _KEY_FILE), _ANTHROPIC_KEY, …; TURNSIGNAL_JUDGE_<NAME>_URL
 
     What identifies people is taken out before anything is sent, unless [judging] redact = false. Ends with 1 when
-    nothing could be judged.
+    nothing could be judged. --probe asks five times: as it came, again, with the documents the other way round, with
+    polite padding, and with an order to the judge in the text.
     """
     import time
 
@@ -90,6 +93,10 @@ def judge(
     from turnsignal.agents.files.judging import judge_exchanges, load_judges, read_exchanges, redacted_exchanges
     from turnsignal.agents.files.redacting import suite_in_force
 
+    if probe and (out is not None or recorded is not None or dry_run):
+        raise click.UsageError(
+            "--probe: expected no --out, --recorded or --dry-run beside it, as only figures come of it"
+        )
     suite = suite_in_force(
         suite_file or os.environ.get("TURNSIGNAL_SUITE") or None,
         redaction or os.environ.get("TURNSIGNAL_REDACTION") or None,
@@ -104,6 +111,9 @@ def judge(
     exchanges = redacted_exchanges(exchanges, removing, counts)
     if dry_run:
         _show_plan(judges, exchanges, counts, limit or _SHOWN, as_json=as_json)
+        return
+    if probe:
+        _probe(judges, exchanges, judging, as_json=as_json)
         return
     from turnsignal.agents.providers.recorded import RecordedVerdicts
 
@@ -192,7 +202,8 @@ def _show_plan(
         left_out: dict[str, int] = {}
         for one in previews:
             if not isinstance(one, Previewed):
-                left_out[str(one.unscored)] = left_out.get(str(one.unscored), 0) + 1
+                why = str(one.unscored or one.decided_by)
+                left_out[why] = left_out.get(why, 0) + 1
         known = each.price is not None and each.part.model != _DRY
         plan.append(
             {
@@ -216,6 +227,23 @@ def _show_plan(
     for row in plan:
         _print_plan(row)
     click.echo(_describe_redaction(counts))
+
+
+def _probe(
+    judges: "Sequence[Judge]", exchanges: "Sequence[ExchangeRecord]", judging: "JudgingPart", *, as_json: bool
+) -> None:
+    from turnsignal.agents.files.probing import probe_judges
+    from turnsignal.agents.report.judged import format_probed, summarize_probed
+    from turnsignal.agents.report.tables import print_lines
+
+    probed = [summarize_probed(one) for one in probe_judges(exchanges, judges, judging, os.environ)]
+    if as_json:
+        print_json({"probed": probed})
+    else:
+        print_lines(open_console(), format_probed(probed))
+    if not any(probe["compared"] for one in probed for probe in one["probes"]):
+        click.echo("turnsignal: no answer could be compared with another one", err=True)
+        sys.exit(EXIT_FAILED)
 
 
 def _print_plan(row: dict[str, Any]) -> None:

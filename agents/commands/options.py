@@ -22,6 +22,9 @@ SUITE = click.Path(path_type=Path, dir_okay=False)
 FEEDBACK = click.option(
     "--feedback", type=FILE, multiple=True, help="Feedback (see `turnsignal schema feedback`), by time; repeatable."
 )
+VERDICTS = click.option(
+    "--verdicts", type=FILE, multiple=True, help="Verdicts of `turnsignal judge` or of their topic; repeatable."
+)
 
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 #: Names of `stream.formats.FORMATS`, here so that `--help` need not import them; a test compares.

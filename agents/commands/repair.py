@@ -107,7 +107,13 @@ def _write_checkpoints(
     after = {(old.topic, old.partition): to for old, to in changes}
     producer = Producer({**settings.confluent(), "acks": "all", "log_level": 0})
     refused: list[KafkaError] = []
-    for number in sorted({old.partition for old, _ in changes}):
+    numbers, end = sorted({old.partition for old, _ in changes}), time.monotonic() + timeout
+    # A partition that was added just now may not be known everywhere yet, and what is sent to it would be refused.
+    while numbers and len(producer.list_topics(changelog, timeout).topics[changelog].partitions) <= numbers[-1]:
+        if time.monotonic() > end:
+            break
+        time.sleep(0.1)
+    for number in numbers:
         here = [position for position in standing if position.partition == number]
         positions = {p.topic: after.get((p.topic, number), p.committed) for p in here}
         checkpoint = Checkpoint(

@@ -29,12 +29,23 @@ class _SeveralToRemove(click.Command):
 
 @click.command(
     cls=_SeveralToRemove,
-    epilog="Examples: turnsignal report out/a --turns turns.jsonl.gz --html report.html\n\n"
+    epilog="Example: turnsignal replay turns.jsonl.gz --out out/a && turnsignal report out/a --html report.html, or: "
     "turnsignal report --gt gt.json --pred pred.json --outdir results --remove unknown",
 )
 @click.argument("directory", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)
 @click.option("--turns", type=FILES, multiple=True, help="Turns that were replayed; repeatable.  [those it names]")
 @click.option("--suite", type=SUITE, help="The suite of the replay, for its thresholds.")
+@click.option(
+    "--evaluation-data",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder EvaluationData (labels, predictions, answers by query), instead of a replay.",
+)
+@click.option(
+    "--write-evaluation-data",
+    "written",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the answers that have labels as such a folder.",
+)
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page that needs nothing else.")
 @click.option("--gt", type=FILE, help="Ground truth: the agents that each query belongs to, by id.")
 @click.option("--pred", type=FILE, help="Predictions: the agents that each was sent to, by id.")
@@ -53,6 +64,8 @@ def report(
     directory: Path | None,
     turns: tuple[Path, ...],
     suite: Path | None,
+    evaluation_data: Path | None,
+    written: Path | None,
     html: Path | None,
     gt: Path | None,
     pred: Path | None,
@@ -76,18 +89,47 @@ def report(
     of "Hierarchical Waterfall Evaluation" does, and routing.json: figures that count labels which only predictions
     have, too, errors by kind of query and by combination of agents, words that go with them, and gains.
     """
+    if sum((directory is not None, evaluation_data is not None, gt is not None or pred is not None)) > 1:
+        raise click.UsageError("expected one of a directory of a replay, --evaluation-data, or --gt and --pred")
+    if evaluation_data is not None:
+        directory, turns = _replay_evaluation_data(evaluation_data, outdir, suite)
     if directory is not None:
-        if gt is not None or pred is not None:
-            raise click.UsageError("expected a directory of a replay, or --gt and --pred; got both")
-        _report_traffic(directory, turns, suite, html, as_json=as_json)
+        _report_traffic(directory, turns, suite, html, written, as_json=as_json)
         return
     if gt is None or pred is None:
         raise click.UsageError("expected a directory that `replay --out` wrote, or --gt and --pred")
     _report_routing(gt, pred, outdir, remove, queries, as_json=as_json)
 
 
+def _replay_evaluation_data(folder: Path, out: Path, suite: Path | None) -> tuple[Path, tuple[Path, ...]]:
+    """Replay a folder's queries into `out`; return the directory and the turns."""
+    import os
+    import time
+
+    from turnsignal.agents.files.evaluation_data import read_evaluation_data
+    from turnsignal.agents.files.redacting import suite_in_force
+    from turnsignal.agents.files.replaying import replay_files
+
+    turns = out / "turns.jsonl"
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        read_evaluation_data(folder, turns)
+    except OSError as error:
+        msg = f"{turns}: expected a file that can be written, got: {error.strerror}"
+        raise TurnsignalError(msg) from None
+    chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)
+    replay_files([turns], out / "replay", chosen, time.time(), workers=1)
+    return out / "replay", (turns,)
+
+
 def _report_traffic(
-    directory: Path, turns: tuple[Path, ...], suite: Path | None, html: Path | None, *, as_json: bool
+    directory: Path,
+    turns: tuple[Path, ...],
+    suite: Path | None,
+    html: Path | None,
+    written: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     import os
 
@@ -101,7 +143,7 @@ def _report_traffic(
     chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)
     size = sum(path.stat().st_size for path in turns if path.is_file())
     with shown_progress("reading turns", size) as (_, reading, _sending):
-        made = report_traffic(result, turns, chosen, progress=reading).as_json()
+        made = report_traffic(result, turns, chosen, progress=reading, evaluation_data=written).as_json()
     if (ran := result.summary["suite"]["fingerprint"]) != chosen.fingerprint:
         made["notes"].append(f"The replay ran under another suite ({ran}): give it with --suite, for its thresholds.")
     if html is not None:

@@ -41,21 +41,23 @@ def check(file: Path, *, as_json: bool) -> None:
     example: what a call costs is said, or what goes wrong. That runs their code: look at a stranger's suite before.
     """
     from turnsignal.agents.python_checks.host import describe_costs, hosted
+    from turnsignal.stream.judging.judges import warn_of_families
     from turnsignal.stream.suite import load_suite
 
     loaded = load_suite(file)
+    warnings = warn_of_families(loaded.judges, loaded.judging.judged)
     with hosted(loaded) as ready:
         costs = describe_costs(ready)
     if as_json:
         counts = {name: len(getattr(loaded, name)) for name in ("checks", "windows")}
         known = {"file": str(file), "suite": loaded.name, "fingerprint": loaded.fingerprint, **counts}
-        print_json(known | {"measures": len(loaded.retrieval.measures), "python": list(costs)})
+        print_json(known | {"measures": len(loaded.retrieval.measures), "python": list(costs), "warnings": warnings})
         return
     click.echo(
         f"{file}: right. Suite {loaded.name}, fingerprint {loaded.fingerprint},"
         f" {len(loaded.retrieval.measures)} measures, {len(loaded.checks)} checks, {len(loaded.windows)} windows."
     )
-    for line in costs:
+    for line in [*costs, *warnings]:
         click.echo(line)
 
 
@@ -135,7 +137,7 @@ def write_toml(data: dict[str, Any], path: str = "") -> str:
         if isinstance(value, dict):
             tables.append(f"\n[{path}{name}]\n{write_toml(value, f'{path}{name}.')}")
         elif _is_table(value):
-            tables += [f"\n[[{path}{name}]]\n{write_toml(item)}" for item in value]
+            tables += [f"\n[[{path}{name}]]\n{write_toml(item, f'{path}{name}.')}" for item in value]
     return "".join(plain + tables)
 
 

@@ -8,15 +8,15 @@ if TYPE_CHECKING:
     from turnsignal.agents.settings import Settings
 
 
-def apps_of(settings: "Settings") -> list[str]:
+def all_apps(settings: "Settings") -> list[str]:
     """Name the apps that a suite needs; one that is wrong is each app's to refuse."""
-    from turnsignal.stream.suite import load_suite
+    from turnsignal.agents.worker.supervisor import apps_of
+    from turnsignal.stream.suite import Suite, load_suite
 
     try:
-        judges = load_suite(settings.suite).judges
+        return apps_of(load_suite(settings.suite))
     except ConfigError:
-        judges = ()
-    return ["score", "judge", "watch"] if judges else ["score", "watch"]
+        return apps_of(Suite())
 
 
 def make_app(app: str, settings: "Settings") -> Any:

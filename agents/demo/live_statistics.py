@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.agents.demo.live_comparison import LiveComparison, ReleaseChange
 from turnsignal.agents.demo.trends import RunningMean, Trends
+from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.compliance import COMPLIANCE
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.pipeline.scoring import DIAGNOSIS, relevancy_name
@@ -95,7 +96,8 @@ class LiveStatistics:
     def __init__(self, suite: Suite) -> None:
         self.relevancy = relevancy_name(suite)
         ranked = (self.relevancy,) if self.relevancy else ()
-        self.figures = (*ranked, FOLLOW_UP, CLARIFICATION_FREE, COMPLIANCE, CITED, DANGLING)
+        self.judged = judged_scorers(suite.judges)
+        self.figures = (*ranked, FOLLOW_UP, *self.judged, CLARIFICATION_FREE, COMPLIANCE, CITED, DANGLING)
         self.measures = frozenset(measure.name for measure in suite.parsed_measures)
         self.minimum = suite.aggregates.minimum_n
         self.releases: dict[Release, ReleaseStatistics] = {}
@@ -123,6 +125,8 @@ class LiveStatistics:
         elif row["stage"] == Stage.FOLLOW_UP:
             self._on_follow_up(row)
         else:
+            if row["stage"] == Stage.VERDICT:
+                self._on_verdict(row)
             return
         self._comparison.on_row(row)
 
@@ -161,6 +165,12 @@ class LiveStatistics:
                 self._add(release, scorer, row["time"], value)
             elif score.get("label") in ("pass", "fail"):
                 _count(statistics.passes if score["label"] == "pass" else statistics.fails, scorer)
+
+    def _on_verdict(self, row: Mapping[str, Any]) -> None:
+        release, _ = self._release(row)
+        for score in row["scores"]:
+            if score["value"] is not None and score["scorer"] in self.judged:
+                self._add(release, score["scorer"], row["time"], score["value"])
 
     def _on_follow_up(self, row: Mapping[str, Any]) -> None:
         before = self._counted.pop(row.get("replaces") or "", None)

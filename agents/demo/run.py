@@ -27,6 +27,7 @@ from rich.console import Console
 from rich.live import Live
 
 from turnsignal.agents.demo.ending import SENT, SentTurns, conclude
+from turnsignal.agents.demo.judged import VERDICTS_FILE, JudgedTotals, write_suite
 from turnsignal.agents.demo.live_statistics import BadExchange, LiveStatistics
 from turnsignal.agents.demo.load_generator import LoadGenerator, RecordedLoad, SimulatedLoad
 from turnsignal.agents.demo.terminal_view import (
@@ -49,12 +50,12 @@ from turnsignal.agents.report.ending import format_ending
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import print_lines
 from turnsignal.agents.settings import Settings
-from turnsignal.agents.worker.supervisor import Supervisor, worker_command
+from turnsignal.agents.worker.supervisor import Supervisor, apps_of, worker_command
 from turnsignal.stream.errors import ConfigError, TurnsignalError
-from turnsignal.stream.records.wire import DEAD_LETTERS, SCORES
+from turnsignal.stream.records.wire import DEAD_LETTERS, SCORES, VERDICTS
 from turnsignal.stream.suite import load_suite
 
-APPS = ("score", "watch")
+QUIET_SECONDS = 3.0  #: without a verdict, after which the judges count as done
 DRAIN_SECONDS = 60.0  #: for what was sent to be scored, after the end
 JOIN_SECONDS = 30.0  #: for the workers to join, before turns are sent all the same
 METRICS_PORT = 9108
@@ -68,7 +69,8 @@ class Options(NamedTuple):
     """What was asked for.
 
     seconds: None for ever; speed: None for what suits; directory: None for a new one in ./out; read_as: how the files
-    were read, as `HowToRead.as_json` has it; observed: with Prometheus and what else is installed.
+    were read, as `HowToRead.as_json` has it; observed: with Prometheus and what else is installed; judge: who answers
+    for the demo's judges, "" for nobody.
     """
 
     seconds: float | None = 60.0
@@ -78,6 +80,7 @@ class Options(NamedTuple):
     directory: Path | None = None
     read_as: Mapping[str, str] = MappingProxyType({})
     observed: bool = False
+    judge: str = ""
 
 
 def run_demo(options: Options, env: Mapping[str, str], console: Console) -> int:
@@ -120,6 +123,9 @@ def _run_on_broker(
         with interrupts.let():
             broker.start()
             given = demo_environment(env, broker)
+            if options.judge:
+                suite = env.get(f"{PREFIX}SUITE", "").strip()
+                given[f"{PREFIX}SUITE"] = str(write_suite(options.judge, Path(suite) if suite else None, scratch))
             settings = Settings.from_env(given)
         if isinstance(broker, GivenBroker):
             stack.callback(_remove_topics, settings, say)
@@ -149,20 +155,20 @@ def demo_environment(env: Mapping[str, str], broker: Broker) -> dict[str, str]:
     if isinstance(broker, MockBroker):
         given |= {f"{PREFIX}PARTITIONS": "4", f"{PREFIX}REPLICATION": "1"}  # the mock makes nothing else
     if not env.get(f"{PREFIX}METRICS_PORT", "").strip():
-        given[f"{PREFIX}METRICS_PORT"] = str(_free_pair())
+        given[f"{PREFIX}METRICS_PORT"] = str(_free_ports())
     return given
 
 
-def _free_pair() -> int:
-    """Find a port that is free together with the one after it, the usual one first."""
+def _free_ports() -> int:
+    """Find a port that is free together with the two after it, the usual one first."""
     for port in (METRICS_PORT, *(free_ports(1)[0] for _ in range(50))):
-        with contextlib.suppress(OSError), socket.socket() as one, socket.socket() as two:
-            for probe in (one, two):
+        with contextlib.suppress(OSError), ExitStack() as probes:
+            for number in range(3):
+                probe = probes.enter_context(socket.socket())
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the worker's own socket has it
-            one.bind(("127.0.0.1", port))
-            two.bind(("127.0.0.1", port + 1))
+                probe.bind(("127.0.0.1", port + number))
             return port
-    msg = "expected two free ports in a row for /metrics, got none; set TURNSIGNAL_METRICS_PORT=0"
+    msg = "expected three free ports in a row for /metrics, got none; set TURNSIGNAL_METRICS_PORT=0"
     raise TurnsignalError(msg)
 
 
@@ -185,9 +191,12 @@ class _Show:
         self._broker = broker
         self._out = out
         self._console = console
-        self._board = LiveStatistics(load_suite(settings.suite))
-        self._reader = RowReader(settings, out)
-        self._look = SystemWatch(settings, len(APPS))
+        suite = load_suite(settings.suite)
+        self._apps = apps_of(suite)
+        self._board = LiveStatistics(suite)
+        self._judged = JudgedTotals()
+        self._reader = RowReader(settings, out, {VERDICTS: VERDICTS_FILE} if suite.judges else None)
+        self._look = SystemWatch(settings, len(self._apps))
         self._fed: float | None = None  # when everything was sent
         self._feeder = self._make_feeder()
         self._sent = self._feeder.kept = sent
@@ -202,7 +211,7 @@ class _Show:
         log_path = self._out / "worker.log"
         with log_path.open("wb") as log, self._reader:
             supervisor = self._supervisor = Supervisor(
-                {app: worker_command(app) for app in APPS}, self._settings.stall_timeout, self._env, log
+                {app: worker_command(app) for app in self._apps}, self._settings.stall_timeout, self._env, log
             )
             workers = threading.Thread(target=self._supervise, name="supervisor")
             workers.start()
@@ -248,7 +257,8 @@ class _Show:
     def _describe(self) -> None:
         """Print how it goes in a line, and what the comparisons say when that is news."""
         known, self._news = self._news, describe_headlines(self._board)
-        for line in (*(line for line in self._news if line not in known), describe_state(self._board, self._vitals())):
+        news = [line for line in self._news if line not in known]
+        for line in (*news, describe_state(self._board, self._vitals()), *filter(None, [self._judged.describe()])):
             self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def _texts(self, bad: BadExchange) -> Texts:
@@ -287,11 +297,14 @@ class _Show:
             self._fed = time.monotonic()
         late = seconds is not None and elapsed >= seconds + DRAIN_SECONDS
         settled = self._look.lag == 0 and self._look.at >= self._fed  # a look from before knows of less
-        return late or (settled and self._reader.complete())
+        judges = "judge" not in self._apps or time.monotonic() - max(self._judged.last, self._fed) > QUIET_SECONDS
+        return late or (settled and judges and self._reader.complete())
 
     def _take_in(self, seconds: float) -> None:
         for topic, value, headers in self._reader.read(seconds):
-            if topic == DEAD_LETTERS:
+            if topic == VERDICTS and value is not None:
+                self._judged.on_verdict(value, time.monotonic())
+            elif topic == DEAD_LETTERS:
                 self._board.on_dead_letter(headers.get("reason", b"?").decode("utf-8", "replace"))
             elif value is not None:
                 row = orjson.loads(value)
@@ -332,6 +345,9 @@ class _Show:
         if not statistics.rows:
             return self._explain_nothing(log_path)
         self._show_result()
+        if self._judged.verdicts:
+            say(self._judged.describe())
+            say(self._judged.describe_price())
         return 0
 
     def _show_result(self) -> None:

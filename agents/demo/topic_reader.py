@@ -2,7 +2,7 @@
 
 import contextlib
 import urllib.request
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO
 
@@ -20,14 +20,17 @@ FIRST_LOOK = 0.25  #: the same as long as nothing is committed, for somebody who
 
 
 class RowReader(contextlib.AbstractContextManager["RowReader"]):
-    """Reads committed rows of scores, conversations and dead letters from their beginning, and writes them to files."""
+    """Reads committed rows of scores, conversations and dead letters from their beginning, and writes them to files.
 
-    def __init__(self, settings: Settings, out: Path) -> None:
-        names = topic_names(settings.prefix)
-        self._topics = {names[topic]: topic for topic in FILES}
+    more: of other topics, in which files.
+    """
+
+    def __init__(self, settings: Settings, out: Path, more: Mapping[str, str] | None = None) -> None:
+        names, files = topic_names(settings.prefix), {**FILES, **(more or {})}
+        self._topics = {names[topic]: topic for topic in files}
         self._stack = contextlib.ExitStack()
         self._files: dict[str, IO[bytes]] = {
-            topic: self._stack.enter_context((out / name).open("wb")) for topic, name in FILES.items()
+            topic: self._stack.enter_context((out / name).open("wb")) for topic, name in files.items()
         }
         options = {
             "group.id": f"{settings.prefix}-view",

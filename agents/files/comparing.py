@@ -1,15 +1,22 @@
-"""Comparing: two replays of the same turns, read side by side."""
+"""Comparing: two replays of the same turns, or of two systems that were asked the same questions, side by side."""
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from turnsignal.agents.files.importing import Imported
+from turnsignal.agents.files.reading import SORT_BYTES, Recording
+from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.files.replaying import FILES
 from turnsignal.agents.files.result import ReplayResult
+from turnsignal.agents.process.memory import kept_memory
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.wire import SCORES
+from turnsignal.stream.replay import Indexer
+from turnsignal.stream.reports.cases import CasePairs, ConversationRows, SystemCases, compare_cases, pair_cases
 from turnsignal.stream.reports.paired import PairedScores, pair_rows, replaced_rows
 
 _EVERY = 2_000  # rows between two words about progress
@@ -33,6 +40,52 @@ def compare_results(
         msg = f"{before.directory}, {after.directory}: expected scores to compare, got none in either"
         raise TurnsignalError(msg)
     return scores
+
+
+def compare_systems(
+    before: ReplayResult,
+    after: ReplayResult,
+    progress: Callable[[int], None] = lambda _: None,
+    say: Callable[[str], None] = lambda _: None,
+) -> tuple[PairedScores, CasePairs]:
+    """Compare two systems case by case, and say how their conversations were paired.
+
+    progress: as in `compare_results`; say: what there is to say of how the turns are read. Raises TurnsignalError where
+    the turns are gone that the replays name, and where no two conversations are of one case.
+    """
+    pairs = pair_cases(*(_read_cases(result, say) for result in (before, after)))
+    if not pairs.pairs:
+        msg = (
+            f"{before.directory}, {after.directory}: expected conversations of the same cases, got none among"
+            f" {pairs.alone[0]:,} and {pairs.alone[1]:,}: turns name their case as case_id in `truth` or `metadata`,"
+            " or begin with the same question"
+        )
+        raise TurnsignalError(msg)
+    systems = []
+    paired = ([mine for _, mine, _ in pairs.pairs], [theirs for _, _, theirs in pairs.pairs])
+    for conversations, result in zip(paired, (before, after), strict=True):
+        rows, side = ConversationRows(conversations), _Side(result.directory / FILES[SCORES])
+        for row in side:
+            rows.add(row)
+        progress(side.take_read())
+        systems.append(rows)
+    return compare_cases(pairs, *systems), pairs
+
+
+def _read_cases(result: ReplayResult, say: Callable[[str], None]) -> SystemCases:
+    """Read the turns of a replay again, as it read them."""
+    read_as = result.summary.get("read_as") or {}
+    mapping = read_as.get("mapping")
+    how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
+    cases = SystemCases()
+    paths = [Path(name) for name in read_as.get("files") or result.summary["files"]]
+    with kept_memory(), Imported(paths, how, say=say) as imported:
+        recording = Recording(imported.sources)
+        indexer = Indexer(time.time(), mend=recording.mend)
+        with recording.in_order(indexer, SORT_BYTES) as lines:
+            for line in lines.placed():
+                cases.add(line.value)
+    return cases
 
 
 class _Side:

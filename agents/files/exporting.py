@@ -89,7 +89,7 @@ def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progre
         if note is None:
             chosen = _choose(settings, topic, log, wanted)
             left = dict(log) if wanted.whole else chosen
-            exported = Exported(gone=_emptied(log), held_back=find_held_back(settings, topic, left))
+            exported = Exported(gone=_emptied(log, wanted), held_back=find_held_back(settings, topic, left))
             note = file.note = _Note(topic, wanted, chosen, left, exported)
         keys = _keys(settings, topic, note.chosen, progress) if wanted.whole else None
         forgotten = _forgotten(settings) if wanted.topic in _OF_CONVERSATIONS else {}
@@ -118,16 +118,25 @@ def _choose(settings: Settings, topic: str, log: Ranges, wanted: Wanted) -> dict
     return {number: (since.get(number, first), until.get(number, end)) for number, (first, end) in log.items()}
 
 
-def _emptied(log: Ranges) -> dict[int, float]:
-    """Return the partitions that have had records and have none any more."""
-    return {number: 0.0 for number, (first, end) in log.items() if first == end > 0}
+def _emptied(log: Ranges, wanted: Wanted) -> dict[int, float]:
+    """Return the partitions that have had records that were asked for, and have none any more."""
+    return {number: 0.0 for number, (first, end) in log.items() if first == end > 0 and _asks(wanted, number, end)}
+
+
+def _asks(wanted: Wanted, number: int, before: int) -> bool:
+    """Say whether offsets below `before` of a partition were asked for; times say nothing of that."""
+    if wanted.offsets is None:
+        return True
+    return number in wanted.offsets and wanted.offsets[number][0] < before
 
 
 def _note_gone(note: _Note, number: int, message: Any, kept_from: int) -> None:
     """Note that what came before a partition's first record is gone, where that was asked for."""
     came = message.timestamp()[1] / 1000
     since = note.wanted.since
-    if number not in note.exported.gone and message.offset() == kept_from > 0 and (since is None or since < came):
+    if number in note.exported.gone or message.offset() != kept_from or not kept_from:
+        return
+    if _asks(note.wanted, number, kept_from) and (since is None or since < came):
         note.exported.gone[number] = came
 
 

@@ -15,12 +15,14 @@ from pydantic import ValidationError
 
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.process.memory import kept_memory
-from turnsignal.agents.providers.asking import JudgeAsker, begin_inquiry
+from turnsignal.agents.providers.asking import begin_inquiry
 from turnsignal.agents.providers.finding import make_provider
 from turnsignal.agents.providers.lines import EndpointLine
+from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.protocol import Provider
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.stream.judging.deliberation import Deliberation
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangePart, ExchangeRecord
 from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgePart, JudgingPart, is_rubric_file, make_judge
 from turnsignal.stream.judging.material import NothingToJudge, collect_material, redact_exchange
@@ -28,7 +30,7 @@ from turnsignal.stream.judging.prompt import Prompt
 from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric, parse_rubric
 from turnsignal.stream.judging.sampling import is_sampled
-from turnsignal.stream.judging.verdicts import identify, make_unjudged
+from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
 from turnsignal.stream.records.wire import EXCHANGES
 from turnsignal.stream.redaction import Redaction
@@ -85,6 +87,8 @@ class Previewed(NamedTuple):
 
 def preview(judge: Judge, exchange: ExchangeRecord) -> Previewed | Verdict:
     """Return what would be asked first about an exchange, or the verdict of one that nobody has to be asked about."""
+    if (decided := Deliberation(judge, exchange).judgement) is not None:
+        return make_verdict(exchange, judge, decided)
     try:
         material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
     except NothingToJudge as error:
@@ -122,7 +126,7 @@ def make_providers(
 ) -> dict[str, tuple[Provider, EndpointPart]]:
     """Return who answers on each line, with its limits; recorded: in the place of all. Raises ConfigError."""
     providers: dict[str, tuple[Provider, EndpointPart]] = {}
-    for judge in judges:
+    for judge in chain.from_iterable(each.members for each in judges):
         name = judge.line
         if name not in providers:
             provider = recorded or make_provider(judge.endpoint, judge.model, env)
@@ -161,13 +165,16 @@ class _Run:
                     # An exchange's deadline runs from the moment that it is taken up, so no more than fit are.
                     todo = iter(waiting)
                     for _ in range(self._providers[name][1].at_once):
-                        tasks.create_task(self._ask_some(todo, lines[name], verdicts))
+                        tasks.create_task(self._ask_some(todo, lines, verdicts))
         finally:
             await asyncio.gather(*(line.close() for line in lines.values()))
         return [verdicts[index] for index in sorted(verdicts)]
 
     async def _ask_some(
-        self, todo: Iterator[tuple[int, Judge, ExchangeRecord]], line: EndpointLine, verdicts: dict[int, Verdict]
+        self,
+        todo: Iterator[tuple[int, Judge, ExchangeRecord]],
+        lines: Mapping[str, EndpointLine],
+        verdicts: dict[int, Verdict],
     ) -> None:
         for number, judge, exchange in todo:
             known = self._known.get(identify(exchange, judge))
@@ -178,7 +185,7 @@ class _Run:
                 detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
                 verdicts[number] = make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
             else:
-                verdicts[number] = await JudgeAsker(judge, line, self._purse).ask(exchange)
+                verdicts[number] = await make_asker(judge, lines, self._purse).ask(exchange)
                 self._on_verdict(verdicts[number])
 
 

@@ -69,7 +69,7 @@ class TurnFile(NamedTuple):
 
 
 class Recording:
-    """Files of recorded turns, and of feedback behind them, read in the order in which they are given.
+    """Files of recorded turns, then of feedback, then of verdicts, read in the order in which they are given.
 
     progress: told after each block how many bytes of the files it took. assumed: what was read of lines that deviate,
     by file. Raises TurnsignalError, before anything is read, when a file is not there.
@@ -80,13 +80,15 @@ class Recording:
         paths: Iterable[Path | TurnFile],
         progress: Progress = lambda _: None,
         feedback: Iterable[Path | TurnFile] = (),
+        verdicts: Iterable[Path] = (),
     ) -> None:
         turns = [path if isinstance(path, TurnFile) else TurnFile(path) for path in paths]
-        self.sources = [*turns, *(path if isinstance(path, TurnFile) else TurnFile(path) for path in feedback)]
+        heard = [path if isinstance(path, TurnFile) else TurnFile(path) for path in feedback]
+        self.sources = [*turns, *heard, *map(TurnFile, verdicts)]
         self.paths = [source.path for source in self.sources]
         self.assumed: dict[str, Counter[str]] = {}
         self.is_whole = bool(turns) and all(source.whole for source in turns)
-        self._turn_files = len(turns)
+        self._turn_files, self._before_verdicts = len(turns), len(turns) + len(heard)
         self._progress = progress
         self._starts: list[int] = []
         for path in self.paths:
@@ -134,6 +136,8 @@ class Recording:
         for number, path in enumerate(self.paths):
             if number == self._turn_files:
                 indexer.feedback_from = indexer.lines
+            if number == self._before_verdicts:
+                indexer.verdicts_from = indexer.lines
             self._starts.append(indexer.lines)
             yield path
 

@@ -25,21 +25,21 @@ from typing import IO, Any, NamedTuple, cast
 
 import orjson
 
+from turnsignal.agents.files.back_testing import SERIES_FILE, back_test_parts
+from turnsignal.agents.files.past_alarms import keep_series
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
-from turnsignal.stream.detection.backtest import back_test
 from turnsignal.stream.errors import ConfigError, TurnsignalError
-from turnsignal.stream.pipeline.scoring import policy_of
+from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES, SERIES, OutputRecord
 from turnsignal.stream.replay import SHARDS, Indexer, Line, Replay, Run
 from turnsignal.stream.suite import Suite
 
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
 FILES = {SCORES: "scores.jsonl", CONVERSATIONS: "conversations.jsonl", DEAD_LETTERS: "dead-letters.jsonl"}
-SERIES_FILE = "series.jsonl"  #: between the shards and the back-test; nobody keeps it
 SUMMARY = "summary.json"
 WORST = "worst.jsonl"  #: the worst exchanges with their texts: apart from the summary, which holds none
 _ASSUMED = "assumed.json"
@@ -57,6 +57,7 @@ class Job(NamedTuple):
     of: int
     paths: tuple[Path | TurnFile, ...]
     feedback: tuple[Path | TurnFile, ...]
+    verdicts: tuple[Path, ...]
     suite: Suite
     now: float
     as_is: bool
@@ -73,26 +74,28 @@ def replay_files(
     now: float,
     *,
     feedback: Sequence[Path | TurnFile] = (),
+    verdicts: Sequence[Path] = (),
     refused: Path | None = None,
     workers: int = 0,
     as_is: bool = False,
     environment: str | None = None,
     alerts: bool = False,
+    decisions: Sequence[Decision] = (),
     read_as: Mapping[str, str] | None = None,
     resume: bool = False,
     progress: Callable[[int], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Replay files into `out` and return the summary; its files are written when everything has gone well.
 
-    feedback: files of feedback, taken in among the turns by their times; refused: a file of dead letters that were
-    found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
+    feedback, verdicts: files of them, taken in among the turns by their times; refused: a file of dead letters that
+    were found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
     environment: which one moves the figures, None is production; alerts: say under "alerts" in the summary when would
-    have been called; read_as: how the turns' files were read, kept in the summary so that texts are found again;
-    resume: go on where an interrupted run of the same left off, and keep checkpoints in case that this one is
-    interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError
-    when a file or the directory cannot be used.
+    have been called; decisions: what operators said meanwhile, for that, by time; read_as: how the turns' files were
+    read, kept in the summary so that texts are found again; resume: go on where an interrupted run of the same left
+    off, and keep checkpoints in case that this one is interrupted; progress: told how many bytes of the files have been
+    worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
     """
-    recording = Recording(paths, feedback=feedback)
+    recording = Recording(paths, feedback=feedback, verdicts=verdicts)
     size = recording.size
     if recording.is_whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
@@ -103,7 +106,8 @@ def replay_files(
         kept_parts(out, recording.sources, now, *what) if resume else _parts_in(out, now) as (directory, now),
     ):
         every = EVERY if resume else 0
-        whole = (of, tuple(paths), tuple(feedback), suite, now, as_is, Path(directory), environment, alerts, every)
+        read = (tuple(paths), tuple(feedback), tuple(verdicts))
+        whole = (of, *read, suite, now, as_is, Path(directory), environment, alerts, every)
         jobs = [Job(number, *whole) for number in range(of)]
         runs = _run_here(jobs[0], progress) if of == 1 else _run_apart(jobs, progress)
         run = Run(suite, environment)
@@ -118,7 +122,8 @@ def replay_files(
         if (Path(directory) / _ASSUMED).is_file():
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:
-            summary["alerts"] = back_test_parts(Path(directory), suite)
+            summary["alerts"] = back_test_parts(Path(directory), suite, decisions)
+        keep_series(Path(directory).glob(f"[0-9][0-9]-{SERIES_FILE}"), out)
         for name in FILES.values():
             _join(Path(directory), name, out, keep=resume)
         worst = Path(directory) / WORST
@@ -165,7 +170,7 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
 
     The bytes of the files are told to `progress` twice: half when they are read, half when they are scored.
     """
-    recording = Recording(job.paths, lambda size: progress(size // 2), job.feedback)
+    recording = Recording(job.paths, lambda size: progress(size // 2), job.feedback, job.verdicts)
     checkpoints = ReplayCheckpoints(job.directory, job.every) if job.every else None
     begun = checkpoints.read(job.number) if checkpoints is not None else None
     if begun is not None and begun.done:
@@ -230,7 +235,7 @@ class ReplayFiles(ExitStack):
                 rows[output.topic].append(output.value)
         for topic, lines in rows.items():
             if lines:
-                lines.append(b"")
+                lines += (b"", b"") if topic == SERIES else (b"",)  # an empty line ends a batch of series
                 self._open(processor, self._names[topic]).write(b"\n".join(lines))
 
     def flush(self) -> dict[tuple[int, str], int]:
@@ -290,13 +295,6 @@ def encode_kept_letter(headers: dict[str, bytes], value: bytes | None) -> bytes:
         "offset": int(headers.get("offset", b"-1")),
     }
     return encode_dead_letter(source, headers, value)
-
-
-def back_test_parts(directory: Path, suite: Suite) -> dict[str, Any]:
-    """Say what would have been called of the series that the shards have written."""
-    with ExitStack() as opened:
-        parts = sorted(directory.glob(f"[0-9][0-9]-{SERIES_FILE}"))
-        return back_test([opened.enter_context(part.open("rb")) for part in parts], policy_of(suite)).as_json()
 
 
 def _count_reasons(refused: Path) -> Counter[str]:

@@ -3,10 +3,12 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import msgspec
 
+from turnsignal.agents.files.evaluation_data import EvaluationFolder
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import SORT_BYTES, Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
@@ -15,7 +17,7 @@ from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.pipeline.scoring import relevancy_name
-from turnsignal.stream.records.turns import decode_turn
+from turnsignal.stream.records.turns import Turn, decode_turn
 from turnsignal.stream.records.wire import SCORES
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer
@@ -31,27 +33,35 @@ def report_traffic(
     how: HowToRead | None = None,
     progress: Callable[[int], None] = lambda _: None,
     say: Callable[[str], None] = lambda _: None,
+    evaluation_data: Path | None = None,
 ) -> TrafficReport:
     """Read what a replay wrote, and the turns behind it.
 
     turns: files of them, none for those that the replay names; suite: the one it ran under; progress: told how many
-    bytes of turns were read, in steps. Raises TurnsignalError when none of the turns is one of the replay's.
+    bytes of turns were read, in steps; evaluation_data: folder for the answers that have labels, as S1 has it. Raises
+    TurnsignalError when none of the turns is one of the replay's.
     """
     signals = RowSignals(relevancy_name(suite), suite.thresholds.model_dump(), result.summary["environment"])
     _read_rows(result.directory / FILES[SCORES], signals)
-    report = TrafficReport(suite, signals)
     read_as = result.summary.get("read_as") or {}
     if how is None:
         mapping = read_as.get("mapping")
         how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
     paths = list(turns) or [Path(name) for name in read_as.get("files") or result.summary["files"]]
-    with kept_memory(), Imported(paths, how, say=say) as imported:
+    with kept_memory(), Imported(paths, how, say=say) as imported, ExitStack() as stack:
+        report = TrafficReport(suite, signals)
+        if evaluation_data is not None:
+            report = TrafficReport(suite, signals, _writer(stack.enter_context(EvaluationFolder(evaluation_data))))
         _read_turns(Recording(imported.sources, progress), report, suite.redaction)
     if not len(report.answers):
         names = ", ".join(map(str, paths))
         msg = f"{names}: expected turns that {result.directory} has scored, got none; are they of another recording?"
         raise TurnsignalError(msg)
     return report
+
+
+def _writer(folder: EvaluationFolder) -> Callable[[Turn, str], None]:
+    return lambda turn, question: folder.add(msgspec.to_builtins(turn), question)
 
 
 def _read_rows(path: Path, signals: RowSignals) -> None:

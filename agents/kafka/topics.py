@@ -47,7 +47,7 @@ class Topic(NamedTuple):
     name: how we speak of it, and, unless it is compacted, its field in Settings after `retention_`; pattern: its name
     on the broker; key: what its records are keyed by; readers, writers: apps; compact: only the newest record of a key
     is kept; outside: written from outside, so that the broker sets the records' time; aligned: a conversation has the
-    same partition number here as in `turns`, so their counts are equal.
+    same partition number here as in `turns`, so their counts are equal; optional: read only where the suite has judges.
     """
 
     name: str
@@ -58,6 +58,7 @@ class Topic(NamedTuple):
     compact: bool = False
     outside: bool = False
     aligned: bool = False
+    optional: bool = False
 
 
 TOPICS = (
@@ -66,7 +67,7 @@ TOPICS = (
     Topic("forget", "{}.forget", "conversation", ("score",), outside=True, aligned=True),
     Topic("scores", "{}.scores", "conversation", (), ("score",)),
     Topic("exchanges", "{}.exchanges", "conversation", ("judge",), ("score",), aligned=True),
-    Topic("verdicts", "{}.verdicts", "conversation", (), ("judge",), aligned=True),
+    Topic("verdicts", "{}.verdicts", "conversation", ("score",), ("judge",), aligned=True, optional=True),
     Topic("conversations", "{}.conversations", "conversation", (), ("score",), compact=True),
     Topic("series", "{}.series", "series", ("watch",), ("score",)),
     Topic("decisions", "{}.decisions", "series", ("watch",), outside=True),

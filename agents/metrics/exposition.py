@@ -30,7 +30,7 @@ from turnsignal.agents.metrics.families import (
     series_per_release,
 )
 from turnsignal.agents.metrics.negotiation import wants_openmetrics
-from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, BoundedLabels, LabelGuard, name_label
+from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, LabelGuard, name_label
 from turnsignal.stream.pipeline.metric_deltas import (
     RELEASE,
     SCORE,
@@ -41,6 +41,7 @@ from turnsignal.stream.pipeline.metric_deltas import (
     Release,
     pipeline_families,
 )
+from turnsignal.stream.pipeline.release_labels import MAX_SEEN, ReleaseLabels
 from turnsignal.stream.records.scores import Unscored
 
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
@@ -89,11 +90,12 @@ class WorkerMetrics(Collector):
     """All metrics of one worker, fed once per committed batch and scraped from another thread.
 
     app: whose page it is; version, revision: of turnsignal itself. scorers, checks, topics, judges, endpoints: what the
-    configuration declares; their series exist from the start, at 0. Scorers and checks that are not declared, and
-    values that the label guard refuses, are shown as "other" and counted. secret: keys the digests of conversation ids
-    in exemplars; without it there are none. max_series: bound for the whole page; it decides how many releases
-    (assistant and version) are told apart at a time: 12 with 8 scorers and 20 checks. seldom: scorers that only turns
-    with labels have; they are shown once they say something, and come on top of the bound.
+    configuration declares; their series exist from the start, at 0. judged: scorers that are judges. Scorers, checks
+    and judged ones that are not declared, and values that the label guard refuses, are shown as "other" and counted.
+    secret: keys the digests of conversation ids in exemplars; without it there are none. max_series: bound for the
+    whole page; it decides how many releases (assistant and version) are told apart at a time: 12 with 8 scorers and 20
+    checks. seldom: scorers that only turns with labels have; they are shown once they say something, and come on top of
+    the bound.
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class WorkerMetrics(Collector):
         scorers: Iterable[str] = (),
         checks: Iterable[str] = (),
         topics: Iterable[str] = (),
+        judged: Iterable[str] = (),
         judges: Iterable[str] = (),
         endpoints: Iterable[str] = (),
         secret: str = "",
@@ -122,15 +125,16 @@ class WorkerMetrics(Collector):
         self._scorers = usual | {name: name_label(name) for name in seldom}
         self._usual_scorers = tuple(usual.values())
         self._checks = {name: name_label(name) for name in checks}
+        self._declares = {"scorer": self._scorers, "check": self._checks, "judged": {name: name for name in judged}}
         self._topics = tuple(name_label(topic) for topic in topics)
         self._judges, self._endpoints = tuple(judges), tuple(endpoints)
         self._assistants = LabelGuard()
-        self._versions = LabelGuard()
+        self._versions = LabelGuard(MAX_SEEN)  # how many are shown is for the releases to say
         known = max(len(usual), 1)
         shared = _WITHOUT_RELEASE + _PER_SCORER * known + series_of_environments(known)
         shared += MAX_VALUES * series_per_assistant(known, app)
-        room = (max_series - shared) // max(1, series_per_release(known, len(self._checks), app))
-        self._releases: BoundedLabels[Labels] = BoundedLabels(max(1, room - 1), declared=[(OTHER, OTHER)])
+        release = series_per_release(known, len(self._checks), app, len(self._declares["judged"]))
+        self._releases = ReleaseLabels(max(1, (max_series - shared) // max(1, release) - 1))
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
         self._latched: dict[tuple[str, Any], Labels] = {}  # gauge and key → labels under which it is shown
@@ -289,7 +293,7 @@ class WorkerMetrics(Collector):
         return tuple(self._guard(name, word) for name, word in zip(names, words, strict=True))
 
     def _guard(self, name: str, word: str) -> str:
-        if name == "scorer" or name == "check":
+        if name in self._declares:
             return self._declared(name, word)
         if name == "assistant":
             return self._assistants.admit(word, self._now)
@@ -301,7 +305,7 @@ class WorkerMetrics(Collector):
         return name_label(word) if name in _NAMES else word
 
     def _declared(self, kind: str, name: str) -> str:
-        label = (self._scorers if kind == "scorer" else self._checks).get(name)
+        label = self._declares[kind].get(name)
         if label is None:
             self._add("label_overflow_total", (kind,), 1)
             return OTHER

@@ -106,9 +106,9 @@ WORKER_FAMILIES: Mapping[str, Family] = {
 FAMILIES: Mapping[str, Family] = {**{name: family for _, name, family in pipeline_families()}, **WORKER_FAMILIES}
 
 
-def series_per_release(scorers: int, checks: int, app: str = SCORE) -> int:
-    """Return how many series one release can have at most, on the page of an app."""
-    sizes = {"scorer": scorers, "check": checks}
+def series_per_release(scorers: int, checks: int, app: str = SCORE, judged: int = 0) -> int:
+    """Return how many series one release can have at most, on the page of an app. judged: scorers that are judges."""
+    sizes = {"scorer": scorers, "check": checks, "judged": judged}
     return sum(
         family.count_series(sizes)
         for family in FAMILIES.values()

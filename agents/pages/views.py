@@ -33,6 +33,8 @@ _NOT_SHOWN = (
 )
 _NOT_THIS_HOST = "expected a Host that is this worker's address, a loopback name or one of TURNSIGNAL_ALLOWED_HOSTS"
 
+_SHOWN_TROUBLE = 300  #: characters
+
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]{1,255}))(?::[0-9]{1,5})?")
 
 Facts = Callable[[], Mapping[str, Any]]
@@ -53,8 +55,8 @@ class Health:
     progress_limit: seconds that this may take. assigned: the group gave it its partitions, which may be none for a
     spare worker. partitions: how many. recovery_remaining: changelog records still to be restored. broker_reachable:
     the last request was answered. starts: partition → take-overs at its present position, where there were several.
-    stalled: partition → its position, the end of its log, and for how many seconds it
-    has stood there.
+    stalled: partition → its position, the end of its log, and for how many seconds it has stood there. troubles:
+    partition → why its batches are held, slow or small, in words.
     """
 
     seconds_since_progress: float
@@ -65,6 +67,7 @@ class Health:
     progress_limit: float = 120.0
     starts: Mapping[int, int] = field(default_factory=dict)
     stalled: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
+    troubles: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def alive(self) -> bool:
@@ -81,6 +84,7 @@ class Health:
         why = "; the producer of an open transaction holds it up, or this worker does not get through"
         again = [f"partition {number}: {count} at one position" for number, count in self.starts.items()]
         ended = "; a record there ends its worker, and will be set aside"
+        troubles = [f"partition {number} is {why[:_SHOWN_TROUBLE]}" for number, why in self.troubles.items()]
         broker = "answers" if self.broker_reachable else "no answer to the last request"
         return {
             "progress": {"ok": self.alive, "detail": age},
@@ -88,6 +92,7 @@ class Health:
             "tables": {"ok": self.recovery_remaining == 0, "detail": f"{self.recovery_remaining} records to restore"},
             "starts": {"ok": not again, "detail": ", ".join(again[:5]) + ended if again else "none at one position"},
             "broker": {"ok": self.broker_reachable, "detail": broker},
+            "batches": {"ok": not troubles, "detail": ", ".join(troubles[:5]) if troubles else "none is refused"},
             "positions": {"ok": not stands, "detail": ", ".join(stands[:5]) + why if stands else "none stands"},
         }
 

@@ -38,8 +38,13 @@ _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _KILL, _NOT_PERMITTED = 0x7FFF0000, 0x80000000, 0x00050001
 _NUMBER_OF_CALL, _MACHINE = 0, 4  #: where they stand in what a filter sees
 _OTHER_NUMBERS = 0x40000000  #: from here on x86-64 has all calls a second time
-#: Machine → its number, and those of setsid and setpgid there.
-_GROUP_CALLS = {"x86_64": (0xC000003E, 112, 109), "aarch64": (0xC00000B7, 157, 154), "riscv64": (0xC00000F3, 157, 154)}
+_FIRST_ARGUMENT = 16  #: where the lower half of it stands: all of these machines are little-endian
+#: Machine → its number, and those of setsid, setpgid and prlimit there.
+_CALLS = {
+    "x86_64": (0xC000003E, 112, 109, 302),
+    "aarch64": (0xC00000B7, 157, 154, 261),
+    "riscv64": (0xC00000F3, 157, 154, 261),
+}
 
 
 def keep_private() -> bool:
@@ -55,7 +60,7 @@ def confine() -> None:
     """Give up, for good, every right to read another process, as far as the system supports it."""
     for kind, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CORE, 0)):
         with contextlib.suppress(ValueError, OSError):  # not every system has both, or lets them be lowered
-            resource.setrlimit(kind, (most, resource.getrlimit(kind)[1]))
+            resource.setrlimit(kind, (most, most))  # for good: a hard limit is not raised again
     libc = _libc()
     if libc is not None:
         libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
@@ -86,17 +91,21 @@ def _libc() -> Any:
 
 
 def _stay_in_group(libc: Any) -> None:
-    """Forbid this process and its children to begin a session or to change their process group."""
+    """Forbid this process and its children to begin a session, to change their process group, or another's limits.
+
+    A limit of CPU time, set for the worker by whoever runs as its user, would end it.
+    """
     import ctypes
 
-    known = _GROUP_CALLS.get(os.uname().machine)
+    known = _CALLS.get(os.uname().machine)
     if known is None or sys.maxsize < 1 << 32:  # a 32-bit Python has the numbers of another machine
         return
-    machine, *calls = known
-    deny = len(calls) + 1  # where that is, counted from the last comparison's next instruction
+    machine, *calls, prlimit = known
+    deny = len(calls) + 4  # where that is, counted from the first comparison's next instruction
     rules = [(_LOAD, 0, 0, _MACHINE), (_EQUAL, 1, 0, machine), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER_OF_CALL)]
     rules.append((_AT_LEAST, deny, 0, _OTHER_NUMBERS))
     rules += [(_EQUAL, deny - 1 - at, 0, call) for at, call in enumerate(calls)]
+    rules += [(_EQUAL, 0, 2, prlimit), (_LOAD, 0, 0, _FIRST_ARGUMENT), (_EQUAL, 0, 1, 0)]  # of nobody but itself
     rules += [(_RETURN, 0, 0, _ALLOW), (_RETURN, 0, 0, _NOT_PERMITTED)]
     code = b"".join(struct.pack("HBBI", *rule) for rule in rules)
     program = ctypes.create_string_buffer(code, len(code))

@@ -28,6 +28,7 @@ LEVELS = {
     # Starting and Stopping. What ours have to say goes to turnsignal.….
     "turnsignal.agents": logging.WARNING,
     "aiohttp.access": logging.WARNING,
+    "httpx2": logging.WARNING,  # a line for each request to a judge's endpoint
     "librdkafka": logging.WARNING,  # at INFO a line for each connection that ends; at ERROR why none could be made
 }
 

@@ -47,6 +47,7 @@ class EndpointLine:
         self._share = 0.0
         self._pace: AsyncLimiter | None = None
         self._breaker = EndpointBreaker()
+        self._last: ProviderError | None = None  # that said the endpoint fails as a whole
         self._wait = _Waiting(first_wait)
         self._on_request = on_request
         self.at_once = part.at_once
@@ -99,8 +100,9 @@ class EndpointLine:
             if self._pace is not None:
                 await self._pace.acquire()
             if pause := self._breaker.waits(time.monotonic()):
-                msg = f"expected an endpoint that answers, got failures in a row; it is left alone for {pause:.0f} s"
-                raise ProviderError(msg, again=True, after=pause)
+                why, reason = (self._last, self._last.reason) if self._last else ("nothing", Unjudged.PROVIDER)
+                msg = f"{why}; after failures in a row the endpoint is left alone for {pause:.0f} s"
+                raise ProviderError(msg, reason=reason, again=True, after=pause)
             used.made += 1
             began = time.monotonic()
             try:
@@ -108,6 +110,7 @@ class EndpointLine:
             except ProviderError as error:
                 self._on_request(_outcome(error), time.monotonic() - began)
                 if error.down:
+                    self._last = error
                     self._breaker.on_failure(time.monotonic())
                 else:
                     self._breaker.on_answer()

@@ -9,16 +9,17 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from turnsignal.agents.providers.asking import JudgeAsker
 from turnsignal.agents.providers.lines import EndpointLine
+from turnsignal.agents.providers.panels import make_asker
 from turnsignal.stream.judging.docket import NamedCall
 from turnsignal.stream.judging.judges import Judge
+from turnsignal.stream.judging.repeats import is_repeated, with_repeat
 from turnsignal.stream.judging.verdicts import make_unjudged
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 logger = logging.getLogger("turnsignal.judging")
 
-AHEAD = 0.5  #: of what may go out at once is named beyond it
+AHEAD = 1.0  #: of what may go out at once is named beyond it
 
 OnAnswer = Callable[[NamedCall, Verdict, int], None]  #: told of a call its verdict, and its cost in billionths
 
@@ -33,7 +34,7 @@ class CallSender:
         self, judges: Iterable[Judge], lines: Mapping[str, EndpointLine], on_room: Callable[[int], None]
     ) -> None:
         self.lines = lines
-        self._askers = {judge.digest: JudgeAsker(judge, lines[judge.line]) for judge in judges}
+        self._askers = {judge.digest: make_asker(judge, lines) for judge in judges}
         self._on_room = on_room
         self._flying: defaultdict[int, dict[asyncio.Task[None], str]] = defaultdict(dict)  # partition → calls and lines
         self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # line → partition → calls in flight
@@ -81,7 +82,11 @@ class CallSender:
 
     async def _send(self, call: NamedCall, on_answer: OnAnswer) -> None:
         try:
-            verdict, cost = await self._askers[call.judge.digest].answer(call)
+            asker = self._askers[call.judge.digest]
+            verdict, cost = await asker.answer(call)
+            if verdict.value is not None and is_repeated(call.exchange):
+                again, more = await asker.answer(call)
+                verdict, cost = with_repeat(verdict, again), cost + more
         except Exception as error:  # a provider of a user's own may raise anything
             logger.exception("%s: expected a verdict or a reason, got an error of the code", call.judge.part.name)
             detail = f"expected an answer or a ProviderError, got {type(error).__name__}"

@@ -26,8 +26,14 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
     figures: Mapping[str, Mapping[str, Any]] = comparison["figures"]
     before, after = (plain(name, 60) for name in names)
     yield Text(
-        f"{comparison['exchanges']:,} exchanges of {comparison['conversations']:,} conversations: {before} → {after}"
+        f"{comparison['exchanges']:,} {'pairs' if 'pairs' in comparison else 'exchanges'} of"
+        f" {comparison['conversations']:,} {'cases' if 'pairs' in comparison else 'conversations'}: {before} → {after}"
     )
+    if pairs := comparison.get("pairs"):
+        yield Text(
+            f"Paired: {pairs['by_id']:,} by case, {pairs['by_question']:,} by the opening question; left out without a"
+            f" partner: {pairs['alone'][0]:,} of {before}, {pairs['alone'][1]:,} of {after}"
+        )
     named = [(name, figure) for name, figure in figures.items() if figure["verdict"] in _ORDER]
     yield Text(_sentence(named, after), style="bold")
     for which, side in (("only_before", before), ("only_after", after)):

@@ -10,6 +10,7 @@ from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.report.alerts import format_alerts
 from turnsignal.agents.report.details import format_details
 from turnsignal.agents.report.escaping import plain
+from turnsignal.agents.report.judged_scores import format_judged_scores
 from turnsignal.agents.report.overview import describe_input, format_overview
 from turnsignal.stream.reports.review import SUSPECT
 
@@ -22,6 +23,7 @@ def format_ending(result: ReplayResult, width: int = 120, *, is_sample: bool = F
     yield from format_overview(result, width)
     if result.summary["turns"]:
         yield from format_details(result)
+        yield from format_judged_scores(result.summary)
         yield Text()
     yield from format_alerts(result.summary)
     for line in describe_input(result):

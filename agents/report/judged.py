@@ -7,9 +7,12 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from turnsignal.agents.files.probing import ProbedJudge
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, make_table, number
 from turnsignal.stream.judging.aggregation import value_also
+from turnsignal.stream.judging.anchors import cascade_agreement
+from turnsignal.stream.judging.inquiry import JUDGE
 from turnsignal.stream.judging.judges import NANO, Judge, same_family
 from turnsignal.stream.records.verdicts import Verdict
 from turnsignal.stream.statistics.intervals import Clusters, clustered_mean
@@ -23,6 +26,8 @@ def summarize(judge: Judge, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     labels = Counter(verdict.label for verdict in verdicts if verdict.label)
     labels.update(claim.label for verdict in verdicts for claim in verdict.claims)
     judged_models = {verdict.model for verdict in verdicts}
+    agreement = cascade_agreement(judge, scored) if judge.part.cascade is not None else None
+    families = {model for model in judged_models for each in judge.members if same_family(each.model, model)}
     return {
         "judge": judge.part.name,
         "rubric": judge.chosen.name,
@@ -34,12 +39,14 @@ def summarize(judge: Judge, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "cut": sum(bool(verdict.cut) for verdict in scored),
         **mean_of({verdict.id: (verdict.conversation_id, verdict.value or 0.0) for verdict in scored}),
         "also": {name: _also(scored, values) for name, values in judge.chosen.rubric.also.items()},
+        "decided_by": dict(Counter(str(verdict.decided_by) for verdict in scored).most_common()),
+        "cascade": None if agreement is None else agreement._asdict(),
         "labels": dict(labels.most_common()),
         "unscored": dict(Counter(str(verdict.unscored) for verdict in verdicts if verdict.unscored).most_common()),
         "attempts": sum(verdict.attempts for verdict in verdicts if not verdict.cached),
         "cost": sum(round(verdict.cost * NANO) for verdict in verdicts if not verdict.cached) / NANO,
         "price_known": judge.price is not None,
-        "same_family": sorted(str(model) for model in judged_models if same_family(judge.model, model)),
+        "same_family": sorted(str(model) for model in families),
     }
 
 
@@ -96,6 +103,13 @@ def _notes(row: Mapping[str, Any]) -> Iterator[Text]:
         yield Text(f"{name}, {other}: " + ("–" if value is None else f"{value:.3f}"))
     if row["unscored"]:
         yield Text(f"{name}: not judged: " + ", ".join(f"{reason} {n:,}" for reason, n in row["unscored"].items()))
+    if set(row["decided_by"]) - {JUDGE}:
+        yield Text(f"{name}: decided by " + ", ".join(f"{step} {n:,}" for step, n in row["decided_by"].items()))
+    if (agreed := row["cascade"]) is not None:
+        yield Text(
+            f"{name}: agrees with its last step in {agreed['value']:.1%} ({agreed['low']:.1%}–{agreed['high']:.1%}),"
+            f" by {agreed['anchors']:,} exchanges that went there in any case"
+        )
     if row["cut"]:
         yield Text(f"{name}: {row['cut']:,} of {row['judged']:,} saw shortened texts (max_input)")
     if row["same_family"]:
@@ -103,3 +117,33 @@ def _notes(row: Mapping[str, Any]) -> Iterator[Text]:
         yield Text(f"{name}: its model is of the family of a judged one ({models}), which it may favour")
     if not row["price_known"]:
         yield Text(f'{name}: what it costs is not known; add [judging.prices."{plain(row["model"], 80)}"] to the suite')
+
+
+def summarize_probed(probed: ProbedJudge) -> dict[str, Any]:
+    """Return how often a judge's answers flipped, by probe."""
+    probes = [
+        {
+            "probe": flips.probe,
+            "compared": flips.compared,
+            "flipped": flips.flipped,
+            "unscored": flips.unscored,
+            "rate": None if flips.rate is None else [round(bound, 6) for bound in flips.rate[:3]],
+        }
+        for flips in probed.flips
+    ]
+    return {"judge": probed.judge, "asked": probed.asked, "cost": probed.cost, "probes": probes}
+
+
+def format_probed(rows: Sequence[Mapping[str, Any]]) -> Iterator[RenderableType]:
+    """Yield what to print of probes."""
+    table, shown = make_table(
+        fold("judge"), fold("probe"), number("compared"), number("flipped"), number("rate"), number("95 % interval")
+    )
+    for row in rows:
+        for probe in row["probes"]:
+            rate, low, high = probe["rate"] or (None, None, None)
+            known = ("–", "") if rate is None else (f"{rate:.3f}", f"{low:.3f}–{high:.3f}")
+            add(table, (row["judge"], probe["probe"], f"{probe['compared']:,}", f"{probe['flipped']:,}", *known))
+    yield shown
+    for row in rows:
+        yield Text(f"{row['judge']}: {row['asked']:,} exchanges; all calls together {row['cost']:.4f}")

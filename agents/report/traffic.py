@@ -1,6 +1,7 @@
 """What a traffic report says on the terminal: sentences, the waterfall, and what stands behind it."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from rich.console import RenderableType
@@ -8,10 +9,13 @@ from rich.table import Column
 from rich.text import Text
 
 from turnsignal.agents.report.escaping import plain
+from turnsignal.agents.report.routing import format_routing
 from turnsignal.agents.report.tables import add, fold, make_table, number, write_number
 from turnsignal.stream.statistics.claims import SAME
 
 _NAME = 60  # characters of a name
+_SHOWN = 8  # classes of a table
+_ROUTING = 5  # parts of the routing report: its sentences and what mending would gain
 
 
 def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -27,6 +31,12 @@ def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
         )
     if report["compared"] is not None:
         yield _compared(report["compared"])
+    yield from _classes(report["classes"])
+    if report["routing"] is not None:
+        yield Text()
+        yield from islice(format_routing(report["routing"]), _ROUTING)
+    if report["articles"] is not None:
+        yield from _articles(report["articles"])
     if report["labelled"]["figures"]:
         yield from _labelled(report["labelled"])
 
@@ -56,6 +66,47 @@ def _compared(compared: Mapping[str, Any]) -> RenderableType:
         cells = [change["stage"], write_number(change["value"]), interval, f"{change['adjusted']:.3g}"]
         add(table, [*cells, Text(change["verdict"], style=style)])
     return drawn
+
+
+def _classes(classes: Mapping[str, Any]) -> Iterator[RenderableType]:
+    for title, key, style in (("fail more than others", "fail", "red"), ("do better than others", "excel", "green")):
+        shown = classes[key][:_SHOWN]
+        if not shown:
+            continue
+        columns = [number(name) for name in ("conversations", "good", "95 %", "others")]
+        named = fold("class", width=24)
+        table, drawn = make_table(
+            named, "kind", *columns, fold("read", width=20), title=f"Questions whose answers {title}"
+        )
+        for row in shown:
+            figures = [f"{row['conversations']:,}", *_share(row["good"]), f"{row['others']:.3f}"]
+            name = Text(plain(row["name"], _NAME), style=style)
+            add(table, [name, plain(row["kind"], _NAME), *figures, plain(row["read"][0], _NAME)])
+        yield drawn
+        if len(classes[key]) > _SHOWN:
+            yield Text(f"and {len(classes[key]) - _SHOWN} more with --json")
+
+
+def _articles(articles: Mapping[str, Any]) -> Iterator[RenderableType]:
+    labels = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in articles["labels"].items())
+    share, interval = _share(articles["accuracy"])
+    yield Text()
+    yield Text(f"Cited article beside the labelled one: {share} right ({interval}); {labels}", style="bold")
+    blame = articles["blame"]
+    yield Text(
+        f"Not right: the retriever brought none {blame['retriever']:,}, the picker chose another {blame['picker']:,}"
+    )
+    table, drawn = make_table(
+        number("rank"), fold("model", width=20), number("answers"), number("accuracy"), number("95 %")
+    )
+    for model in articles["models"][:_SHOWN]:
+        cells = [str(model["rank"]), plain(model["model"], _NAME), f"{model['answers']:,}", *_share(model["accuracy"])]
+        add(table, cells)
+    yield drawn
+    for pair in (*articles["overlap"]["alike"][:3], *articles["overlap"]["in_turn"][:3]):
+        mine, other = (plain(name, _NAME) for name in pair["articles"])
+        why = f"alike, {pair['cosine']:.2f}" if "cosine" in pair else f"cited in turn for {pair['questions']:,}"
+        yield Text(f"Overlap: {mine} and {other} ({why})")
 
 
 def _labelled(labelled: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -20,6 +20,7 @@ from turnsignal.agents.kafka.topics import log_bounds, topic_metadata
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, resume
+from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.open_files import warn_of_shortage
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask, Processor
 from turnsignal.agents.worker.positions import (
@@ -55,8 +56,8 @@ class _State:
 class Assignment:
     """One take-over of some partition numbers, in threads of its own.
 
-    wanted: asked before each step; limits: topic → bytes that a record may have; group: a consumer that names the
-    group; progress: told (table, entries, changelog records still to be read).
+    wanted: asked before each step; limits: of what is written; group: a consumer that names the group; progress: told
+    (table, entries, changelog records still to be read).
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class Assignment:
         metrics: WorkerMetrics,
         *,
         wanted: Callable[[], bool],
-        limits: Mapping[str, int],
+        limits: RecordLimits,
         group: Consumer,
         progress: Callable[[str, int, int], None],
     ) -> None:

@@ -21,11 +21,12 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
 from turnsignal.agents.worker.caution import Caution
 from turnsignal.agents.worker.checkpoints import COMPUTED, Checkpoint
+from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.steps import Steps
-from turnsignal.agents.worker.transactions import advise, record_limits, refuses_records, was_forgotten
+from turnsignal.agents.worker.transactions import advise, refuses_records, was_forgotten
 from turnsignal.stream.pipeline.processor import BatchResult
 
 logger = logging.getLogger("turnsignal.work")
@@ -33,10 +34,6 @@ logger = logging.getLogger("turnsignal.work")
 #: Seconds at least between a commit and the next transaction of the same id. The broker still writes the markers of the
 #: former one then, and answers CONCURRENT_TRANSACTIONS, upon which librdkafka waits 20 ms before it asks again.
 _REST = 0.005
-#: Records of a partition that are set aside in a row before it slows down: it is more likely then that the code is to
-#: blame than that they are, and whoever can mend it needs the time.
-_IN_A_ROW = 10
-_LONGEST_REST = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
 _LONG = 0.02  #: seconds of computing after which whatever else waits for the loop has its turn before the next batch
 _TURNS = 20  #: of the loop then: a request needs several, from connecting to its answer
 
@@ -73,7 +70,7 @@ class BatchWork:
         self.on_committed: Callable[[BatchResult], None] = lambda _: None  #: told of every batch that is safe
         self.on_moved: Callable[[], None] = lambda: None  #: told once, when the first commit is safe
         self.inflight = 0
-        self.limits: dict[str, int] = {}  #: topic → bytes that a record may have
+        self.limits = RecordLimits(settings.confluent(), (*spec.outputs.values(), spec.changelog))
         self._group = group
         self._idle = asyncio.Event()
         self._idle.set()
@@ -217,6 +214,7 @@ class BatchWork:
         if partition_batch.records.get(self.spec.inputs[0]):
             partition_task.fed = read_moment()
         self._note_written(1)
+        partition_task.writer.careful = partition_task.caution is not None
         try:
             partition_task.writer.write(
                 batch.outputs, batch.changes, _checkpoint(partition_task, partition_batch, batch)
@@ -250,9 +248,10 @@ class BatchWork:
         self._note_written(-1)
         if refused is not None:
             self._count_transaction("aborted", started)
-            changed = await self.learn_limits()
-            await self._steps.run_in_time(partition_task.writer.start)
-            if changed:
+            partition_task.refusal = time.monotonic(), locate(refused)
+            await self.learn_limits()
+            await self._steps.run_in_time(partition_task.writer.start_again)
+            if partition_task.writer.revision != self.limits.revision:
                 # What is too large now becomes a dead letter of its own.
                 self._requeue(partition_task, partition_batch)
             else:
@@ -277,8 +276,10 @@ class BatchWork:
         write: writes it again where the broker has forgotten the transactional id, as it does after a quiet week.
         """
         group = self._group().consumer_group_metadata()
+        # What is refused while it is committed may hang, and limits that have changed say so.
+        still = partial(self.limits.expect_same, partition_task.writer.revision)
         try:
-            await self._steps.run_in_time(partition_task.writer.commit, offsets, group)
+            await self._steps.run_in_time(partition_task.writer.commit, offsets, group, still=still)
         except Exception as error:
             if not was_forgotten(error):
                 raise
@@ -327,14 +328,9 @@ class BatchWork:
         self.buffer.put_back(partition_task.number, partition_batch.records)
         self.limit_batches(partition_task)
 
-    async def learn_limits(self) -> bool:
-        """Ask again how large a record may be; return whether that has changed."""
-        topics = list(self.spec.outputs.values())
-        ask = partial(record_limits, self.settings.confluent(), topics)
-        limits = await self._steps.run(ask)
-        changed = {topic: limit for topic, limit in limits.items() if self.limits.get(topic) != limit}
-        self.limits |= changed
-        return bool(changed)
+    async def learn_limits(self) -> None:
+        """Ask again how large a record may be."""
+        await self._steps.run(self.limits.learn)
 
     def _set_aside(self, partition_task: PartitionTask, partition_batch: PartitionBatch) -> BatchResult:
         """Return the dead letter of a record that cannot be worked on, and what has to be remembered of it."""
@@ -342,7 +338,10 @@ class BatchWork:
         caution = partition_task.caution
         why = (caution.why if caution else "") or "it ended each worker that worked on it and on nothing else"
         logger.error("%s is set aside as a dead letter: %s", partition_batch.describe(), why)
-        return self.spec.set_aside(partition_task.processor, topic, record, why)
+        batch = self.spec.set_aside(partition_task.processor, topic, record, why)
+        if partition_task.refused:  # rather one conversation forgotten than all of them held
+            self.limits.drop_too_large(batch, self.spec.changelog)
+        return batch
 
     def _finish(self, partition_task: PartitionTask) -> None:
         """Release a partition for its next batch; a small one waits, so that a commit is worth its cost."""
@@ -357,16 +356,12 @@ class BatchWork:
 
     def _hold(self, partition_task: PartitionTask) -> float:
         """Return for how many seconds a partition gets no batch at all, as something is wrong with its last ones."""
-        number, many = partition_task.number, max(partition_task.aside - _IN_A_ROW, partition_task.refused)
-        if many > 0:
-            # A worker whose batches do not end for the stall timeout counts as one that hangs.
-            rest = min(_LONGEST_REST, self.settings.stall_timeout / 2, 2.0 ** min(many, 10))
-            why = (
-                "held" if partition_task.refused else f"slow, as {partition_task.aside} records in a row are set aside"
-            )
-            logger.error("partition %d is %s: resting %.0f s", number, why, rest)
-            return rest
-        return 0.0
+        # A worker whose batches do not end for the stall timeout counts as one that hangs.
+        rest = min(partition_task.rest(), self.settings.stall_timeout / 2)
+        if rest:
+            trouble = partition_task.trouble(time.monotonic())
+            logger.error("partition %d is %s: resting %.0f s", partition_task.number, trouble, rest)
+        return rest
 
     def _wake(self, number: int) -> None:
         self._rests.pop(number, None)

@@ -1,5 +1,6 @@
 """Partition tasks: one partition number in this process, with its state, its writer and its positions."""
 
+import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,12 @@ from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
+
+#: Records of a partition that are set aside in a row before it slows down: it is more likely then that the code is to
+#: blame than that they are, and whoever can mend it needs the time.
+_IN_A_ROW = 10
+_LONGEST_REST = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
+_LATELY = 60.0  #: seconds for which it is told that the broker has refused something
 
 
 class Processor(Protocol):
@@ -88,7 +95,8 @@ class PartitionTask:
     positions: input topic → next offset, as committed; commit_metadata: input topic → what its commits carry; ids:
     topic → the broker's id of it; fed: when records of the first input last came; caution: how carefully to go on;
     starts: take-overs since a batch was committed; aside: records set aside since one was worked through; refused:
-    attempts to set one aside that the broker refused, in a row; committed_at: monotonic clock of the last commit.
+    attempts to set one aside that the broker refused, in a row; refusal: when the broker last refused what was written
+    (monotonic clock), and what it said; committed_at: monotonic clock of the last commit.
     """
 
     number: int
@@ -102,6 +110,7 @@ class PartitionTask:
     starts: int = 0
     aside: int = 0
     refused: int = 0
+    refusal: tuple[float, str] | None = None
     committed_at: float = field(default_factory=time.monotonic)
 
     def offsets(self, positions: Mapping[str, int]) -> list[TopicPartition]:
@@ -112,6 +121,20 @@ class PartitionTask:
         """Tell the processor for how long its partition has been silent already."""
         if self.fed is not None:
             self.processor.resume(self.fed, read_moment())
+
+    def rest(self) -> float:
+        """Return for how many seconds it had better get no batch, as something is wrong with its last ones."""
+        many = max(self.aside - _IN_A_ROW, self.refused)
+        return min(_LONGEST_REST, 2.0 ** min(many, 10)) if many > 0 else 0.0
+
+    def trouble(self, now: float) -> str:
+        """Say in words what keeps it from going on as it should; "" for nothing. now: monotonic clock."""
+        at, answer = self.refusal or (-math.inf, "")
+        if self.refused:
+            return f"held, as what sets a record aside is refused: {answer}"
+        if self.aside > _IN_A_ROW:
+            return f"slow, as {self.aside} records in a row are set aside"
+        return f"going on in smaller parts since the broker refused some: {answer}" if now - at < _LATELY else ""
 
     def checkpoint(self, *, begun: str = "") -> Checkpoint:
         """Return where the state stands, for the changelog."""

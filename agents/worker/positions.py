@@ -237,7 +237,8 @@ def read_positions(
     """
     admin = AdminClient({**settings.confluent(), "log_level": 0})
     metadata = topic_metadata(admin, timeout)
-    names = [topic.pattern.format(settings.prefix) for topic in inputs(app)]
+    read = {topic.pattern.format(settings.prefix): topic for topic in inputs(app)}
+    names = [name for name, topic in read.items() if not topic.optional or name in metadata.topics]
     counts = {name: len(metadata.topics[name].partitions) for name in names if name in metadata.topics}
     if absent := [name for name in names if not counts.get(name)]:
         msg = f"expected the topics {', '.join(names)}, got no {', '.join(absent)}; try `turnsignal topics create`"

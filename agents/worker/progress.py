@@ -156,10 +156,10 @@ class Progress:
         held = [at for member in description.members for at in member.assignment.topic_partitions]
         return description.state == ConsumerGroupState.STABLE and not any(at.topic in self._plan.inputs for at in held)
 
-    def health(self, *, busy: bool, starts: Mapping[int, int]) -> Health:
+    def health(self, *, busy: bool, held: Mapping[int, PartitionTask]) -> Health:
         """Say how this worker is.
 
-        busy: whether batches wait or are under way; starts: of each partition, take-overs at its present position.
+        busy: whether batches wait or are under way; held: the partitions that are ours.
         """
         # A group that never assigns, a take-over that never ends: waiting for them is work that must go on, too.
         waits = busy or bool(self._remaining) or not self._settled
@@ -172,8 +172,9 @@ class Progress:
         return Health(
             seconds_since_progress=now - self._last if waits else 0.0,
             assigned=self._assigned and not self._nobody,
-            partitions=len(starts),
-            starts={number: count for number, count in starts.items() if count > 1},
+            partitions=len(held),
+            starts={number: task.starts for number, task in held.items() if task.starts > 1},
+            troubles={number: trouble for number, task in held.items() if (trouble := task.trouble(now))},
             recovery_remaining=sum(self._remaining.values()),
             broker_reachable=self._reachable,
             progress_limit=self._settings.stall_timeout,

@@ -20,6 +20,7 @@ from typing import IO
 
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.agents.process.exits import EXIT_REFUSED
+from turnsignal.stream.suite import Suite
 
 logger = logging.getLogger("turnsignal.supervisor")
 
@@ -37,7 +38,10 @@ ALIVE, MOVED = b".", b"+"  #: signs of life of a worker, the second one when it 
 REMIND_SECONDS = 300.0  #: between lines that say again which worker refused
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
 BACK_OFF = (0.1, 0.5, 1.0, 2.0, 5.0)  #: seconds before starting again, the longer the oftener it ended young
-SOON = 1  #: of them at most for one that had committed something: the next one begins further on, or more carefully
+SOON = (
+    1  #: of them at most for one that had committed something: the next one begins further on, or more carefully; and
+)
+#: for one that was killed from outside: waiting does not keep whoever did it, or the kernel, from doing it again
 YOUNG = 30.0  #: seconds; who lives longer has recovered, and the next start is quick again
 STOP_SECONDS = 30.0  #: time to finish after SIGTERM
 
@@ -171,7 +175,8 @@ class Supervisor:
             self._log_refusal(worker, now)
             return
         worker.failures = worker.failures + 1 if now - worker.started < YOUNG else 0
-        pause = BACK_OFF[min(worker.failures, SOON if worker.moved else len(BACK_OFF) - 1)]
+        soon = worker.moved or code == -signal.SIGKILL
+        pause = BACK_OFF[min(worker.failures, SOON if soon else len(BACK_OFF) - 1)]
         worker.due = now + pause
         logger.warning("worker %s ended with %d, to be started again in %.1f s", worker.app, code, pause)
 
@@ -198,6 +203,11 @@ class Supervisor:
                 pipes[pipe].heard, pipes[pipe].alive, pipes[pipe].worked = time.monotonic(), True, True
             else:
                 time.sleep(0.05)  # its end is closed: it is about to end
+
+
+def apps_of(suite: Suite) -> list[str]:
+    """Name the apps that a suite needs: judges have one of their own."""
+    return ["score", "judge", "watch"] if suite.judges else ["score", "watch"]
 
 
 def worker_command(app: str) -> list[str]:

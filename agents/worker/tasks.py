@@ -27,7 +27,7 @@ from turnsignal.agents.worker.batch_work import BatchWork
 from turnsignal.agents.worker.batches import BatchStream, PartitionBatch, RecordBuffer
 from turnsignal.agents.worker.partition_task import AppSpec, HeldRecords, PartitionTask
 from turnsignal.agents.worker.progress import Progress
-from turnsignal.agents.worker.transactions import group_reader, record_limits
+from turnsignal.agents.worker.transactions import group_reader
 from turnsignal.agents.worker.unpacking import AT_ONCE
 
 logger = logging.getLogger("turnsignal.tasks")
@@ -37,7 +37,7 @@ logger = logging.getLogger("turnsignal.tasks")
 _CATCH_UP = 5.0
 #: Take-overs within so many seconds are suspicious of two workers under one name: each ends the other's membership.
 _OFTEN, _WITHIN = 5, 30.0
-_LIMITS_EVERY = 15  #: looks at the broker, two seconds apart, between two questions how large a record may be
+_LIMITS_EVERY = 5  #: looks at the broker, two seconds apart, between two questions how large a record may be
 
 
 class RecordSource(Protocol):
@@ -145,7 +145,7 @@ class TaskManager:
             self._drop(number)
         if not numbers:
             return []
-        self.work.limits |= record_limits(self.settings.confluent(), self.spec.outputs.values())
+        self.work.limits.learn()
         assignment = Assignment(
             self.settings,
             self.spec,
@@ -263,7 +263,7 @@ class TaskManager:
     def health(self) -> Health:
         """Say how this worker is."""
         busy = bool(self.work.inflight or self.buffer.waits)
-        return self.progress.health(busy=busy, starts={n: at.starts for n, at in self.tasks.items()})
+        return self.progress.health(busy=busy, held=dict(self.tasks))
 
     def pass_time(self) -> None:
         """Have time pass for each partition that has been read to its end; called every second.

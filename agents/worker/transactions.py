@@ -7,15 +7,16 @@ after that, so that no half-committed one is seen.
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from turnsignal.agents.kafka.refusals import kafka_error
 from turnsignal.agents.worker.checkpoints import KEY, Checkpoint, checkpoint_record, read_checkpoint
+from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.stream.errors import Reason, TurnsignalError
 from turnsignal.stream.judging.exchanges import fit
 from turnsignal.stream.records.dead_letters import dead_letter, shorten
@@ -25,12 +26,13 @@ logger = logging.getLogger("turnsignal.transactions")
 
 _OVERHEAD = 200  #: bytes that a record costs beside its key and value, its batch's own included
 _BATCH = 1_000_000  #: bytes of records in one request at most: librdkafka's default
-_LARGE_STATE = 250_000  #: bytes from which on a state is looked after apart: its topic's limit is not asked for
 _ANY = 1_000_000_000  #: the largest that librdkafka can be told
+_UNKNOWN_STATE = 500_000  #: bytes of a state that is not sure to be taken where nothing is known of its topic, twice
 _UNKNOWN = {EXCHANGES: 1_048_588}  #: bytes of what can be cut, where nothing is known of its topic: a broker's default
 
 #: Seconds that one try at fencing may take: between tries it is looked whether the take-over is still wanted.
 _FENCE_SECONDS = 5.0
+_GLANCE = 0.2  #: seconds between two looks at records that may be refused
 #: What the broker says of a record that it will never take, however often it is sent.
 _REFUSED_RECORDS = (
     KafkaError.MSG_SIZE_TOO_LARGE,
@@ -77,10 +79,10 @@ class TransactionWriter:
 
     options: librdkafka's, with or without a transactional id; without one it writes at least once, outputs before
     state; topics: short name → topic; changelog: its topic; deadline: seconds that any one step may take; limits:
-    topic → bytes that a record may have, looked at with each batch, a topic that is not named takes any: what is larger
-    goes to the dead letters, cut, because the broker would refuse the whole transaction, again at every start; an
-    exchange is cut until it fits; wanted: asked before each try at fencing whether it is still ours to do: an outdated
-    fence would end the rightful owner.
+    looked at with each batch, a topic that they do not name takes any: what is larger goes to the dead letters, cut,
+    because the broker would refuse the whole transaction, again at every start; an exchange is cut until it fits;
+    wanted: asked before each try at fencing whether it is still ours to do: an outdated fence would end the rightful
+    owner; careful: whether a record of this batch may be refused; revision: of the limits that it was written by.
     """
 
     def __init__(
@@ -90,11 +92,11 @@ class TransactionWriter:
         topics: Mapping[str, str],
         changelog: str,
         deadline: float,
-        limits: Mapping[str, int] | None = None,
+        limits: RecordLimits | None = None,
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
         self.partition = partition
-        self._allowed = {} if limits is None else limits
+        self._allowed = RecordLimits(options, ()) if limits is None else limits
         self._limits: dict[str, int] = {}  # short name → bytes, as allowed when the batch was begun
         self.transactional = "transactional.id" in options
         self._topics = topics
@@ -102,7 +104,8 @@ class TransactionWriter:
         self._deadline = deadline
         self._failed: KafkaError | None = None
         self.wanted = wanted
-        self._careful = False  # whether a record of this batch may be refused
+        self.careful = False
+        self.revision = 0
         self._options = {**options, "message.max.bytes": _ANY}  # the limit is the topics' to decide, not the client's
         self.start()
 
@@ -115,7 +118,7 @@ class TransactionWriter:
         """
         self._failed = None
         # What a broker measures are batches of records, and its limits may have changed.
-        smallest = min((self._allowed.get(topic, _BATCH) for topic in self._topics.values()), default=_BATCH)
+        smallest = min(self._allowed.sizes.get(topic, _BATCH) for topic in (*self._topics.values(), self._changelog))
         self._producer = Producer({**self._options, "batch.size": min(_BATCH, smallest)})
         # A commit fails when any record of it was not acknowledged. Without one, each has to be asked after, for a
         # third more per record.
@@ -133,6 +136,16 @@ class TransactionWriter:
             else:
                 return
 
+    def start_again(self) -> None:
+        """Abort what was refused, and start; the broker lets the new producer in at once then, else after 0.5 s.
+
+        The abort has all the time that there is: what was left of it would fence the new producer.
+        """
+        if self.transactional:
+            with suppress(KafkaException):  # what hangs cannot be aborted
+                self._producer.abort_transaction(self._deadline)
+        self.start()
+
     def write(
         self, outputs: list[OutputRecord], changes: Mapping[bytes, bytes | None], checkpoint: Checkpoint | None = None
     ) -> None:
@@ -147,9 +160,10 @@ class TransactionWriter:
         if not self.transactional:
             self._flush()  # outputs are acknowledged before the state that says they exist
         produce, changelog, partition = self._produce, self._changelog, self.partition
+        large = self._allowed.sizes.get(changelog, _UNKNOWN_STATE) // 2
         for key, value in changes.items():
-            if value is not None and len(value) > _LARGE_STATE:
-                self._careful = True
+            if value is not None and len(value) > large:
+                self.careful = True
             try:
                 produce(changelog, value, key, partition)
             except BufferError:
@@ -164,24 +178,26 @@ class TransactionWriter:
         if not self.transactional:
             self._flush()
             return
-        if self._careful:
+        producer = self._producer  # should this step be given up, the next one has another
+        if self.careful:
             # A record that is refused while offsets are on their way may leave them hanging until the deadline.
-            self._producer.flush(self._deadline)
-            self._careful = False
+            _flush_or_fail(producer, self._deadline)
+            self.careful = False
         if offsets:
             try:
-                self._producer.send_offsets_to_transaction(offsets, group, self._deadline)
+                producer.send_offsets_to_transaction(offsets, group, self._deadline)
             except KafkaException as error:
                 if error.args[0].code() != KafkaError._STATE:
                     raise
                 # A record was refused while this was under way; asked again, librdkafka names the reason.
-                self._producer.send_offsets_to_transaction(offsets, group, self._deadline)
-        self._producer.commit_transaction(self._deadline)
+                producer.send_offsets_to_transaction(offsets, group, self._deadline)
+        producer.commit_transaction(self._deadline)
 
     def _fit_outputs(self, outputs: list[OutputRecord]) -> list[OutputRecord]:
         """Return the outputs as their topics take them."""
+        allowed, self.revision = self._allowed.sizes, self._allowed.revision
         limits = self._limits = {
-            name: self._allowed.get(topic, _UNKNOWN.get(name, _ANY)) - _OVERHEAD for name, topic in self._topics.items()
+            name: allowed.get(topic, _UNKNOWN.get(name, _ANY)) - _OVERHEAD for name, topic in self._topics.items()
         }
         fitting = outputs
         for at, output in enumerate(outputs):
@@ -189,7 +205,7 @@ class TransactionWriter:
             # What has headers is a dead letter, of which there are few.
             size = size_of(output) if headers else len(value or b"") + len(key or b"")
             if size > limits[topic] // 2:
-                self._careful = True
+                self.careful = True
                 if size > limits[topic]:
                     fitting = outputs.copy() if fitting is outputs else fitting
                     fitting[at] = self._too_large(output)
@@ -237,20 +253,19 @@ class TransactionWriter:
             raise TurnsignalError(msg)
 
 
-def record_limits(connection: Mapping[str, Any], topics: Iterable[str]) -> dict[str, int]:
-    """Ask how many bytes a record of each topic may have; a topic of which nothing is known is left out.
+def _flush_or_fail(producer: Producer, deadline: float) -> None:
+    """Wait until all records of a transaction are acknowledged, one is refused, or the deadline in seconds is over.
 
-    Not everybody who may write may ask, and the mock cluster has no answer.
+    What stands behind a refused record may be neither sent nor given up before it is too old, so librdkafka is asked in
+    between whether the transaction has failed: to begin one is not valid, and of one that has failed it says why.
     """
-    limits: dict[str, int] = {}
-    resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in topics]
-    admin = AdminClient({**connection, "log_level": 0})
-    for resource, answer in admin.describe_configs(resources, request_timeout=10).items():
+    end = time.monotonic() + deadline
+    while producer.flush(_GLANCE) and time.monotonic() < end:
         try:
-            limits[resource.name] = int(answer.result(15)["max.message.bytes"].value)
-        except (KafkaException, KeyError, ValueError, TimeoutError):
-            continue
-    return limits
+            producer.begin_transaction()
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError._STATE:
+                raise
 
 
 def group_reader(connection: Mapping[str, Any], group: str) -> Consumer:

@@ -210,6 +210,7 @@ def _changes() -> Panel:
         Column("change", number("regression_change_ratio", 'bound="mean"'), SCORE, 3),
         Column("at least", number("regression_change_ratio", 'bound="lower"'), SCORE, 3),
         Column("at most", number("regression_change_ratio", 'bound="upper"'), SCORE, 3),
+        Column("values", number("regression_values"), WHOLE, 0),
         Column("usually", number("baseline_mean_ratio", by="assistant, scorer"), SCORE, 3),
         Column("since", number("regression_since_timestamp_seconds", times=" * 1000"), "dateTimeAsIso"),
         width=24,

@@ -10,6 +10,7 @@ import msgspec
 
 from turnsignal.stream.conversations import recent_ids as recent
 from turnsignal.stream.conversations.heard import MAX_WAITING, FeedbackMemory, Reaction
+from turnsignal.stream.conversations.judged import JudgedMemory
 from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, KeptTurn, PendingResponse, insert
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.windows import ScoreWindows
@@ -19,8 +20,9 @@ from turnsignal.stream.records.summaries import ConversationCounts
 
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
 #: older code, which may run beside this in one group while a release rolls out, reads past them. Raised only where
-#: older code could misread the new state; then it refuses it.
-VERSION = 1
+#: older code could misread the new state, or lose what counts; then it refuses it.
+VERSION = 2
+_UNJUDGED = 1  #: what state has as long as no judge has anything to do with it, so that older code still takes it
 
 _BEFORE_ALL = float("-inf")
 
@@ -58,10 +60,10 @@ class Conversation(msgspec.Struct, array_like=True):
     clarification; asked: whom the last user turn was for, while nobody has answered; environment: the one furthest from
     production among its turns, None is production; prompted: whether a user is among the turns that are no longer kept,
     without meaning while there are none of them, and true in older state, which does not have it; heard: what is
-    remembered of feedback, None as long as there is nothing.
+    remembered of feedback, None as long as there is nothing; judged: of judges, in the same way.
     """
 
-    version: int = VERSION
+    version: int = _UNJUDGED
     due: float = 0.0
     clock: float = _BEFORE_ALL
     offset: int = -1
@@ -89,6 +91,7 @@ class Conversation(msgspec.Struct, array_like=True):
     environment: str | None = None
     prompted: bool = True
     heard: FeedbackMemory | None = None
+    judged: JudgedMemory | None = None
 
     def knows(self, turn_id: str, content: str) -> tuple[Seen, bytes]:
         """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
@@ -153,6 +156,12 @@ class Conversation(msgspec.Struct, array_like=True):
         if self.heard is None:
             self.heard = FeedbackMemory()
         return self.heard
+
+    def judge(self) -> JudgedMemory:
+        """Return what is remembered of judges, which begins now if there was nothing."""
+        if self.judged is None:
+            self.judged, self.version = JudgedMemory(), VERSION
+        return self.judged
 
     def answer(self, turn_id: str) -> PendingResponse | None:
         """Return who gave the response of that id, kept or not; None when it is not known (any more)."""
@@ -224,9 +233,10 @@ class Conversation(msgspec.Struct, array_like=True):
 
     @property
     def needed_since(self) -> float:
-        """Event time from which retention counts: feedback that waits counts as a turn does."""
+        """Event time from which retention counts: what waits for its turn counts as a turn does."""
         waiting = self.heard.waiting if self.heard is not None else ()
-        return max((self.quiet_since, *(feedback.time for feedback in waiting)))
+        since = max((self.quiet_since, *(feedback.time for feedback in waiting)))
+        return since if self.judged is None else max(since, self.judged.waits_since)
 
     def schedule(self, limits: Limits) -> float:
         """Set and return when the conversation has to be closed, or forgotten, next."""
@@ -274,9 +284,9 @@ def restore(value: bytes) -> Conversation:
     except msgspec.DecodeError:  # of another layout, most likely, and then its version says so
         _read_head(value)
         raise
-    if state.version != VERSION:
+    if state.version != _UNJUDGED:
         _read_head(value)
-        state.version = VERSION
+        state.version = _UNJUDGED if state.judged is None else VERSION
     if value[:3] < _COUNTED:
         _count_what_went_on(state)
     return state

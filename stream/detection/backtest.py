@@ -1,22 +1,22 @@
 """Back-test: when would have been called, and why, had a recording been live."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from heapq import merge
 from typing import Any, NamedTuple
 
-from turnsignal.stream.detection.detector import PAGE, TICKET, Detector
+from turnsignal.stream.detection.detector import PAGE, RETENTION, TICKET, Detector
 from turnsignal.stream.detection.incidents import CLOSES, Incidents, Series, newest
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.observations import Row, read_observations
-from turnsignal.stream.records.regressions import Incident
+from turnsignal.stream.records.regressions import FORGOTTEN, Incident
 
 MAX_SERIES = 10_000  #: watched; names come from strangers, and what is new beyond them is not watched
 
 
 class _ObservedAnswer(NamedTuple):
-    """What one row says; sorts by event time, then by where it stood."""
+    """What one row says; sorts by event time, then by where it stood. clock: stream time when it is taken in."""
 
     time: float
     source: int
@@ -25,12 +25,14 @@ class _ObservedAnswer(NamedTuple):
     lane: int
     version: str
     values: Row
+    clock: float
 
 
 class BackTest(NamedTuple):
     """What was called, as the newest record of each incident.
 
-    unwatched: observations of series for which there was no room; rows: how many there were; first, last: event times.
+    unwatched: observations of series for which there was no room; rows: how many there were; first, last: event times;
+    decided: decisions that were heard, and those of them that were about nothing here.
     """
 
     incidents: list[Incident]
@@ -38,54 +40,113 @@ class BackTest(NamedTuple):
     unwatched: int
     first: float
     last: float
+    decided: tuple[int, int] = (0, 0)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it: incidents with all that they say, and in words."""
+        heard, idle = self.decided
         return {
             "rows": self.rows,
             "days": round((self.last - self.first) / 86_400.0, 3) if self.rows else 0.0,
             "unwatched": self.unwatched,
+            **({"decisions": {"heard": heard, "about_nothing": idle}} if heard else {}),
             **{tier: sum(incident.tier == tier for incident in self.incidents) for tier in (PAGE, TICKET)},
             "incidents": [incident.as_json() for incident in self.incidents],
         }
 
 
-def back_test(sources: Iterable[Iterable[bytes]], policy: AlertPolicy, decisions: Iterable[Decision] = ()) -> BackTest:
+def back_test(
+    sources: Iterable[Iterable[bytes | Sequence[bytes]]], policy: AlertPolicy, decisions: Iterable[Decision] = ()
+) -> BackTest:
     """Run the detectors over records of series.
 
-    sources: each in the order of its own times, or nearly so; decisions: what operators said meanwhile, in their order.
+    sources: of each the records in the order of their times, or nearly so, as live; or batches of records, whose rows
+    are put into the order of their times; decisions: what operators said meanwhile, in their order.
     """
-    incidents, detectors, written = Incidents(policy), dict[Series, Detector](), list[Incident]()
-    rows, unwatched, first, last = 0, 0, float("inf"), float("-inf")
+    watched = _WatchedSeries(policy)
+    rows, first, last, idle = 0, float("inf"), float("-inf"), 0
     waiting = deque(decisions)
-    for row in merge(*[_rows(records, number) for number, records in enumerate(sources)]):
+    heard = len(waiting)
+    for row in merge(*[_rows(batches, number) for number, batches in enumerate(sources)]):
         rows += 1
         while waiting and waiting[0].time < row.time:
-            decision = waiting.popleft()
-            scorers = incidents.scorers_of(decision)
-            for series in sorted(detectors):
-                if series[:2] == (decision.assistant, decision.lane) and (scorers is None or series[2] in scorers):
-                    written += incidents.accept(series, detectors[series], CLOSES[decision.kind])
+            idle += not watched.decide(waiting.popleft())
         first, last = min(first, row.time), max(last, row.time)
+        watched.take(row)
+    idle += sum(not watched.decide(decision) for decision in waiting)
+    incidents = list(newest(watched.written).values())
+    return BackTest(incidents, rows, watched.unwatched, first, last, (heard, idle))
+
+
+class _WatchedSeries:
+    """The series of a back-test, as a partition of the watch app keeps them, and the incidents that they made."""
+
+    def __init__(self, policy: AlertPolicy) -> None:
+        self.written: list[Incident] = []
+        self.unwatched = 0
+        self._now = float("-inf")
+        self._policy = policy
+        self._incidents = Incidents(policy)
+        self._detectors: OrderedDict[Series, tuple[Detector, float]] = OrderedDict()  # with when it was fed last
+
+    def decide(self, decision: Decision) -> bool:
+        """Have detectors take the present level for the usual one; False where the decision is about nothing here."""
+        scorers, who = self._incidents.scorers_of(decision), (decision.assistant, decision.lane)
+        about = [
+            series for series in self._detectors if series[:2] == who and (scorers is None or series[2] in scorers)
+        ]
+        for series in sorted(about):
+            self.written += self._incidents.accept(series, self._detectors[series][0], CLOSES[decision.kind])
+        return bool(about)
+
+    def take(self, row: _ObservedAnswer) -> None:
+        """Take in a row."""
+        now = self._now = max(self._now, row.clock)
+        self._forget_unfed(now)
         for scorer, observation in row.values:
             series = row.assistant, row.lane, scorer
-            detector = detectors.get(series)
-            if detector is None:
-                if scorer in policy.ignored:
+            known = self._detectors.pop(series, None)
+            if known is None:
+                if scorer in self._policy.ignored:
                     continue
-                if len(detectors) >= MAX_SERIES:
-                    unwatched += 1
+                if len(self._detectors) >= MAX_SERIES:
+                    self.unwatched += 1
                     continue
-                detector = detectors[series] = Detector()
-            written += incidents.observe(series, detector, row.version, observation)
-    return BackTest(list(newest(written).values()), rows, unwatched, first, last)
+            detector = Detector() if known is None else known[0]
+            self._detectors[series] = detector, now
+            self.written += self._incidents.observe(series, detector, row.version, observation)
+
+    def _forget_unfed(self, now: float) -> None:
+        """Forget the series that nobody has fed for long, as live."""
+        while self._detectors:
+            series, (detector, fed) = next(iter(self._detectors.items()))
+            if now - fed <= RETENTION:
+                return
+            del self._detectors[series]
+            self.written += self._incidents.close(series, detector.alarms.values(), now, FORGOTTEN)
 
 
-def _rows(records: Iterable[bytes], source: int) -> Iterator[_ObservedAnswer]:
+def _rows(records: Iterable[bytes | Sequence[bytes]], source: int) -> Iterator[_ObservedAnswer]:
     number = 0
     for record in records:
-        observed = read_observations(record)
-        who = (observed.assistant, observed.lane, observed.version or "")
-        for row in observed.by_row():
-            number += 1
-            yield _ObservedAnswer(row[0][1].time if row else 0.0, source, number, *who, row)
+        rows = (
+            list(_rows_of(record, source, number)) if isinstance(record, bytes) else _in_order(record, source, number)
+        )
+        number += len(rows)
+        yield from rows
+
+
+def _in_order(batch: Sequence[bytes], source: int, number: int) -> list[_ObservedAnswer]:
+    """Return the rows of a batch by event time; each is taken in at its own, not at that of the newest beside it."""
+    rows: list[_ObservedAnswer] = []
+    for record in batch:
+        rows += (row._replace(clock=row.time) for row in _rows_of(record, source, number + len(rows)))
+    return sorted(rows)
+
+
+def _rows_of(record: bytes, source: int, before: int) -> Iterator[_ObservedAnswer]:
+    observed = read_observations(record)
+    who = (observed.assistant, observed.lane, observed.version or "")
+    clock = max(observed.times, default=0.0)
+    for number, row in enumerate(observed.by_row(), before + 1):
+        yield _ObservedAnswer(row[0][1].time if row else 0.0, source, number, *who, row, clock)

@@ -6,7 +6,9 @@ import msgspec
 
 FORGETTING = 14.0  #: days after which an observation weighs 1/e
 SHRINKING = 200.0  #: observations with which the mean of all hours counts in that of each
-MOST_ALIKE = 0.5  #: correlation within a conversation that is believed at most
+#: Correlation within a conversation that is believed at most: 1 is a value that is the same for all of its answers, of
+#: which only the first tells anything.
+MOST_ALIKE = 1.0
 LEAST_KNOWN, LEAST_TIME = 1_000, 86_400.0  #: observations and seconds before which nobody knows what is usual
 #: Of a value: changes below it are nobody's concern. While little is known, the margin is one error of what is usual:
 #: that of a binary of the same mean, with twice the variance as conversations are alike.
@@ -22,7 +24,7 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
     hours, sums: weights and sums of values by hour; weight, total: of all hours; known: observations so far; since:
     time of the first; day: until which it has forgotten; products, squares: of what a conversation's values have in
     common, and of how they differ from what is usual; margin: changes below it are no change;
-    alike: the correlation of values within a conversation, 0 to 0.5.
+    alike: the correlation of values within a conversation, 0 to 1.
     """
 
     hours: list[float] = msgspec.field(default_factory=lambda: [0.0] * _HOURS)

@@ -22,6 +22,8 @@ LOWER, HIGHER = "lower", "higher"
 USUAL, VERSION = "usual", "version"  #: what an alarm compares with: what is usual, or the version before
 MAX_VERSIONS = 20  #: told apart; the one unseen for longest leaves
 DAY = 86_400.0  #: seconds for which values have to be back
+#: Seconds of stream time after which a series that nobody fed is forgotten, with its alarms: nobody serves it any more.
+RETENTION = 7 * DAY
 
 MAX_ALARMS = 12  #: open at a time; versions come from strangers
 #: Days by which an observation may be older than the newest one: what is sent again says nothing of today.
@@ -118,13 +120,17 @@ class Detector(msgspec.Struct, array_like=True):
             released = self._meet(version, now)
             surprise = residual
             if n:
-                surprise -= baseline.alike * before / (1.0 + (n - 1.0) * baseline.alike)
+                alike = baseline.alike
+                surprise -= alike * before / (1.0 + (n - 1.0) * alike)
+            expected, margin = value + surprise, baseline.margin  # of this conversation, before its value came
             for direction, evidence, sign in ((LOWER, self.lower, 1.0), (HIGHER, self.higher, -1.0)):
                 if self.alarms and self._is_called(direction, paging):
                     continue
-                payoff = sign * surprise - baseline.margin
-                payoff = -1.0 if payoff < -1.0 else payoff
-                strength = evidence.add(payoff, now, sign * residual, n, conversation_id)
+                payoff = sign * surprise - margin
+                least = (expected - 1.0 if sign > 0.0 else -expected) - margin
+                if payoff < least or payoff < -1.0:  # no value below 0 or above 1 may cost more than there is
+                    payoff = max(least, -1.0)
+                strength = evidence.add(payoff, least, now, sign * residual, n, conversation_id)
                 if strength >= LEAST_THRESHOLD:
                     called += self._weigh(direction, evidence, strength, version, now, paging)
             released.sums.add(residual, n, before)
@@ -181,19 +187,20 @@ class Detector(msgspec.Struct, array_like=True):
     def _call(
         self, direction: str, tier: str, evidence: Evidence, strength: float, bar: float, version: str, now: float
     ) -> Alarm:
+        onset = evidence.onset()
         change, low, high = evidence.change(self.baseline.alike)
         return Alarm(
             direction=direction,
             scope=USUAL,
             tier=tier,
             called=now,
-            since=evidence.since,
+            since=onset.since,
             version=version,
             before=self.baseline.total / self.baseline.weight,
             change=change,
             low=low,
             high=high,
-            n=round(evidence.n),
+            n=round(onset.n),
             evidence=math.log10(strength),
             threshold=math.log10(bar),
             day=now,

@@ -10,13 +10,63 @@ import math
 
 import msgspec
 
-STAKES = (0.05, 0.1, 0.2, 0.4, 0.7, 0.9)  #: parts of a fortune that the bets put down
+#: Parts of a fortune that the bets put down. The last one is more than there is, where no payoff can cost as much: a
+#: check that nearly every answer passes loses next to nothing with each pass, and wins much with a failure.
+STAKES = (0.05, 0.1, 0.2, 0.4, 0.9, 3.0)
 LEAST_THRESHOLD = 20_000.0  #: observations
+_AS_WELL = 4.0  # twice the log-likelihood by which one beginning of a change is no better than another
 SHOWN = 5  #: conversations that a change is shown by
 LONGEST_ID = 200  #: characters of a conversation's id
 
-_SLACK = 0.015  # more than payoffs have to be for a change to have begun: else chance would date it too early
+#: More than payoffs have to be for a change to have begun, from the least on: else chance would date it too early. One
+#: that is half of a change dates that best (Page's CUSUM).
+_LEAST, _LARGE, _LARGEST = 0.015, 0.06, 0.2
 _A, _B, _C, _D, _E, _F = STAKES
+_AT_RISK = 0.9  # of a fortune, that one payoff can cost
+_HARMLESS = -_AT_RISK / _F  # payoffs that cannot cost more, whatever is put down
+
+
+class Onset(msgspec.Struct, array_like=True, gc=False):
+    """When a change began, if it is a large one, and what came since.
+
+    run: sum of payoffs, less a slack, since it last stood at its lowest; since: stream time of the first one then; the
+    rest is as in `Evidence`.
+    """
+
+    run: float = 0.0
+    since: float = 0.0
+    n: float = 0.0
+    total: float = 0.0
+    squares: float = 0.0
+    pairs: float = 0.0
+
+    def add(self, gain: float, time: float, residual: float, earlier: float) -> None:
+        """Take in a residual; gain: its payoff, less the slack."""
+        self.run += gain
+        if self.run > 0.0:
+            if not self.n:
+                self.since = time
+            self.n += 1.0
+            self.total += residual
+            self.squares += residual * residual
+            self.pairs += earlier
+        else:
+            self.run = self.n = self.total = self.squares = self.pairs = 0.0
+
+    def explained(self) -> float:
+        """Return how much a change of the mean explains of what came since: twice the log-likelihood, in variances."""
+        return self.total * self.total / max(self.n, 1.0)
+
+    def variance(self, alikeness: float) -> float:
+        """Return the variance of what came since, as if values of a conversation were independent."""
+        mean = self.total / self.n
+        spread = (self.squares / self.n - mean * mean) * (1.0 + 2.0 * alikeness * self.pairs / self.n)
+        return max(spread, 0.25 / self.n)
+
+    def bounds(self, alikeness: float) -> tuple[float, float]:
+        """Return bounds (95 %) of the mean since then."""
+        reach = 1.96 * math.sqrt(self.variance(alikeness) / self.n)
+        return max(self.total / self.n - reach, -1.0), min(self.total / self.n + reach, 1.0)
 
 
 class Evidence(msgspec.Struct, array_like=True, gc=False):
@@ -25,7 +75,8 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     fortunes: of the bets; run: sum of payoffs, less a slack, since it last stood at its lowest; since: stream time of
     that, which is where the change most likely began; n, total, squares, pairs: since then, how many residuals, their
     sum and sum of squares, and how many earlier ones of their conversations they had beside them; shown: the
-    newest conversations that are off by half the mean or more, with residuals.
+    newest conversations that are off by half the mean or more, with residuals; larger: the same of larger changes, with
+    more slack.
     """
 
     fortunes: list[float] = msgspec.field(default_factory=lambda: [0.0] * len(STAKES))
@@ -36,11 +87,15 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     squares: float = 0.0
     pairs: float = 0.0
     shown: list[tuple[float, str]] = []
+    larger: list[Onset] = msgspec.field(default_factory=lambda: [Onset() for _ in range(2)])
 
-    def add(self, payoff: float, time: float, residual: float, earlier: float, conversation_id: str) -> float:
+    def add(
+        self, payoff: float, least: float, time: float, residual: float, earlier: float, conversation_id: str
+    ) -> float:
         """Take in a payoff, −1 or more, that is expected to be 0 or less without a change; return the evidence.
 
-        time: of the stream; residual: how much the value is off in this direction; earlier: values of its conversation.
+        least: what the payoff could have been at the least, as it was known before the value came; time: of the stream;
+        residual: how much the value is off in this direction; earlier: values of its conversation.
         """
         a, b, c, d, e, f = self.fortunes
         a = (a + 1.0) * (1.0 + _A * payoff)
@@ -48,9 +103,14 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         c = (c + 1.0) * (1.0 + _C * payoff)
         d = (d + 1.0) * (1.0 + _D * payoff)
         e = (e + 1.0) * (1.0 + _E * payoff)
-        f = (f + 1.0) * (1.0 + _F * payoff)
+        f = (f + 1.0) * (1.0 + (_F if least >= _HARMLESS else _AT_RISK / -least) * payoff)
         self.fortunes = [a, b, c, d, e, f]
-        run = self.run + payoff - _SLACK
+        large, largest = self.larger
+        if large.n or payoff > _LARGE:
+            large.add(payoff - _LARGE, time, residual, earlier)
+        if largest.n or payoff > _LARGEST:
+            largest.add(payoff - _LARGEST, time, residual, earlier)
+        run = self.run + payoff - _LEAST
         if run <= 0.0:
             self.run = self.n = self.total = self.squares = self.pairs = 0.0
             self.since = time
@@ -65,14 +125,25 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
                 self._show(residual, conversation_id)
         return (a + b + c + d + e + f) / 6.0
 
+    def onset(self) -> Onset:
+        """Return when the change most likely began, and what came since."""
+        return max(self._onsets(), key=Onset.explained)
+
     def change(self, alikeness: float) -> tuple[float, float, float]:
-        """Return how much values have changed since it began, with bounds (95 %); alikeness: within a conversation."""
-        if self.n < 2.0:
+        """Return how much values have changed since it began, with bounds (95 %); alikeness: within a conversation.
+
+        The bounds hold those of every other time at which it may as well have begun.
+        """
+        best = self.onset()
+        if best.n < 2.0:
             return 0.0, -1.0, 1.0
-        mean = self.total / self.n
-        spread = (self.squares / self.n - mean * mean) * (1.0 + 2.0 * alikeness * self.pairs / self.n)
-        reach = 1.96 * math.sqrt(max(spread, 0.25 / self.n) / self.n)
-        return mean, max(mean - reach, -1.0), min(mean + reach, 1.0)
+        enough = best.explained() - _AS_WELL * best.variance(alikeness)
+        as_good = [onset for onset in self._onsets() if onset.n >= 2.0 and onset.explained() >= enough]
+        lows, highs = zip(*(onset.bounds(alikeness) for onset in as_good), strict=True)
+        return best.total / best.n, min(lows), max(highs)
+
+    def _onsets(self) -> tuple[Onset, ...]:
+        return Onset(self.run, self.since, self.n, self.total, self.squares, self.pairs), *self.larger
 
     def _show(self, residual: float, conversation_id: str) -> None:
         """Keep a conversation, each once; the newest are of the change most surely: the worst may be from before it."""

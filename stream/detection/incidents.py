@@ -13,6 +13,8 @@ from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, A
 from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
 from turnsignal.stream.detection.wording import describe_incident
 from turnsignal.stream.diagnosis import Level, diagnose
+from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.names import parse_name
 from turnsignal.stream.records.decisions import ACCEPT, REBASE, Decision
 from turnsignal.stream.records.observations import Observation
 from turnsignal.stream.records.regressions import (
@@ -168,6 +170,7 @@ class Incidents:
             before=DiagnosisRow(_HEALTHY.row, _HEALTHY.sentence) if after else None,
             after=after,
             instruction=worst[0].scorer if worst else None,
+            ranks=worst_ranks(changes),
             conversations=list(shown)[:SHOWN],
             closed=now if over else None,
             closed_by=why if over else None,
@@ -189,6 +192,24 @@ def diagnosis_of(changes: Iterable[ScorerChange]) -> DiagnosisRow | None:
     relevancy, follow_ups, instructions = (Level.LOW if name in worse else Level.HIGH for name in QUALITIES)
     diagnosis = diagnose(relevancy, follow_ups, instructions)
     return DiagnosisRow(diagnosis.row, diagnosis.sentence)
+
+
+def worst_ranks(changes: Iterable[ScorerChange]) -> str | None:
+    """Return the ranks of the ranking measure that became worse most; None where none with a cutoff did.
+
+    Of nDCG@5 and nDCG@10 it is the former that falls further when the best documents no longer stand at the top.
+    """
+    for change in _by_size(changes):
+        if change.meaning != WORSE or change.quality != QUALITIES[0]:
+            continue
+        try:
+            name = parse_name(change.scorer)
+        except ConfigError:  # it comes from a topic
+            continue
+        if name.cutoff is not None:
+            where = "as retrieved" if name.params.get("order") == "retrieval" else "in the context"
+            return f"1 to {name.cutoff} {where}"
+    return None
 
 
 def newest(records: Iterable[Incident]) -> Mapping[str, Incident]:

@@ -19,6 +19,8 @@ def describe_incident(incident: Incident) -> Iterator[str]:
         yield f"      {change.promise}"
     if incident.instruction:
         yield f"    worst instruction: {incident.instruction}"
+    if incident.ranks:
+        yield f"    worst ranks: {incident.ranks}"
     if incident.after:
         yield f"    {incident.after.sentence}"
     if incident.conversations:

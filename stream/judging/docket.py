@@ -18,13 +18,15 @@ from typing import NamedTuple
 import msgspec
 
 from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.exchanges import ExchangeRecord
-from turnsignal.stream.judging.inquiry import Inquiry, Judgement
+from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
 from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.remembered import RememberedAnswers
+from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import inclusion, make_unjudged, make_verdict
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
@@ -185,13 +187,17 @@ class Docket:
         return {self._judges[digest].line for digest in {question.judge for question in self._waiting}}
 
     def begin_at(self, position: int) -> None:
-        """Begin where somebody set the position back to; what was spent and what is remembered stay.
+        """Begin at the first record that comes; call before anything is taken in.
 
-        Only before anything was taken in.
+        Behind the stored position, what lies between is gone. Before it, somebody has set it back: nothing counts as
+        decided then, but what was spent and what is remembered stay.
         """
+        first = position if position >= self._position else float("inf")
+        for offset in [offset for offset in self._held if offset < first]:
+            del self._held[offset]
+        for question in [question for question in self._lost if question.offset < first]:
+            del self._lost[question]
         self._position = self._next = position
-        self._held.clear()
-        self._lost.clear()
 
     def take(self, queued: Iterable[QueuedExchange]) -> None:
         """Take exchanges in, in their order; those that are decided already have no effect."""
@@ -240,8 +246,7 @@ class Docket:
                     break  # how old the others are is asked once a second
                 continue
             material = self._waiting[question]
-            inquiry = Inquiry(judge.chosen.rubric, material, judge.chosen.form, judge.chosen.how)
-            most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
+            most = greatest_price(judge, held.exchange, material)
             if self._purse.limit is not None and self._purse.spent + most > self._purse.limit:
                 self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, "the money of the day is spent"))
             elif self._purse.hold(most):
@@ -319,6 +324,9 @@ class Docket:
         elif self._lost.get(question, 0) >= ATTEMPTS:
             detail = f"it was asked about at {ATTEMPTS} ends of a worker, and is not asked about again"
             self._decide(question, make_unjudged(exchange, judge, Unjudged.ERROR, detail))
+        elif (decided := Deliberation(judge, exchange).judgement) is not None:
+            self._pacer.on_decided(0)
+            self._decide(question, make_verdict(exchange, judge, decided))
         else:
             try:
                 material = collect_material(exchange, judge.chosen.rubric, judge.part.max_input)
@@ -326,7 +334,7 @@ class Docket:
                 self._pacer.on_decided(0)
                 self._decide(question, make_unjudged(exchange, judge, error.reason, error.detail))
                 return
-            known = self._answers.find(judge, material)
+            known = None if is_measured(judge, exchange) else self._answers.find(judge, material)
             if known is None:
                 self._waiting[question] = material
                 return

@@ -20,18 +20,25 @@ from turnsignal.stream.judging.rubric import (
     Rubric,
     RubricStep,
 )
-from turnsignal.stream.records.verdicts import MAX_REASONING, Unjudged, VerdictClaim
+from turnsignal.stream.records.verdicts import MAX_REASONING, Unjudged, VerdictClaim, VerdictStep
+
+JUDGE = "judge"  #: the step of a cascade that decided
 
 
 @dataclass(slots=True)
 class Judgement:
-    """What an inquiry came to. reasoning: the judge's; where unscored, a sentence that says why."""
+    """What an inquiry came to.
+
+    reasoning: the judge's; where unscored, a sentence that says why; decided_by, steps: of a cascade or a jury.
+    """
 
     label: str | None = None
     value: float | None = None
     reasoning: str = ""
     claims: list[VerdictClaim] = field(default_factory=list)
     unscored: Unjudged | None = None
+    decided_by: str = JUDGE
+    steps: list[VerdictStep] = field(default_factory=list)
 
 
 class Inquiry:

@@ -3,7 +3,8 @@
 They stand in the suite and not in its fingerprint: a verdict carries the digest of its own judge.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import PurePath
@@ -15,8 +16,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from turnsignal.stream.durations import Duration
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.material import MAX_INPUT
+from turnsignal.stream.judging.panels import CascadePart, JuryPart
 from turnsignal.stream.judging.rubric import Ratio, Word
 from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric
+from turnsignal.stream.records.verdicts import scorer_of
 
 OPENAI, SCRIPTED, PYTHON = "openai", "scripted", "python"
 FREE = ("scripted", "ollama")  #: endpoints whose calls cost nothing unless the suite says so
@@ -47,13 +50,15 @@ class JudgingPart(_JudgingPart):
     """What all judges have in common.
 
     budget: for a day, in the currency of `prices`, None for no limit; max_age: an exchange that waited for longer is
-    not asked about any more; redact: take out what identifies people before anything is sent; prices, endpoints: by
-    model (`gpt-4o-mini` or `endpoint:model`) and by endpoint.
+    not asked about any more; redact: take out what identifies people before anything is sent; judged: models whose
+    answers are judged, to warn of judges of their families; prices, endpoints: by model (`gpt-4o-mini` or
+    `endpoint:model`) and by endpoint.
     """
 
     budget: Amount | None = None
     max_age: Duration = 3600.0
     redact: bool = True
+    judged: Annotated[tuple[Annotated[str, Field(max_length=200)], ...], Field(max_length=50, strict=False)] = ()
     prices: dict[str, PricePart] = Field(default_factory=dict)
     endpoints: dict[Word, EndpointPart] = Field(default_factory=dict)
 
@@ -80,8 +85,9 @@ class JudgePart(_JudgingPart):
 
     rubric: a name with parameters, or the path of a TOML file; model: MODEL (of openai) or ENDPOINT:MODEL; share: of
     conversations, the same ones for every judge; attempts, timeout: calls for one reply, and seconds for each;
-    deadline: seconds for one exchange, waiting included; max_input: bytes of texts that are sent, max_output: tokens
-    that may come back; temperature: `unset` leaves it to the endpoint; structured: ask for a reply by JSON schema.
+    deadline: seconds for one exchange and model, waiting included; max_input: bytes of texts that are sent, max_output:
+    tokens that may come back; temperature: `unset` leaves it to the endpoint; structured: ask for a reply by JSON
+    schema; cascade, jury: who is asked before this model, and beside it.
     """
 
     rubric: Annotated[str, Field(max_length=500), AfterValidator(_known_rubric)]
@@ -95,6 +101,8 @@ class JudgePart(_JudgingPart):
     max_output: Annotated[int, Field(ge=16, le=100_000)] = 2_048
     temperature: Annotated[float, Field(ge=0, le=2)] | Literal["unset"] = 0.0
     structured: bool = True
+    cascade: CascadePart | None = None
+    jury: JuryPart | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -104,10 +112,20 @@ class JudgePart(_JudgingPart):
             return data | {"name": PurePath(name).stem if is_rubric_file(name) else name.partition("(")[0]}
         return data
 
+    @model_validator(mode="after")
+    def _readable_panel(self) -> "JudgePart":
+        for model in panel_models(self):
+            _readable_model(model)
+        return self
+
 
 @dataclass(frozen=True)
 class Judge:
-    """A judge ready to be asked. endpoint, model: who answers; price: None where it is not known."""
+    """A judge ready to be asked.
+
+    endpoint, model: who answers; price: None where it is not known; small: who is asked before, in a cascade; jurors:
+    who are asked beside it, in a jury.
+    """
 
     part: JudgePart
     chosen: ChosenRubric
@@ -115,18 +133,32 @@ class Judge:
     model: str
     price: PricePart | None
     redaction: str = ""
+    small: "Judge | None" = None
+    jurors: tuple["Judge", ...] = ()
+
+    @cached_property
+    def alone(self) -> "Judge":
+        """The judge's own model, without those before and beside it."""
+        return replace(self, small=None, jurors=()) if self.small is not None or self.jurors else self
+
+    @property
+    def members(self) -> tuple["Judge", ...]:
+        """All models that may be asked, the judge's own as one of them."""
+        return (*(() if self.small is None else (self.small,)), self.alone, *self.jurors)
 
     @cached_property
     def digest(self) -> str:
         """Digest of everything that decides its verdicts: 12 hex digits."""
         asked = self.part.model_dump(mode="json", include={"name", "model", "max_input", "max_output", "temperature"})
-        content = [asked, self.part.structured, self.chosen.digest, self.redaction]
+        content: list[Any] = [asked, self.part.structured, self.chosen.digest, self.redaction]
+        if self.part.cascade is not None or self.part.jury is not None:
+            content += [part and part.model_dump(mode="json") for part in (self.part.cascade, self.part.jury)]
         return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()
 
     @property
     def line(self) -> str:
         """Name what its calls share limits with: the endpoint, or a function of a user's own."""
-        return self.part.model if self.endpoint == PYTHON else self.endpoint
+        return f"{PYTHON}:{self.model}" if self.endpoint == PYTHON else self.endpoint
 
     def cost(self, tokens_in: int, tokens_out: int) -> int:
         """Return what tokens cost, in billionths of the currency, rounded up; 0 where the price is not known."""
@@ -135,13 +167,13 @@ class Judge:
         return -int(-(tokens_in * self.price.input + tokens_out * self.price.output) * NANO // 1_000_000)
 
     def greatest_cost(self, calls: int, most_tokens: int) -> int:
-        """Return the most that an inquiry can cost, every call repeated as often as allowed.
+        """Return the most that an inquiry can cost, every model asked and every call repeated as often as allowed.
 
         most_tokens: of all its prompts together; what one call gives, every later one may be given to read.
         """
         output = self.part.max_output
         echoed = output * calls * (calls - 1) // 2
-        return self.part.attempts * self.cost(most_tokens + echoed, output * calls)
+        return self.part.attempts * sum(each.cost(most_tokens + echoed, output * calls) for each in self.members)
 
 
 def make_judge(part: JudgePart, judging: JudgingPart, chosen: ChosenRubric, redaction: str = "") -> Judge:
@@ -149,15 +181,36 @@ def make_judge(part: JudgePart, judging: JudgingPart, chosen: ChosenRubric, reda
 
     Raises ConfigError where a budget is set and what the model costs is not known.
     """
-    endpoint, model = split_model(part.model)
-    price = judging.prices.get(part.model) or judging.prices.get(model)
-    if price is None and endpoint in FREE:
-        price = PricePart(input=0.0, output=0.0)
-    if price is None and judging.budget is not None:
-        msg = f"judging.prices: expected what {part.model} costs, as judging.budget is set; got none: add"
-        msg += f' [judging.prices."{part.model}"] with input and output for a million tokens'
+    cascade = part.cascade
+    if cascade is not None and cascade.rules is not None and chosen.rubric.stage != "follow_up":
+        msg = f"judges: {part.name}: cascade.rules: expected a rubric of the stage follow_up, which rules read;"
+        msg += f" got {chosen.name}"
         raise ConfigError(msg)
-    return Judge(part, chosen, endpoint, model, price, redaction)
+
+    def make(model: str) -> Judge:
+        return Judge(part, chosen, *split_model(model), _price(model, judging), redaction)
+
+    small = make(cascade.small) if cascade is not None and cascade.small is not None else None
+    jurors = () if part.jury is None else tuple(map(make, part.jury.beside))
+    return replace(make(part.model), small=small, jurors=jurors)
+
+
+def panel_models(part: JudgePart) -> tuple[str, ...]:
+    """Return the models that are asked before or beside a judge's own."""
+    small = (part.cascade.small,) if part.cascade is not None and part.cascade.small is not None else ()
+    return (*small, *(part.jury.beside if part.jury is not None else ()))
+
+
+def _price(text: str, judging: JudgingPart) -> PricePart | None:
+    endpoint, model = split_model(text)
+    price = judging.prices.get(text) or judging.prices.get(model)
+    if price is None and endpoint in FREE:
+        return PricePart(input=0.0, output=0.0)
+    if price is None and judging.budget is not None:
+        msg = f"judging.prices: expected what {text} costs, as judging.budget is set; got none: add"
+        msg += f' [judging.prices."{text}"] with input and output for a million tokens'
+        raise ConfigError(msg)
+    return price
 
 
 def split_model(text: str) -> tuple[str, str]:
@@ -173,6 +226,14 @@ def split_model(text: str) -> tuple[str, str]:
 def is_rubric_file(name: str) -> bool:
     """Whether a judge's rubric is the path of a file."""
     return name.endswith(".toml")
+
+
+def judged_scorers(judges: Iterable[JudgePart]) -> list[str]:
+    """Name the scorers that judges are; of a rubric in a file, by the file."""
+    return [
+        scorer_of(PurePath(part.rubric).stem if is_rubric_file(part.rubric) else part.rubric, part.name)
+        for part in judges
+    ]
 
 
 def check_names(judges: tuple[JudgePart, ...]) -> tuple[JudgePart, ...]:
@@ -191,6 +252,21 @@ def same_family(judge: str, judged: str | None) -> bool:
     (True, False, False)
     """
     return judged is not None and _family(judge) == _family(judged) != ""
+
+
+def warn_of_families(judges: Sequence[JudgePart], judged: Sequence[str]) -> list[str]:
+    """Return a sentence for each judge with a model of the family of one that it judges.
+
+    >>> warn_of_families([JudgePart(rubric="groundedness", model="gpt-4o")], ["gpt-4o-mini", "claude-3-5-sonnet"])
+    ['judge groundedness: its model gpt-4o is of the family of gpt-4o-mini, whose answers it may favour']
+    """
+    return [
+        f"judge {part.name}: its model {model} is of the family of {other}, whose answers it may favour"
+        for part in judges
+        for model in (part.model, *panel_models(part))
+        for other in judged
+        if same_family(split_model(model)[1], other)
+    ]
 
 
 def _family(model: str) -> str:

@@ -30,6 +30,7 @@ class BudgetPacer:
         self._hours = [_UNKNOWN] * HOURS  # questions in each hour of a day, by the days before
         self._hour = self._since = 0.0  # the hour that is counted, since 1970, and from when on, in seconds
         self._count = self._seen = self._expected = self._cost = self._decided = 0.0
+        self._counted = (_UNKNOWN, _UNKNOWN)  # questions that came and were decided at the last update
         if len(state) == HOURS + 8:
             self._hours = list(state[:HOURS])
             self.part, self._hour, self._since, self._count = state[HOURS : HOURS + 4]
@@ -56,8 +57,10 @@ class BudgetPacer:
         if self._budget is None:
             return
         self._turn_hour(now)
-        if self._decided < _ENOUGH or self._cost <= 0:
-            return
+        counted = self._count, self._decided
+        if counted == self._counted or self._decided < _ENOUGH or self._cost <= 0:
+            return  # the state of a partition where nothing happens stays what it is
+        self._counted = counted
         each = self._cost / self._decided
         money = _PLANNED * self._budget - spent - pending * each + _BEYOND * self._budget
         to_come, whole = self._forecast(now)

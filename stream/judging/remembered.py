@@ -9,6 +9,7 @@ import msgspec
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material
+from turnsignal.stream.judging.verdicts import judgement_of
 from turnsignal.stream.records.verdicts import VERDICTS, Verdict
 
 CACHED = b"cached:"  #: how the keys of remembered verdicts begin
@@ -29,7 +30,7 @@ class RememberedAnswers:
     def remember(self, judge: Judge, material: Material, verdict: Verdict) -> None:
         """Keep an answer; the oldest leaves where there are too many."""
         key = _key(judge, material)
-        self._answers[key] = _judgement(verdict)
+        self._answers[key] = judgement_of(verdict)
         self._changes[key] = VERDICTS.dump_json(verdict)
         if len(self._answers) > MOST_CACHED:
             oldest, _ = self._answers.popitem(last=False)
@@ -47,8 +48,4 @@ def _key(judge: Judge, material: Material) -> bytes:
 
 
 def _read(value: bytes) -> Judgement:
-    return _judgement(VERDICTS.validate_json(value))
-
-
-def _judgement(verdict: Verdict) -> Judgement:
-    return Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored)
+    return judgement_of(VERDICTS.validate_json(value))

@@ -1,7 +1,7 @@
 """Making verdicts: the exchange's identification, the judge's, and what came of asking."""
 
 from turnsignal.stream.judging.exchanges import ExchangeRecord
-from turnsignal.stream.judging.inquiry import Judgement
+from turnsignal.stream.judging.inquiry import JUDGE, Judgement
 from turnsignal.stream.judging.judges import NANO, Judge
 from turnsignal.stream.records.scores import row_id
 from turnsignal.stream.records.verdicts import (
@@ -12,8 +12,6 @@ from turnsignal.stream.records.verdicts import (
     VerdictTokens,
     verdict_id,
 )
-
-JUDGE = "judge"  #: the step of a cascade that decided
 
 
 def identify(exchange: ExchangeRecord, judge: Judge) -> str:
@@ -62,8 +60,15 @@ def make_verdict(exchange: ExchangeRecord, judge: Judge, judgement: Judgement) -
         judgement.reasoning[:MAX_REASONING],
         judgement.claims,
         judgement.unscored,
-        None if judgement.unscored else JUDGE,
+        None if judgement.unscored else judgement.decided_by,
+        steps=judgement.steps,
     )
+
+
+def judgement_of(verdict: Verdict) -> Judgement:
+    """Return the judgement that a verdict was made of."""
+    by, steps = verdict.decided_by or JUDGE, [*verdict.steps]
+    return Judgement(verdict.label, verdict.value, verdict.reasoning, verdict.claims, verdict.unscored, by, steps)
 
 
 def make_unjudged(exchange: ExchangeRecord, judge: Judge, reason: Unjudged, detail: str) -> Verdict:

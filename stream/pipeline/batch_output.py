@@ -14,15 +14,17 @@ import orjson
 from turnsignal.stream.conversations.pairing import PendingResponse
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.compliance import Results
-from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow
+from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas, Release, SeriesName, rank_band
 from turnsignal.stream.pipeline.scoring import Scored
+from turnsignal.stream.pipeline.truth_scoring import stage_of_diagnosis
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
 from turnsignal.stream.records.environments import name_environment
 from turnsignal.stream.records.observations import ObservedRow, columns, pack
 from turnsignal.stream.records.scores import Stage, Unscored
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.records.wire import CONVERSATIONS, EXCHANGES, SCORES, SERIES, OutputRecord, Record
+from turnsignal.stream.truth.stages import Basis
 
 #: Partitions of turns whose series share a lane. All that is said of an assistant in one lane goes to one partition and
 #: one worker, which works off about ten times what a score worker does; beyond that, an assistant has more lanes.
@@ -96,6 +98,8 @@ class BatchOutput:
         self._weighed = 0  # outputs of which the bytes are counted already
         self._lane = partition // LANE
         self._observed: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
+        self._judged: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
+        self._weights: defaultdict[Release, list[float]] = defaultdict(list)  # of these rows
         # Many rows of a batch say the same. They are counted as they are, and taken apart once at the end of the batch.
         self._turns: defaultdict[SeriesName, int] = defaultdict(int)
         self._newest = float("-inf")
@@ -132,12 +136,16 @@ class BatchOutput:
             if response.environment != self._environment:
                 if row.moves:
                     self._observe_other(name_environment(response.environment), scored)
+                if scored.stage:
+                    self.deltas.other_stages[name_environment(response.environment), scored.stage] += 1
                 continue
             release = (response.assistant, response.version)
             if row.stage is _RESPONSE:
                 self._findings[release, scored.findings] += 1
                 self._markers[release, scored.markers, scored.faults] += 1
                 self._ranks[release, scored.ranks, scored.cited] += 1
+                if scored.stage:
+                    self.deltas.stages[(*release, scored.stage, Basis.TRUTH)] += 1
             elif row.closed_as:
                 self.deltas.pairing[row.closed_as] += 1
                 if scored.diagnosis:
@@ -157,16 +165,37 @@ class BatchOutput:
 
     def add_close(self, key: bytes, close: Close) -> None:
         """Write the summary of a conversation that has closed, and the row of its last response; count its outcome."""
-        summary, row = close
+        summary, row, judged = close
         self.outputs.append(OutputRecord(CONVERSATIONS, key, summary.encode()))
+        self.add_rows(key, [written for written in (row, judged) if written is not None])
         if row is None:
             return
-        self.add_rows(key, (row,))
         outcome = (summary.outcome or Unscored.CUT).value
         if summary.environment == name_environment(self._environment):
             self.deltas.outcomes[row.response.assistant, row.response.version, outcome] += 1
         else:
             self.deltas.other_outcomes[summary.environment, outcome] += 1
+
+    def add_verdict(self, key: bytes, row: VerdictRow, topic: str) -> None:
+        """Write and count the row of a verdict; one that came before is only counted. topic: where it came from."""
+        deltas, scored = self.deltas, row.scored
+        deltas.records[topic, "scored" if row.encoded is not None else "duplicate"] += 1
+        deltas.last_event[topic] = row.time
+        deltas.verdicts[row.fate] += 1
+        if row.encoded is None:
+            return
+        self.outputs.append(OutputRecord(SCORES, key, row.encoded))
+        if not row.moves or row.environment != name_environment(self._environment):
+            return
+        for scorer, reason in scored.unscored:
+            deltas.judged_unscored[(*row.release, scorer, reason)] += 1
+        for scorer, value in zip(scored.scorers, scored.values, strict=True):
+            deltas.judged_weight[(*row.release, scorer)] += row.weight
+            deltas.judged_sum[(*row.release, scorer)] += row.weight * value
+        if scored.values:
+            observed = key.decode(), row.time, scored.scorers, scored.values, row.earlier
+            self._judged[row.release].append(observed)
+            self._weights[row.release].append(row.weight)
 
     def erase_summary(self, key: bytes) -> None:
         """Write the tombstone that erases a conversation's summary from its compacted topic."""
@@ -252,6 +281,10 @@ class BatchOutput:
                 self._classify((*release, scorer), conversations, values)
             key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
             self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in pack(*release, self._lane, rows)]
+        for release, rows in self._judged.items():
+            key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
+            packed = pack(*release, self._lane, rows, self._weights[release])
+            self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in packed]
         return self.outputs
 
     def _classify(self, name: SeriesName, conversations: Sequence[str], values: Sequence[float]) -> None:
@@ -279,6 +312,9 @@ class BatchOutput:
             for scorer, reason in unscored:
                 deltas.unscored[(*release, scorer, reason)] += count
                 deltas.quality[(*release, scorer, "unscored")] += count
+        for (assistant, version, diagnosis), count in deltas.diagnosis.items():
+            if stage := stage_of_diagnosis(diagnosis):
+                deltas.stages[assistant, version, stage, Basis.DIAGNOSIS] += count
         for (release, findings), count in self._findings.items():
             for check, result in findings:
                 deltas.checks[(*release, check, result)] += count

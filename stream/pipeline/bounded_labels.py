@@ -6,7 +6,7 @@ label makes every later scrape fail. So a word that was only seen in traffic nee
 
 import re
 import unicodedata
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from hashlib import blake2b
 from typing import Generic, TypeVar
 
@@ -59,6 +59,20 @@ class BoundedLabels(Generic[K]):
         self.last_use[key] = now
         return True
 
+    def replace(self, key: K, kept: Collection[K], now: float) -> bool:
+        """Give a key the place of the longest unused one, at once, unless that is kept; False where all are.
+
+        Whoever calls sees to it that this does not happen too often.
+        """
+        candidates = [known for known in self.last_use if known not in self._declared and known not in kept]
+        oldest = min(candidates, key=self.last_use.__getitem__, default=None)
+        if oldest is None:
+            return False
+        self._evict(oldest, now)
+        self._away.pop(key, None)
+        self.last_use[key] = now
+        return True
+
     def drop(self, key: K) -> None:
         """Take the place away now, without a report: whoever calls knows."""
         self.last_use.pop(key, None)
@@ -73,12 +87,15 @@ class BoundedLabels(Generic[K]):
         oldest = min(candidates, key=self.last_use.__getitem__, default=None)
         if oldest is None or now - self.last_use[oldest] < self.rest:
             return False
-        used = self.last_use.pop(oldest) != float("-inf")
-        self._away = {key: since for key, since in self._away.items() if now - since < self.rest}
-        if used:
-            self._away[oldest] = now
-        self._evicted.append(oldest)
+        self._evict(oldest, now)
         return True
+
+    def _evict(self, key: K, now: float) -> None:
+        used = self.last_use.pop(key) != float("-inf")
+        self._away = {away: since for away, since in self._away.items() if now - since < self.rest}
+        if used:
+            self._away[key] = now
+        self._evicted.append(key)
 
 
 class LabelGuard:

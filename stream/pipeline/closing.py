@@ -1,9 +1,10 @@
 """Closing: what the end of a conversation brings: its outcome, its summary, and a row for its last response."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from turnsignal.stream.conversations import judged
 from turnsignal.stream.conversations.means import Means, named
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, PendingResponse, pairing_key
 from turnsignal.stream.conversations.state import Conversation
@@ -53,18 +54,47 @@ class Closing:
 
         end: event time at which the recording ends; where it ends before the conversation does, there is no outcome.
         """
-        at = min(state.last + self._limits.idle, max(state.last, end))
         state.closed = True
         state.closes += 1
         state.schedule(self._limits)
         state.leave_rests(waiting=False)
-        last = _last_spoken(state)
-        response = last.response if last is not None and last.response is not None else state.asked
-        cut = end <= state.quiet_since + self._limits.idle
-        outcome = None if cut else self._outcomes.find(state)
         state.come_under(self._suite)
+        last, response = _who_spoke(state)
+        cut = end <= state.quiet_since + self._limits.idle
         means = state.score_windows.merge_pending(self._layout.windows, state.last).means
+        summary, diagnosis = self._sum_up(key, state, means, end, cut=cut)
+        if last is None or response is None or (summary.outcome is None and not cut):
+            return Close(summary, None)
+        row = self._close_row(state, last, response, summary, diagnosis)
+        if self._observer is not None:
+            self._observer.on_close(key, state, response, (summary.outcome or Unscored.CUT).value, means)
+        return Close(summary, row, self._judge_row(state, summary, row))
+
+    def close_anew(self, key: bytes, state: Conversation) -> Close | None:
+        """Return what is written anew of a closed conversation for verdicts that came after; None while some are due.
+
+        Its summary, and a row where judges say how the conversation went.
+        """
+        last, response = _who_spoke(state)
+        if state.judged is None or state.judged.awaiting or state.suite != self._suite or not state.closes:
+            return None
+        means = state.score_windows.merge_pending(self._layout.windows, state.last).means
+        summary, diagnosis = self._sum_up(key, state, means, math.inf, cut=False)
+        if last is None or response is None or summary.outcome is None:
+            return Close(summary, None)
+        row = self._make_row(state, last, response, summary, diagnosis)
+        return Close(summary, None, self._judge_row(state, summary, row))
+
+    def _sum_up(
+        self, key: bytes, state: Conversation, means: Means, end: float, *, cut: bool
+    ) -> tuple[Summary, dict[str, Any]]:
+        """Return the summary of a closed conversation, and its diagnosis as a score."""
+        outcome = None if cut else self._outcomes.find(state)
         diagnosis = self._diagnose(means, outcome)
+        _, response = _who_spoke(state)
+        scores = named(means, self._layout.scorers)
+        if state.judged is not None:
+            scores |= judged.named(state.judged.means().items())
         summary = Summary(
             schema=1,
             conversation_id=key.decode(),
@@ -74,7 +104,7 @@ class Closing:
             platform=response.platform if response else None,
             first=state.first,
             last=state.last,
-            closed_at=at,
+            closed_at=min(state.last + self._limits.idle, max(state.last, end)),
             closes=state.closes,
             environment=name_environment(state.environment),
             **state.counts(),
@@ -82,16 +112,12 @@ class Closing:
             clarification_free=None if outcome is None else outcome in FREE_OUTCOMES,
             diagnosis=diagnosis["label"],
             meaning=diagnosis["explanation"],
-            scores=named(means, self._layout.scorers),
+            scores=scores,
             suite=self._suite,
             votes=votes.describe(state),
+            awaiting=None if state.judged is None else state.judged.awaiting,
         )
-        if last is None or response is None or (outcome is None and not cut):
-            return Close(summary, None)
-        row = self._close_row(state, last, response, summary, diagnosis)
-        if self._observer is not None:
-            self._observer.on_close(key, state, response, (outcome or Unscored.CUT).value, means)
-        return Close(summary, row)
+        return summary, diagnosis
 
     def _close_row(
         self,
@@ -102,22 +128,49 @@ class Closing:
         diagnosis: Mapping[str, Any],
     ) -> ScoreRow:
         """Return the row of a conversation's last response, which its follow-up replaces, should one come."""
+        row = self._make_row(state, last, response, summary, diagnosis)
+        if summary.outcome is not None and last.response is not None and response.pairing in ("", ENDED):
+            row.closed_as = Outcome.ENDED
+            response.pairing, response.row_id = ENDED, row.id
+        if state.close_row:
+            row.fields["replaces"] = state.close_row
+        state.close_row = row.id
+        return row
+
+    def _make_row(
+        self,
+        state: Conversation,
+        last: KeptTurn,
+        response: PendingResponse,
+        summary: Summary,
+        diagnosis: Mapping[str, Any],
+    ) -> ScoreRow:
         scored = _encode_close(summary.outcome, diagnosis)
         if summary.votes is not None:
             scored.scores.append(votes.score(summary.votes))
         # The number of turns is part of it: a turn that is not kept (system, too late) re-opens a conversation as well.
         saw = f"{state.kept[-1].turn_id}#{state.turns}"
         name = row_id(summary.conversation_id, last.turn_id, Stage.CLOSE, saw, self._suite)
-        fields: dict[str, Any] = {"turns": state.turns}
-        row = ScoreRow(name, Stage.CLOSE, last.turn_id, response, summary.closed_at, scored, fields, moves=False)
+        fields: dict[str, Any] = {"turns": state.turns, "environment": state.environment}
         if summary.outcome is not None and last.response is not None and response.pairing in ("", ENDED):
-            fields["outcome"] = row.closed_as = Outcome.ENDED
-            response.pairing, response.row_id = ENDED, name
-        if state.close_row:
-            fields["replaces"] = state.close_row
-        fields["environment"] = state.environment
-        state.close_row = name
-        return row
+            fields["outcome"] = Outcome.ENDED
+        return ScoreRow(name, Stage.CLOSE, last.turn_id, response, summary.closed_at, scored, fields, moves=False)
+
+    def _judge_row(self, state: Conversation, summary: Summary, row: ScoreRow) -> ScoreRow | None:
+        """Return a close row with how judges read the conversation; None where none does, or while some are awaited.
+
+        The row without it stays what it is without judges, and is the one that later rows name.
+        """
+        if state.judged is None or state.judged.awaiting or summary.outcome is None:
+            return None
+        scores = [_judge_outcome(summary.outcome, *read) for read in state.judged.follow_ups()]
+        if not scores:
+            return None
+        by = state.judged.verdict_ids().hex()
+        name = row_id(summary.conversation_id, row.turn_id, Stage.CLOSE, row.id, self._suite, by)
+        scored = Scored([*row.scored.scores, *scores])
+        fields = row.fields | {"replaces": row.id}
+        return ScoreRow(name, Stage.CLOSE, row.turn_id, row.response, row.time, scored, fields, moves=False)
 
     def _diagnose(self, means: Means, outcome: ConversationOutcome | None) -> dict[str, Any]:
         """Read the conversation's means together; who got no answer in the end was not helped."""
@@ -126,6 +179,12 @@ class Closing:
         if outcome is not ConversationOutcome.UNANSWERED:
             return self._follow_ups.diagnosis(relevancy, follow_ups, compliance)
         return self._follow_ups.diagnosis(relevancy, 0.0, compliance) | {"explanation": NO_ANSWER}
+
+
+def _who_spoke(state: Conversation) -> tuple[KeptTurn | None, PendingResponse | None]:
+    """Return the turn that a conversation is closed by, and who gave it or was asked."""
+    last = _last_spoken(state)
+    return last, last.response if last is not None and last.response is not None else state.asked
 
 
 def _last_spoken(state: Conversation) -> KeptTurn | None:
@@ -147,3 +206,16 @@ def _encode_close(outcome: ConversationOutcome | None, diagnosis: Mapping[str, A
             Score(FREE_CONVERSATIONS, float(outcome in FREE_OUTCOMES), outcome),
         ]
     return Scored([*(score.as_json() for score in scores), dict(diagnosis)])
+
+
+def _judge_outcome(ruled: ConversationOutcome, scorer: str, went_on: Sequence[bool]) -> dict[str, Any]:
+    """Return how a conversation went by a judge of its follow-ups; whether it was answered is the rules' to say."""
+    outcome = ruled
+    if ruled is not ConversationOutcome.UNANSWERED:
+        outcome = ConversationOutcome.SILENT
+        if went_on:
+            outcome = ConversationOutcome.RESOLVED if all(went_on) else ConversationOutcome.CLARIFIED
+            outcome = outcome if went_on[-1] else ConversationOutcome.ABANDONED
+    missing = Unscored.NO_EVIDENCE if outcome is ConversationOutcome.SILENT else None
+    name = scorer.replace(FOLLOW_UP, CONVERSATION, 1)
+    return Score(name, VALUES.get(outcome), outcome, missing).as_json()

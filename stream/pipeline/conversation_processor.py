@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.conversations.means import named
 from turnsignal.stream.conversations.pairing import (
     ASSISTANT,
@@ -29,12 +30,13 @@ from turnsignal.stream.conversations.windows import MergedScores
 from turnsignal.stream.follow_ups.rules import FollowUpReading
 from turnsignal.stream.pipeline import votes
 from turnsignal.stream.pipeline.closing import ENDED, Closing
-from turnsignal.stream.pipeline.effects import Close, Effects, RecordContext, ScoreRow
+from turnsignal.stream.pipeline.effects import Close, Effects, RecordContext, ScoreRow, VerdictRow
 from turnsignal.stream.pipeline.exchange_queue import ExchangeQueue
 from turnsignal.stream.pipeline.follow_up_scoring import FollowUpScorer
 from turnsignal.stream.pipeline.observer import Observer
 from turnsignal.stream.pipeline.score_layout import ScoreLayout
 from turnsignal.stream.pipeline.scoring import ResponseScorer
+from turnsignal.stream.pipeline.verdict_scoring import ExpectedJudges, Judged, describe_judged
 from turnsignal.stream.records.scores import (
     CLARIFICATION_FREE,
     FOLLOW_UP,
@@ -73,6 +75,7 @@ class ConversationProcessor:
         self._layout = ScoreLayout(suite)
         self._closing = Closing(suite, self._follow_ups, self._layout, observer)
         self._queue = ExchangeQueue(suite) if suite.exchanges.share else None
+        self._expected = ExpectedJudges(suite.judges)
         self._suite = suite.fingerprint
 
     def describe(self, key: bytes, state: Conversation) -> dict[str, Any]:
@@ -89,6 +92,7 @@ class ConversationProcessor:
             "closes": state.closes,
             "suite": state.suite,
             "scores": named(merged.means, scorers),
+            **describe_judged(state),
             "votes": votes.describe(state),
             "windows": [
                 {"size": window.size, "start": window.start, "scores": named(window.means, scorers)}
@@ -135,12 +139,19 @@ class ConversationProcessor:
             effects.counts += ("orphan",)
         if self._queue is not None and self._queue.takes(key):
             effects.exchanges += (self._queue.on_response(context, index, name, turn),)
+            self._expected.expect(state, _RESPONSE_STAGE, name, context.time)
             state.leave_rests(waiting=True)  # or a long prompt would be written again with every other answer to it
         return effects
 
     def on_close(self, key: bytes, state: Conversation, end: float = math.inf) -> Close:
         """Close a conversation; end: event time at which the recording ends."""
         return self._closing.close(key, state, end)
+
+    def on_verdict(self, key: bytes, state: Conversation, judged: Judged) -> tuple[VerdictRow, Close | None]:
+        """Take in a verdict; return its row, and what is written anew where it was the last one awaited."""
+        row = judged.take_in(state, self._environment)
+        anew = state.closed and row.fate == Fate.COUNTED
+        return row, self._closing.close_anew(key, state) if anew else None
 
     def on_gap(self, context: RecordContext, role: str) -> Effects:
         """Note that a record of this conversation could not be read, so that what follows it judges nothing."""
@@ -192,6 +203,8 @@ class ConversationProcessor:
         fields = _pairing_fields(pairing, response, late=context.late)
         if response.row_id:
             self._retract(state, response)
+            if state.judged is not None:
+                state.judged.replace(response.row_id)
         around = exchange(state.kept, index, pairing.turn.text)
         if followed_up:
             scored, reading = self._follow_ups.score(around, response, gap=pairing.gap)
@@ -220,6 +233,7 @@ class ConversationProcessor:
             self._observer.on_follow_up(key, turn.turn_id, response, scored, around)
         if self._queue is not None and followed_up and not pairing.gap and self._queue.takes(key):
             effects.exchanges += (self._queue.on_follow_up(context, index, pairing.turn, reading),)
+            self._expected.expect(state, _FOLLOW_UP_STAGE, response.row_id, pairing.turn.time)
 
     def _retract(self, state: Conversation, response: PendingResponse) -> None:
         """Take the values of the row that is replaced out of the counts, means and windows again."""

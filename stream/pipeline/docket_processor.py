@@ -16,6 +16,8 @@ from turnsignal.stream.judging.docket import MOST_HELD, STATE, Docket, NamedCall
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangeRecord
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import redact_exchange
+from turnsignal.stream.judging.panels import HALF, threshold_of
+from turnsignal.stream.judging.repeats import repeat_result
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
@@ -62,11 +64,13 @@ class DocketProcessor:
         self.topic = topic
         self.partition = partition
         self._judges = judges
+        self._thresholds = {judge.part.name: threshold_of(judge.chosen.rubric) for judge in judges}
         self._redaction = redaction
         self._full_letters = full_letters
         self._on_accepted = on_accepted
         self._docket = Docket(judges, budget, max_age, store, most_held=most_held)
-        self._restored_at = self._docket.position if STATE in store else None
+        self._begins = True  # as long as no record came
+        self._position = self._docket.position  # as given last
         self._leaves = False
 
     @property
@@ -81,7 +85,7 @@ class DocketProcessor:
 
     def restored(self) -> int:
         """Return the last input offset before the first undecided one, −1 where nothing was stored."""
-        return -1 if self._restored_at is None else self._restored_at - 1
+        return self._docket.position - 1 if STATE in self.store else -1
 
     def resume(self, last: Moment, now: Moment) -> None:
         """Do nothing: no exchange waits for silence."""
@@ -138,15 +142,19 @@ class DocketProcessor:
         batch.changes, batch.calls, batch.verdicts = prepared.changes, prepared.calls, prepared.verdicts
         if self.store.get(STATE) == batch.changes[STATE]:
             del batch.changes[STATE]
-        if not self._docket.is_idle:
-            batch.positions = {self.topic: prepared.position}
+        if prepared.position != self._position or not self._docket.is_idle:
+            batch.positions, self._position = {self.topic: prepared.position}, prepared.position
         for verdict in prepared.verdicts:
             value = VERDICT_RECORDS.dump_json(verdict, exclude_none=True)
             batch.outputs.append(OutputRecord(VERDICTS, verdict.conversation_id.encode(), value))
             count_verdict(batch.deltas, verdict)
+            if (result := repeat_result(verdict, self._thresholds.get(verdict.judge.name, HALF))) is not None:
+                batch.deltas.judge_repeats[verdict.judge.name, result] += 1
 
     def _take(self, record: Record, now: float, batch: JudgedBatch) -> None:
-        self._see_position(record.offset)
+        if self._begins:
+            self._docket.begin_at(record.offset)
+            self._begins = False
         try:
             exchange = EXCHANGE_RECORDS.validate_json(record.value or b"")
             written = record.timestamp / 1000 if record.timestamp > 0 else now
@@ -176,12 +184,6 @@ class DocketProcessor:
         return any(
             judge.chosen.rubric.stage == exchange.stage and is_sampled(key, judge.part.share) for judge in self._judges
         )
-
-    def _see_position(self, offset: int) -> None:
-        """Begin anew where the first record says that somebody has set the position back."""
-        if self._restored_at is not None and offset < self._restored_at:
-            self._docket.begin_at(offset)
-        self._restored_at = None
 
     def _refuse(self, record: Record, reason: Reason, detail: str, batch: JudgedBatch) -> None:
         reason, detail = reason_for(record, reason, detail)

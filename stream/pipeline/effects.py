@@ -57,6 +57,25 @@ class ScoreRow(msgspec.Struct, gc=False):
     moves: bool = True
 
 
+class VerdictRow(msgspec.Struct, gc=False):
+    """The row of a verdict, and what is counted with it.
+
+    encoded: the row, None where the verdict came before; fate: the word by which it is counted; scored: its score;
+    weight: the inverse of its sampling probability; release, environment, time: of its exchange; earlier: number and
+    sum of what its scorer had said in the conversation; moves: whether its value goes into series and metrics.
+    """
+
+    encoded: bytes | None
+    fate: str
+    scored: Scored
+    weight: float
+    release: tuple[str, str | None]
+    environment: str
+    time: float
+    earlier: Earlier = ()
+    moves: bool = True
+
+
 class Effects(msgspec.Struct, gc=False):
     """What one record of a conversation has to write and count.
 
@@ -70,7 +89,11 @@ class Effects(msgspec.Struct, gc=False):
 
 
 class Close(NamedTuple):
-    """What the end of a conversation has to write: its summary, and a row for its last response if there is one."""
+    """What the end of a conversation has to write: its summary, and a row for its last response if there is one.
+
+    judged: the row anew, with what judges make of the conversation, once none is awaited.
+    """
 
     summary: Summary
     row: ScoreRow | None
+    judged: ScoreRow | None = None

@@ -4,9 +4,6 @@ A row depends only on the feedback and on who gave the response that it is about
 follow-ups are compared where both are known: in summaries, see `stream.pipeline.votes`.
 """
 
-from collections.abc import Iterable, Sequence
-from heapq import merge
-from itertools import repeat
 from typing import Any
 
 from turnsignal.stream.conversations import recent_ids as recent
@@ -155,10 +152,3 @@ def _score(reaction: Reaction, *, known: bool) -> Scored:
         scorers=(reaction.kind,) if is_value else (),
         values=(value,) if is_value and value is not None else (),
     )
-
-
-def in_time(records: Iterable[Record], feedback: Sequence[Record]) -> Iterable[tuple[Record, bool]]:
-    """Merge turns and feedback by the broker's times, each in its own order, with whether each is feedback."""
-    if not feedback:
-        return zip(records, repeat(False), strict=False)
-    return merge(zip(records, repeat(False)), zip(feedback, repeat(True)), key=lambda pair: pair[0].timestamp)

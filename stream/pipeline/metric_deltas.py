@@ -17,11 +17,15 @@ from math import prod
 from typing import Any, NamedTuple, TypeVar
 
 from turnsignal.stream.checks.protocol import Result
+from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.errors import Reason
+from turnsignal.stream.judging.repeats import RESULTS
+from turnsignal.stream.pipeline.truth_scoring import STAGES
 from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
 from turnsignal.stream.records.verdicts import Unjudged
+from turnsignal.stream.truth.stages import Basis
 
 Release = tuple[str, str | None]  #: assistant and version, as they came in the traffic
 SeriesName = tuple[str, str | None, str]  #: assistant, version, and a third word: scorer, role, kind, …
@@ -107,6 +111,12 @@ def _counter(
     return field(default_factory=lambda: defaultdict(int), metadata={name: family})
 
 
+def _weights(name: str, text: str, *labels: str) -> Any:
+    """Declare a field as a counter of what is no whole number."""
+    family = Family("counter", labels, text, begun=False, apps=(SCORE,))
+    return field(default_factory=lambda: defaultdict(float), metadata={name: family})
+
+
 def _ratios(name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> Any:
     """Declare a field as a histogram of values 0–1."""
     family = Family("histogram", labels, text, apps=(SCORE,), bounds=bounds)
@@ -173,6 +183,13 @@ class MetricDeltas:
         followups=_LEVELS,
         instructions=_LEVELS,
     )
+    stages: defaultdict[Detail, int] = _counter(
+        *("stage_turns_total", "Answers, by the first stage that was wrong; by labels, or by the diagnosis.", *RELEASE),
+        begun=False,
+        most=10,
+        stage=STAGES,
+        basis=tuple(Basis),
+    )
     citations: defaultdict[SeriesName, int] = _counter(
         "citations_total", "Citation markers: valid, or what is wrong with them.", *RELEASE, kind=_MARKERS
     )
@@ -200,6 +217,15 @@ class MetricDeltas:
     other_unscored: defaultdict[tuple[str, str], int] = _counter(
         "environment_unscored_total", "What could not be scored outside production.", "environment", "scorer"
     )
+    other_stages: defaultdict[tuple[str, str], int] = _counter(
+        *(
+            "environment_stage_turns_total",
+            "Labelled answers outside production, by the first stage that was wrong.",
+        ),
+        "environment",
+        begun=False,
+        stage=STAGES,
+    )
     other_outcomes: defaultdict[tuple[str, str], int] = _counter(
         "environment_conversations_closed_total",
         "Closed conversations outside production, by outcome.",
@@ -215,6 +241,27 @@ class MetricDeltas:
         kind=KINDS,
         result=("known", "waited", "unknown"),
     )
+    judged_weight: defaultdict[SeriesName, float] = _weights(
+        "judged_score_weight_total",
+        "Scores that judges gave, each by the inverse of its sampling probability.",
+        *(*RELEASE, "judged"),
+    )
+    judged_sum: defaultdict[SeriesName, float] = _weights(
+        "judged_score_weighted_total",
+        "Sum of the scores, 0 to 1, that judges gave, weighted so.",
+        *(*RELEASE, "judged"),
+    )
+    judged_unscored: defaultdict[Detail, int] = _counter(
+        *("judged_unscored_total", "What judges gave no score, by reason.", *RELEASE, "judged"),
+        begun=False,
+        most=6,
+        reason=tuple(Unscored),
+    )
+    verdicts: defaultdict[str, int] = _counter(
+        "verdict_rows_total",
+        "Verdicts read: their exchange stands, has not come, was replaced, is forgotten; or they came before.",
+        fate=tuple(Fate),
+    )
     records: defaultdict[tuple[str, str], int] = _counter(
         "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
     )
@@ -229,7 +276,7 @@ class MetricDeltas:
         "label_overflow_total",
         "Values counted as other; release: no room in max_series.",
         apps=(SCORE, WATCH),
-        label={SCORE: ("assistant", "version", "release", "scorer", "check"), WATCH: ("series",)},
+        label={SCORE: ("assistant", "version", "release", "scorer", "check", "judged"), WATCH: ("series",)},
     )
     last_event: dict[str, float] = _newest(
         "last_event_timestamp_seconds", "Newest event time of the last batch.", "topic"
@@ -239,6 +286,11 @@ class MetricDeltas:
         *("judge_verdicts_total", "Verdicts: judged, cached, or why there is no value.", "judge"),
         apps=(JUDGE,),
         outcome=_JUDGED,
+    )
+    judge_repeats: defaultdict[tuple[str, str], int] = _counter(
+        *("judge_repeat_checks_total", "Questions asked twice, by whether both answers are good or both bad.", "judge"),
+        apps=(JUDGE,),
+        result=RESULTS,
     )
     judge_tokens: defaultdict[tuple[str, str], int] = _counter(
         "judge_tokens_total", "Tokens, as endpoints count them.", "judge", apps=(JUDGE,), kind=("input", "output")
@@ -270,6 +322,12 @@ class MetricDeltas:
         *(*RELEASE, "scorer"),
         scope=_SCOPES,
         bound=("lower", "mean", "upper"),
+    )
+    regression_values: Gauges = _latched(
+        "regression_values",
+        "Values since an open change most likely began, as it was called: what the bounds of the change rest on.",
+        *(*RELEASE, "scorer"),
+        scope=_SCOPES,
     )
     regression_since: Gauges = _latched(
         "regression_since_timestamp_seconds",

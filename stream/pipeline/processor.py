@@ -11,8 +11,8 @@ record, text, Markdown, table cells), and as a last resort by processor time, se
 """
 
 import math
-from collections.abc import Callable, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,47 +23,35 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.pipeline.agenda import Agenda
 from turnsignal.stream.pipeline.allowance import SECONDS, Allowance
 from turnsignal.stream.pipeline.batch_output import BatchOutput
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.conversation_processor import ConversationProcessor
 from turnsignal.stream.pipeline.effects import RecordContext
-from turnsignal.stream.pipeline.feedback_scoring import FeedbackScorer, in_time
-from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
+from turnsignal.stream.pipeline.feedback_scoring import FeedbackScorer
 from turnsignal.stream.pipeline.observer import Observer
+from turnsignal.stream.pipeline.reading_order import in_time
 from turnsignal.stream.pipeline.scoring import thresholds
+from turnsignal.stream.pipeline.verdict_scoring import Judged
 from turnsignal.stream.records.turns import Turn, check_key, decode_turn
-from turnsignal.stream.records.wire import OutputRecord, Record, Unplaced
+from turnsignal.stream.records.verdicts import decode_verdict
+from turnsignal.stream.records.wire import Record, Unplaced
 from turnsignal.stream.suite import MAX_STATE, Suite
+
+__all__ = ["BatchResult", "PartitionProcessor"]  # who runs a processor needs both
 
 _NEW = Seen.NEW
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
 _LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the allowance
 
 
-@dataclass(slots=True)
-class BatchResult:
-    """What a list of records produced and changed.
-
-    outputs: in order; changes: key → new snapshot, None is a tombstone; deltas: to count after the commit; consumed: of
-    each topic, how many of its first records were worked through, {} means all, and the caller passes the rest again;
-    positions: to commit, None is behind those; set_aside: whether it only set a record aside that cannot be worked on.
-    """
-
-    outputs: list[OutputRecord] = field(default_factory=list)
-    changes: dict[bytes, bytes | None] = field(default_factory=dict)
-    deltas: MetricDeltas = field(default_factory=MetricDeltas)
-    consumed: dict[str, int] = field(default_factory=dict)
-    set_aside: bool = False
-    positions: dict[str, int] | None = None
-
-
 class PartitionProcessor:
     """The conversations of one partition.
 
-    store: conversation key → snapshot, any mutable mapping; topic, feedback_topic, forget_topic, partition: where
-    turns, feedback and requests to forget come from, for score records and dead letters; skip_applied: skip turns that
-    a conversation has taken in already (needed when outputs and position do not commit together); full_letters: dead
-    letters keep what came; observer: of a replay, where no batch is ever thrown away; cpu_clock: seconds
-    of processor time, without which the scorers of a turn have no budget; environment: which one moves means, windows,
-    series and figures, None is production.
+    store: conversation key → snapshot, any mutable mapping; topic, feedback_topic, verdicts_topic, forget_topic,
+    partition: where turns, feedback, verdicts and requests to forget come from, for score records and dead letters;
+    skip_applied: skip turns that a conversation has taken in already (needed when outputs and position do not commit
+    together); full_letters: dead letters keep what came; observer: of a replay, where no batch is ever thrown away;
+    cpu_clock: seconds of processor time, without which the scorers of a turn have no budget; environment: which one
+    moves means, windows, series and figures, None is production.
     """
 
     def __init__(
@@ -74,6 +62,7 @@ class PartitionProcessor:
         partition: int = 0,
         *,
         feedback_topic: str = "turnsignal.feedback",
+        verdicts_topic: str = "turnsignal.verdicts",
         forget_topic: str = "turnsignal.forget",
         skip_applied: bool = False,
         full_letters: bool = False,
@@ -82,8 +71,7 @@ class PartitionProcessor:
         environment: str | None = None,
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
-        self.topic = topic
-        self.feedback_topic = feedback_topic
+        self.topic, self.feedback_topic, self.verdicts_topic = topic, feedback_topic, verdicts_topic
         self.forget_topic = forget_topic
         self.partition = partition
         self.clock = StreamClock(suite.conversations.silence)
@@ -95,6 +83,7 @@ class PartitionProcessor:
         about = (topic, partition, suite.fingerprint, thresholds(suite), full_letters, environment)
         self._new_output = partial(BatchOutput, *about)
         self.agenda = Agenda()
+        self._takers = {topic: self._take, feedback_topic: self._hear, verdicts_topic: self._judge}
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
         self._output, self._allowance = self._new_output(), Allowance(None)
@@ -127,27 +116,29 @@ class PartitionProcessor:
         forget: Sequence[Record] = (),
         *,
         feedback: Sequence[Record] = (),
+        verdicts: Sequence[Record] = (),
         clock: Callable[[], float] | None = None,
         budget: float = SECONDS,
     ) -> BatchResult:
         """Work through records in their order, until all are done, the budget is used up, or much is to be written.
 
         now: seconds on a steady clock, which only carries on a silent partition; forget: records whose keys are
-        conversations to erase; feedback: taken in among the turns by the broker's times; clock: tells seconds that
-        never go backwards, without it there is no budget; budget: in seconds. At least one record is done, some of
-        `forget`, and some of what is due: nobody waits for ever.
+        conversations to erase; feedback, verdicts: taken in among the turns by the broker's times; clock: tells
+        seconds that never go backwards, without it there is no budget; budget: in seconds. At least one record is done,
+        some of `forget`, and some of what is due: nobody waits for ever.
         """
         self._begin(Allowance(clock, budget))
         if records:
             self.clock.saw(now)
-        turns, heard = self._take_all(records, feedback)
+        inputs = {self.topic: records, self.feedback_topic: feedback, self.verdicts_topic: verdicts}
+        taken = dict.fromkeys(inputs, 0) | self._take_all(inputs)
         erased = 0
         for erased, record in enumerate(forget, 1):
             self._forget(record)
             if erased >= _LEAST and self._allowance.is_over():
                 break
         self._sweep(self.clock.read(now))
-        return self._finish({self.topic: turns, self.feedback_topic: heard, self.forget_topic: erased})
+        return self._finish(taken | {self.forget_topic: erased})
 
     def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
         """Return the dead letter of a record that cannot be worked on, and leave a gap in its conversation.
@@ -216,7 +207,7 @@ class PartitionProcessor:
         for key in list(self._live):
             self._put_away(key)
         batch = BatchResult(self._output.finish(), self._changes, self._output.deltas, taken)
-        self._begin()  # nothing of this batch stays behind
+        self._begin()  # nothing of this batch stays
         return batch
 
     def _put_away(self, key: bytes) -> None:
@@ -235,25 +226,20 @@ class PartitionProcessor:
         state = self._live[key] = restore(value)
         return state
 
-    def _take_all(self, records: Sequence[Record], feedback: Sequence[Record]) -> tuple[int, int]:
-        """Take in turns and feedback as far as the allowance goes; return how many of each."""
+    def _take_all(self, inputs: Mapping[str, Sequence[Record]]) -> Counter[str]:
+        """Take in turns, feedback and verdicts as far as the allowance goes; return how many of each topic."""
         # Put away after its last record, a conversation is still in the CPU's cache; after the batch it is not.
-        ordered = list(in_time(records, feedback))
+        ordered = in_time(inputs)
         last = {record.key: count for count, (record, _) in enumerate(ordered, 1)}
-        allowance, output, turns, heard = self._allowance, self._output, 0, 0
-        for count, (record, is_feedback) in enumerate(ordered, 1):
-            if is_feedback:
-                heard += 1
-                self._hear(record)
-            else:
-                turns += 1
-                self._take(record)
+        allowance, output, count = self._allowance, self._output, 0
+        for count, (record, topic) in enumerate(ordered, 1):
+            self._takers[topic](record)
             if last[record.key] == count:
                 self._put_away(record.key or b"")
             allowance.write(output.weigh())
             if allowance.is_over():
                 break
-        return turns, heard
+        return Counter([topic for _, topic in ordered[:count]])
 
     def _take(self, record: Record) -> None:
         """Take in one record: a turn, a duplicate, or a dead letter."""
@@ -330,6 +316,27 @@ class PartitionProcessor:
         if known is None:
             self.agenda.put(key, due)
 
+    def _judge(self, record: Record) -> None:
+        """Take in one verdict; it waits in its conversation if need be, and opens none."""
+        output, key = self._output, record.key or b""
+        try:
+            judged = Judged(decode_verdict(record.value, key))
+        except Refused as refused:
+            output.refuse(record, refused, self.verdicts_topic)
+            return
+        known = self._load(key)
+        state = known or judged.begin_waiting(self.clock.time, self._limits)
+        if state is None:
+            output.add_verdict(key, judged.late(), self.verdicts_topic)
+            return
+        row, close = self._conversations.on_verdict(key, state, judged)
+        output.add_verdict(key, row, self.verdicts_topic)
+        if close is not None:
+            output.add_close(key, close)
+        self._live[key], due = state, state.schedule(self._limits)
+        if known is None:
+            self.agenda.put(key, due)
+
     def _current(self, key: bytes, time: float) -> Conversation:
         """Return the conversation of a turn of that event time; it is closed, or begun anew, if it was due before."""
         state = self._remembered(key, max(self.clock.time, time))
@@ -365,8 +372,7 @@ class PartitionProcessor:
         except Refused as refused:
             self._output.add_dead_letter(record, refused.reason, refused.detail, self.forget_topic)
             return
-        key = record.key or b""
-        if self._load(key) is not None:
+        if self._load(key := record.key or b"") is not None:
             self._live[key] = None
             self._output.deltas.pairing["forgotten"] += 1
         self._output.erase_summary(key)
@@ -382,19 +388,13 @@ class PartitionProcessor:
         """Close or forget a conversation that is due; set it aside where that fails, or it would stay due for ever."""
         written = len(self._output.outputs)
         try:
-            self._punctuate(key, now)
+            if self._load(key) is not None:
+                state = self._live[key] = self._remembered(key, now)
+                if state is not None:
+                    self.agenda.put(key, state.schedule(self._limits))
         except Exception as error:
             del self._output.outputs[written:]
             detail = f"expected to close a conversation, got {type(error).__name__}; it is forgotten"
             self._output.add_poison(Unplaced(key, None), detail)
             self._live.pop(key, None)
             self._changes[key] = None
-
-    def _punctuate(self, key: bytes, now: float) -> None:
-        if self._load(key) is None:
-            return
-        state = self._remembered(key, now)
-        if state is None:
-            self._live[key] = None
-        else:
-            self.agenda.put(key, state.schedule(self._limits))

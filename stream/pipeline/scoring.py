@@ -17,6 +17,7 @@ from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.clock import alarm
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.detection.policy import AlertPolicy
+from turnsignal.stream.diagnosis import level
 from turnsignal.stream.pipeline.cited import score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
 from turnsignal.stream.pipeline.rank_scoring import RankScorer
@@ -32,9 +33,10 @@ from turnsignal.stream.records.scores import (
     Score,
     Unscored,
 )
-from turnsignal.stream.records.turns import Turn
+from turnsignal.stream.records.turns import Truth, Turn
 from turnsignal.stream.statistics.claims import DIRECTIONS, LOW, WASTED
 from turnsignal.stream.suite import CheckPart, Suite
+from turnsignal.stream.truth.stages import Signals
 
 DIAGNOSIS, CONVERSATION = "diagnosis", "conversation"
 
@@ -51,7 +53,8 @@ class Scored(msgspec.Struct, gc=False):
     scores: ready to be written; scorers, values: names and values of what was scored, side by side; unscored: scorer
     and reason of what was not; findings: check and result; relevancy, compliance: what the diagnosis needs; ranks,
     cited: context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is
-    wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups.
+    wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups; stage: the first one
+    that was wrong, "" where no truth says so.
     """
 
     scores: list[Encoded] = []
@@ -66,6 +69,7 @@ class Scored(msgspec.Struct, gc=False):
     faults: tuple[str, ...] = ()
     markers: int = 0
     diagnosis: str = ""
+    stage: str = ""
 
 
 class ResponseScorer:
@@ -82,6 +86,8 @@ class ResponseScorer:
         self._bound: dict[tuple[str, str | None, str | None], InstructionScorer] = {}
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._kept_from = suite.thresholds.instructions
+        self._failures = suite.follow_up_rules.failures
         self._exempt = frozenset(text.strip() for text in suite.exempt)
 
     def score(self, turn: Turn) -> Scored:
@@ -110,12 +116,18 @@ class ResponseScorer:
         scored.values = part.values + instructed.values
         scored.unscored = part.unscored + instructed.unscored
         if turn.truth is not None:
-            known = score_truth(turn, turn.truth, response.citations)
-            scored.scores = scored.scores + known.scores
-            scored.scorers += known.scorers
-            scored.values += known.values
-            scored.unscored += known.unscored
+            self._add_truth(scored, turn, turn.truth, response)
         return scored
+
+    def _add_truth(self, scored: Scored, turn: Turn, truth: Truth, response: Response) -> None:
+        """Add what is known of the turn. Ranks of citations are not asked: labels say what should have come."""
+        instructions = level(scored.compliance, self._kept_from)
+        signals = Signals(instructions=instructions, failed=self._failures.is_failing(turn.text))
+        known, scored.stage = score_truth(turn, truth, response.citations, signals)
+        scored.scores = scored.scores + known.scores
+        scored.scorers += known.scorers
+        scored.values += known.values
+        scored.unscored += known.unscored
 
     def _instructions(self, turn: Turn) -> InstructionScorer:
         binds = (turn.assistant, turn.platform, turn.version)

@@ -7,141 +7,36 @@ keeps a bounded number of series, and forgets those that nobody has fed for long
 
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
-import msgspec
-import orjson
-
 from turnsignal.stream.conversations.clock import Moment, StreamClock
-from turnsignal.stream.detection.detector import Detector
+from turnsignal.stream.detection.detector import RETENTION, Detector
 from turnsignal.stream.detection.incidents import CLOSES
 from turnsignal.stream.detection.policy import AlertPolicy
-from turnsignal.stream.errors import Reason, SchemaError
+from turnsignal.stream.errors import Reason
+from turnsignal.stream.pipeline.allowance import SECONDS, Allowance
 from turnsignal.stream.pipeline.bounded_labels import MAX_LABEL, OTHER
 from turnsignal.stream.pipeline.incident_log import IncidentLog
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.series_gauges import SeriesGauges
+from turnsignal.stream.pipeline.series_state import BEFORE_ALL, Series, restore_series
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
 from turnsignal.stream.records.decisions import Decision, read_decision
 from turnsignal.stream.records.observations import Observation, Observations, Row, read_observations
 from turnsignal.stream.records.regressions import FORGOTTEN
-from turnsignal.stream.records.wire import Record
+from turnsignal.stream.records.wire import Record, size_of
 
-#: Of the state's layout. New fields are added at the end, with a default, and then it is raised. Version 1 was JSON.
-VERSION = 4
-HALF_LIFE = 500  #: observations after which a value weighs half as much in the rolling mean
-MAX_VERSIONS = 20  #: told apart per series; the one unseen for longest leaves
 MAX_SERIES = 10_000  #: kept per partition; what is new beyond them counts as the assistant "other"
 MAX_NAME = MAX_LABEL  #: bytes of an assistant's or a version's name; a longer one counts as "other"
-RETENTION = 7 * 86_400.0  #: seconds of stream time after which a series that nobody fed is forgotten
 
 SeriesKey = tuple[str, str, int]  #: assistant, scorer and lane
 
-_DECAY = 0.5 ** (1 / HALF_LIFE)
-_BEFORE_ALL = float("-inf")
 _OTHERS = 1_000  # series for which there is room beyond the rest: of "other", one per scorer
 _MAX_KEY = 1_000  # bytes; a scorer whose name is longer counts as "other", too
 _SWEEP = 10  # series that one record forgets at most
-
-
-class Rolling(msgspec.Struct, array_like=True, gc=False):
-    """A count, and an exponentially weighted mean whose weights add up to `weight` (so that the start is unbiased).
-
-    last: event time of the newest observation, seconds since 1970.
-    """
-
-    count: int = 0
-    weight: float = 0.0
-    total: float = 0.0
-    last: float = 0.0
-
-    def update(self, value: float, time: float) -> None:
-        """Take in one observation."""
-        self.count += 1
-        self.weight = self.weight * _DECAY + 1.0
-        self.total = self.total * _DECAY + value
-        self.last = max(self.last, time)
-
-    def get(self) -> float | None:
-        """Return the rolling mean, None before the first observation."""
-        return self.total / self.weight if self.count else None
-
-
-class Series(msgspec.Struct, array_like=True):
-    """One assistant's scorer: a rolling mean per version, the one used last standing last.
-
-    version: of the layout; offset: input position it has taken in; clock: stream time of the partition then; lane:
-    which part of the assistant's conversations it is of; detector: None where nobody watches, and in what version 3
-    wrote.
-    """
-
-    version: int = VERSION
-    offset: int = -1
-    clock: float = _BEFORE_ALL
-    assistant: str = ""
-    scorer: str = ""
-    versions: dict[str, Rolling] = {}
-    lane: int = 0
-    detector: Detector | None = None
-
-    def update(self, name: str, observations: Iterable[Observation]) -> None:
-        """Take in observations under the name of their version."""
-        rolling = self.versions.pop(name, None) or Rolling()
-        self.versions[name] = rolling
-        for _, time, value, _, _ in observations:
-            rolling.update(value, time)
-        if len(self.versions) > MAX_VERSIONS:
-            del self.versions[next(iter(self.versions))]
-
-    def snapshot(self) -> bytes:
-        """Encode as one MessagePack array, in the order of the fields.
-
-        Not by orjson, whose every result keeps 4 kB for as long as it lives.
-        """
-        return _encode(self)
-
-
-class _SeriesHead(msgspec.Struct, array_like=True):
-    """What every version begins with."""
-
-    version: int
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(Series).decode
-_decode_head = msgspec.msgpack.Decoder(_SeriesHead).decode
-
-
-def restore_series(value: bytes) -> Series:
-    """Read a snapshot back; fields that an older version did not have yet get their defaults.
-
-    Raises SchemaError for a newer version than this code knows.
-    """
-    if value.startswith(b"["):
-        return _restore_json(value)
-    try:
-        head = _decode_head(value)
-        if head.version > VERSION:
-            raise SchemaError.newer("series", VERSION, head.version)
-        series = _decode(value)
-    except msgspec.DecodeError as error:
-        msg = f"expected the state of a series, got {len(value)} bytes that do not read as one: {error}"
-        raise SchemaError(msg) from None
-    series.version = VERSION
-    return series
-
-
-def _restore_json(value: bytes) -> Series:
-    """Read version 1."""
-    version, *data = orjson.loads(value)
-    if version != 1:
-        raise SchemaError.newer("series", VERSION, version)
-    assistant, scorer, offset, rows = data
-    versions = {name: Rolling(*rest) for name, *rest in rows}
-    clock = max((rolling.last for rolling in versions.values()), default=_BEFORE_ALL)
-    return Series(VERSION, offset, clock, assistant, scorer, versions)
+_STATE = 2_000  # bytes of a series' state, about: those of a batch are only spelled at its end
 
 
 class SeriesProcessor:
@@ -240,33 +135,64 @@ class SeriesProcessor:
             set_aside=True,
         )
 
-    def process(self, records: Sequence[Record], decisions: Sequence[Record] = ()) -> BatchResult:
-        """Work through packed observations in their order, then through what operators decided meanwhile."""
+    def process(
+        self,
+        records: Sequence[Record],
+        decisions: Sequence[Record] = (),
+        *,
+        clock: Callable[[], float] | None = None,
+        budget: float = SECONDS,
+    ) -> BatchResult:
+        """Work through packed observations in their order, then through what operators decided meanwhile.
+
+        clock, budget: as of `PartitionProcessor.process`. At least one record of each is done: nobody waits for ever.
+        """
         self._live = {}
-        batch = BatchResult(consumed={self.topic: len(records), self.decisions_topic: len(decisions)})
-        for record in records:
-            try:
-                observed = read_observations(record.value or b"")
-            except ValueError as error:
-                self._refuse(record, self.topic, "observations as the score app writes them", error, batch)
-                continue
-            self._take(record, observed, batch)
-        for record in decisions:
-            try:
-                decision = read_decision(record.value or b"")
-            except ValueError as error:
-                self._refuse(
-                    record, self.decisions_topic, "a decision as `turnsignal regressions` writes it", error, batch
-                )
-                continue
-            known = self._decide(decision, batch)
-            batch.deltas.records[self.decisions_topic, "applied" if known else "unknown"] += 1
+        batch, allowance = BatchResult(), Allowance(clock, budget)
+        batch.consumed = {
+            self.topic: self._take_in(records, self._observe, batch, allowance),
+            self.decisions_topic: self._take_in(decisions, self._obey, batch, allowance),
+        }
         for key, series in self._live.items():
             batch.changes[key] = series.snapshot()
             if series.detector is not None:
                 self._gauges.show(key, series.assistant, series.scorer, series.detector, batch.deltas)
         self._live = {}
         return batch
+
+    def _take_in(
+        self,
+        records: Sequence[Record],
+        take: Callable[[Record, BatchResult], None],
+        batch: BatchResult,
+        allowance: Allowance,
+    ) -> int:
+        """Take in records as far as the allowance goes; return how many."""
+        taken, written, touched = 0, len(batch.outputs), len(self._live)
+        for taken, record in enumerate(records, 1):  # noqa: B007 - it is what is returned
+            take(record, batch)
+            allowance.write(sum(map(size_of, batch.outputs[written:])) + _STATE * max(0, len(self._live) - touched))
+            written, touched = len(batch.outputs), len(self._live)
+            if allowance.is_over():
+                break
+        return taken
+
+    def _observe(self, record: Record, batch: BatchResult) -> None:
+        try:
+            observed = read_observations(record.value or b"")
+        except ValueError as error:
+            self._refuse(record, self.topic, "observations as the score app writes them", error, batch)
+        else:
+            self._take(record, observed, batch)
+
+    def _obey(self, record: Record, batch: BatchResult) -> None:
+        try:
+            decision = read_decision(record.value or b"")
+        except ValueError as error:
+            self._refuse(record, self.decisions_topic, "a decision as `turnsignal regressions` writes it", error, batch)
+        else:
+            known = self._decide(decision, batch)
+            batch.deltas.records[self.decisions_topic, "applied" if known else "unknown"] += 1
 
     def _refuse(self, record: Record, topic: str, expected: str, error: ValueError, batch: BatchResult) -> None:
         """Set a record aside that cannot be read."""
@@ -292,7 +218,7 @@ class SeriesProcessor:
     def _take(self, record: Record, observed: Observations, batch: BatchResult) -> None:
         """Feed the series of every scorer in a record, that of "other" where there is no room for a new one."""
         broker_time = record.timestamp / 1000 if record.timestamp > 0 else None
-        newest, fed, watched = max(observed.times, default=_BEFORE_ALL), set[bytes](), dict[str, Series]()
+        newest, fed, watched = max(observed.times, default=BEFORE_ALL), set[bytes](), dict[str, Series]()
         rows = [*observed.by_row()]
         for scorer, observations in observed.by_scorer(rows).items():
             name = self._place(observed, scorer)

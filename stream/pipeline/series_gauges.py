@@ -80,6 +80,7 @@ def _describe_alarm(assistant: str, scorer: str, alarm: Alarm) -> Iterator[tuple
     low, high = sorted((sign * alarm.low, sign * alarm.high))
     yield ("open", (*what, alarm.tier, alarm.direction)), 1.0
     yield ("since", what), alarm.since
+    yield ("values", what), alarm.n
     for bound, value in (("lower", low), ("mean", sign * alarm.change), ("upper", high)):
         yield ("change", (*what, bound)), value
 
@@ -89,6 +90,7 @@ def _write(gauges: "dict[Gauge, float] | dict[Gauge, float | None]", deltas: Met
         "open": deltas.regression_open,
         "change": deltas.regression_change,
         "since": deltas.regression_since,
+        "values": deltas.regression_values,
         "evidence": deltas.regression_evidence,
         "threshold": deltas.regression_threshold,
         "baseline": deltas.baseline,

@@ -87,7 +87,11 @@ def decode_feedback(value: bytes | None, key: bytes | None = None, broker_time: 
 
 
 def rater_digest(rater: str) -> str:
-    """Return what is kept of a rater: 16 hex digits, the same in every conversation, never the name."""
+    """Return what is kept of a rater: 16 hex digits, the same in every conversation, never the name.
+
+    There is no key in it, so that a replay gives the same: it hides a name from whoever reads, not from whoever
+    guesses. Where raters have guessable names, send a keyed digest in their place, as `--hash-users` does.
+    """
     return blake2b(rater.encode(), digest_size=8, person=b"rater").hexdigest()
 
 

@@ -52,7 +52,8 @@ class Observations(msgspec.Struct, tag_field="schema", tag=SCHEMA, gc=False):
 
     version: None where turns name none; scorers: each once; sets: of positions in `scorers`; rows: the set of each row;
     values: in the order of the row's set; earlier: for each of them, the count and the sum of the earlier ones in the
-    conversation, nothing where there are none of any; lane: which part of a busy assistant's conversations this is.
+    conversation, nothing where there are none of any; lane: which part of a busy assistant's conversations this is;
+    weights: of each row, the inverse of the probability with which judges were asked; nothing where all weigh 1.
     """
 
     assistant: str
@@ -65,6 +66,7 @@ class Observations(msgspec.Struct, tag_field="schema", tag=SCHEMA, gc=False):
     values: list[list[_Value]]
     earlier: list[list[float]]
     lane: Annotated[int, msgspec.Meta(ge=0, le=2**31)] = 0
+    weights: list[Annotated[float, msgspec.Meta(ge=1, le=1e6)]] = []
 
     def by_row(self) -> Iterator[Row]:
         """Take the columns apart: of each row its scorers, and what they say."""
@@ -125,6 +127,14 @@ def _check(observed: Observations) -> None:
     columns = (observed.times, observed.rows, observed.values, observed.earlier)
     if any(len(column) != len(observed.conversations) for column in columns):
         raise ValueError("columns of different lengths")
+    if observed.weights and len(observed.weights) != len(observed.conversations):
+        raise ValueError("columns of different lengths")
+    if any(len(column) > MAX_VALUES for column in (observed.conversations, observed.scorers, observed.sets)):
+        msg = f"more than {MAX_VALUES} rows, scorers or sets"
+        raise ValueError(msg)
+    if max(sum(map(len, observed.values)), sum(map(len, observed.sets))) > MAX_VALUES:
+        msg = f"more than {MAX_VALUES} values, or as many in its sets"
+        raise ValueError(msg)
     if len(set(observed.scorers)) < len(observed.scorers):
         raise ValueError("a scorer that is named twice")
     known = range(len(observed.scorers))
@@ -165,20 +175,24 @@ def columns(rows: Sequence[ObservedRow]) -> Iterator[tuple[str, Sequence[str], t
             yield scorer, conversations, column
 
 
-def pack(assistant: str, version: str | None, lane: int, rows: Sequence[ObservedRow]) -> list[bytes]:
-    """Write the rows of one release as records: one, unless that would be too long."""
+def pack(
+    assistant: str, version: str | None, lane: int, rows: Sequence[ObservedRow], weights: Sequence[float] = ()
+) -> list[bytes]:
+    """Write the rows of one release as records: one, unless that would be too long. weights: of each row, () for 1."""
     if len(rows) <= MAX_ROWS and sum([len(row[3]) for row in rows]) <= MAX_VALUES:
-        return [_pack(assistant, version, lane, rows)]
+        return [_pack(assistant, version, lane, rows, weights)]
     packed, start, values = [], 0, 0
     for end, row in enumerate(rows):
         if end - start >= MAX_ROWS or values + len(row[3]) > MAX_VALUES:
-            packed.append(_pack(assistant, version, lane, rows[start:end]))
+            packed.append(_pack(assistant, version, lane, rows[start:end], weights[start:end]))
             start, values = end, 0
         values += len(row[3])
-    return [*packed, _pack(assistant, version, lane, rows[start:])]
+    return [*packed, _pack(assistant, version, lane, rows[start:], weights[start:])]
 
 
-def _pack(assistant: str, version: str | None, lane: int, rows: Sequence[ObservedRow]) -> bytes:
+def _pack(
+    assistant: str, version: str | None, lane: int, rows: Sequence[ObservedRow], weights: Sequence[float]
+) -> bytes:
     conversations, times, scorers, values, earlier = zip(*rows, strict=True)
     places: dict[str, int] = {}
     sets: dict[tuple[str, ...], int] = {}
@@ -195,4 +209,4 @@ def _pack(assistant: str, version: str | None, lane: int, rows: Sequence[Observe
         "values": values,
         "earlier": earlier,
     }
-    return orjson.dumps(record)
+    return orjson.dumps(record | {"weights": weights} if weights else record)

@@ -67,7 +67,7 @@ class Incident(msgspec.Struct, tag_field="schema", tag=SCHEMA):
     when it was called first, and when it most likely began; version: which was served when it was called first;
     before, after: the diagnosis, where after has low what became worse; instruction: the check that became worse most;
     conversations: five at most, the worst first; closed, closed_by: when it was over and why, None while it is open;
-    text: all of it in lines, for people.
+    text: all of it in lines, for people; ranks: which part of a ranking became worse most, where rankings did.
     """
 
     id: str
@@ -87,6 +87,7 @@ class Incident(msgspec.Struct, tag_field="schema", tag=SCHEMA):
     closed: float | None = None
     closed_by: str | None = None
     text: list[str] = []
+    ranks: str | None = None
 
     def encode(self) -> bytes:
         """Write it as a record."""

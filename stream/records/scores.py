@@ -1,6 +1,6 @@
 """Scores: what one scorer said of one exchange, and the record that carries all of a stage."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Annotated, Any, Literal
@@ -15,6 +15,7 @@ CLARIFICATION_FREE = "clarification_free"  #: of an exchange: 0 when its follow-
 CITED = "cited"  #: 1 when a document is cited, 0 when none is
 DANGLING = "dangling"  #: of answers with markers: 1 when one names nothing retrieved, 0 when none does
 ROUTING = "routing"  #: of turns with truth: 1 when exactly the agents were asked that the question belongs to
+STAGE = "stage"  #: of turns with truth: a label, the first stage of the answer that was wrong
 CITED_ARTICLE = "cited_article"  #: of turns with truth: 1 when the one cited document is a relevant one
 
 
@@ -26,6 +27,8 @@ class Unscored(StrEnum):
     ALL_DANGLING = "all_dangling"  #: it cites, but nothing that was retrieved
     NO_JUDGMENTS = "no_judgments"  #: what would be right is not given: relevant documents, agents
     NOT_APPLICABLE = "not_applicable"  #: the scorer has nothing to look at here
+    TIE = "tie"  #: as many jurors find it good as bad
+    QUORUM = "quorum"  #: too few jurors have a value
     NO_EVIDENCE = "no_evidence"  #: nothing was read that says how the conversation went
     CUT = "cut"  #: the recording ends before the conversation does
     NO_SIGNAL = "no_signal"  #: no rule recognises the message
@@ -33,6 +36,11 @@ class Unscored(StrEnum):
     LANGUAGE = "language"  #: the message is in a language that the rules do not read
     GAP = "gap"  #: an unreadable record stands between the response and this message
     ERROR = "error"  #: the scorer itself failed
+    SAMPLED_OUT = "sampled_out"  #: not among the conversations that this judge is asked about
+    BUDGET = "budget"  #: the judges' money for the day was spent
+    TIMEOUT = "timeout"  #: the judge gave no answer in time, or was not asked in time
+    PROVIDER = "provider"  #: the judge's endpoint refused or failed
+    PARSE = "parse"  #: the judge's reply does not fit its rubric
 
 
 class Stage(StrEnum):
@@ -42,6 +50,7 @@ class Stage(StrEnum):
     FOLLOW_UP = "follow_up"
     CLOSE = "close"
     FEEDBACK = "feedback"
+    VERDICT = "verdict"
 
 
 class Outcome(StrEnum):
@@ -127,6 +136,29 @@ class About:
 
 
 @dataclass(slots=True)
+class JudgedBy:
+    """Which verdict a row is of.
+
+    id: the verdict's; row: of the exchange that was judged; judge, provider, model: who was asked, and the model that
+    answered; rubric, version, prompt: by which question; inclusion: the probability with which this was judged, whose
+    inverse is the score's weight; cost: in the currency of the suite's prices; cut: parts that had been shortened.
+    """
+
+    id: str
+    row: str
+    judge: str
+    provider: str
+    model: str
+    rubric: str
+    version: int
+    prompt: str
+    inclusion: Annotated[float, Field(ge=0, le=1)]
+    cost: float = 0.0
+    cached: bool = False
+    cut: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class ScoreRecord:
     """All scores of one exchange at one stage (topic `turnsignal.scores`, keyed by conversation).
 
@@ -136,8 +168,10 @@ class ScoreRecord:
     completed the row; outcome: how the exchange closed, if it did; follow_up: the user turn that was judged;
     follow_ups: all of them where several came before the next answer; replaces: the row that this one corrects;
     replaced_by: the row of later feedback that came before this one; turns: of the conversation, in its close row;
-    environment: of the response, at the close of the conversation, left out where it is production.
-    Append-only: readers take the newest per (conversation, turn, stage), and of feedback those that nothing replaces.
+    environment: of the response, at the close of the conversation, left out where it is production; verdict: whose
+    scores these are, at the stage of that name, whose rows say no source, as they depend on the verdict alone.
+    Append-only: readers take the newest per (conversation, turn, stage), of feedback those that nothing replaces, and
+    of verdicts those on rows that nothing replaces.
     """
 
     schema: Literal[1]
@@ -162,6 +196,7 @@ class ScoreRecord:
     environment: Environment = "production"
     feedback: About | None = None
     replaced_by: str | None = None
+    verdict: JudgedBy | None = None
 
 
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)

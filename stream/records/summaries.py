@@ -12,7 +12,7 @@ from turnsignal.stream.records.scores import ConversationOutcome
 
 
 class ScoreMean(TypedDict):
-    """How many values a scorer gave in a conversation, and their mean."""
+    """How many values a scorer gave in a conversation, and their mean; a judge's by inverse sampling probability."""
 
     n: int
     mean: Annotated[float, Field(ge=0, le=1)]
@@ -68,7 +68,8 @@ class Summary:
     a recording ends before the conversation does; clarification_free: whether nobody ever had to clarify, and the last
     message was answered (Hoffer's success: read it beside the share of `silent` and the number of turns); diagnosis,
     meaning: relevancy/follow-ups/instructions and the sentence for it; scores: scorer → n and mean; environment: the
-    one furthest from production among its turns; scores are of production's alone; votes: those that had come by then.
+    one furthest from production among its turns; scores are of production's alone; votes: those that had come by then;
+    awaiting: verdicts that had not come by then; once the last one is in, the summary is written anew.
     The fields are written in this order; those with a default are missing from older summaries.
     """
 
@@ -97,12 +98,15 @@ class Summary:
     scores: dict[str, ScoreMean]
     suite: str
     votes: Votes | None = None
+    awaiting: int | None = None
 
     def encode(self) -> bytes:
-        """Encode as JSON; `votes` stand in it only where there are any."""
+        """Encode as JSON; `votes` and `awaiting` stand in it only where there are any."""
         written = {name: getattr(self, name) for name in _WRITTEN}
         if self.votes is None:
             del written["votes"]
+        if self.awaiting is None:
+            del written["awaiting"]
         return orjson.dumps(written)
 
 

@@ -6,18 +6,32 @@ Exactly one per exchange and judge (topic `turnsignal.verdicts`, keyed by conver
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
-from typing import Annotated, Literal
+from typing import Annotated, Literal, cast
 
-from pydantic import Field, TypeAdapter
+import msgspec
+from msgspec import Meta
+from pydantic import Field, TypeAdapter, ValidationError
 
+from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.environments import Environment
+from turnsignal.stream.records.turns import Id, Short, check_bytes, refusal
 
 MAX_REASONING = 2_000  #: characters
 MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
+MAX_RECORD = 1_000_000  #: bytes of one record
+_WORD = r"^[a-z][a-z0-9_]{0,39}"
+LATEST = 253_402_300_800.0  #: seconds since 1970 to the year 10000
 
-Ratio = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0)]
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Ratio = Annotated[float, Field(ge=0, le=1), Meta(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0), Meta(ge=0)]
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False), Meta(ge=0)]
+_Name = Annotated[str, Field(pattern=f"{_WORD}$"), Meta(pattern=rf"{_WORD}\Z")]
+_Rubric = Annotated[
+    str, Field(max_length=200, pattern=rf"{_WORD}(\(|$)"), Meta(max_length=200, pattern=rf"{_WORD}(\(|\Z)")
+]
+_Version = Annotated[int, Field(ge=0, le=2**31), Meta(ge=0, le=2**31)]
+_Time = Annotated[float, Field(ge=-LATEST, le=LATEST), Meta(ge=-LATEST, le=LATEST)]
+_Reasoning = Annotated[str, Field(max_length=MAX_REASONING), Meta(max_length=MAX_REASONING)]
 
 
 class Unjudged(StrEnum):
@@ -27,6 +41,8 @@ class Unjudged(StrEnum):
     NO_RETRIEVAL = "no_retrieval"  #: the response came without documents, or without their texts
     NO_JUDGMENTS = "no_judgments"  #: what would be right is not known
     NO_SIGNAL = "no_signal"  #: the judge's label says nothing about quality
+    TIE = "tie"  #: as many jurors find it good as bad
+    QUORUM = "quorum"  #: too few jurors have a value
     SAMPLED_OUT = "sampled_out"  #: not among the conversations that this judge is asked about
     BUDGET = "budget"  #: the money for the day was spent
     TIMEOUT = "timeout"  #: no answer in time, or it waited for too long to be asked
@@ -43,13 +59,13 @@ class VerdictJudge:
     that says it answered; rubric, version: by which question; prompt: digest of everything that decides what is asked.
     """
 
-    name: str
-    provider: str
-    asked: str
-    rubric: str
-    version: int
-    prompt: str
-    answered: str | None = None
+    name: _Name
+    provider: Short
+    asked: Short
+    rubric: _Rubric
+    version: _Version
+    prompt: Short
+    answered: Short | None = None
 
 
 @dataclass(slots=True)
@@ -70,6 +86,22 @@ class VerdictTokens:
 
 
 @dataclass(slots=True)
+class VerdictStep:
+    """What one step of a cascade, or one juror, came to.
+
+    step: `rules`, `small`, `judge` or `juror`; model: who was asked; inclusion: the probability with which this step
+    was asked here: 1 where the step before was unsure, else the share that is asked to measure the cascade.
+    """
+
+    step: str
+    model: str = ""
+    label: str | None = None
+    value: Ratio | None = None
+    unscored: Unjudged | None = None
+    inclusion: Ratio = 1.0
+
+
+@dataclass(slots=True)
 class Verdict:
     """One judge's answer about one exchange.
 
@@ -77,40 +109,96 @@ class Verdict:
     the whole; value: 0–1; reasoning: the judge's, where unscored a sentence that says why; claims: items with a label
     each; decided_by: which step decided; attempts: calls that were made; cost: in the currency of the suite's prices;
     latency: seconds from the first call to the answer; inclusion: the probability with which this exchange was judged;
-    cached: taken from an earlier verdict on the same question and material; cut: parts that had been shortened.
+    cached: taken from an earlier verdict on the same question and material; cut: parts that had been shortened; steps:
+    of a cascade, and jurors.
     """
 
     schema: Literal[1]
-    id: str
-    conversation_id: str
-    turn_id: str
+    id: Short
+    conversation_id: Id
+    turn_id: Id
     stage: Literal["response", "follow_up"]
-    assistant: str
-    time: float
-    row: str
-    suite: str
+    assistant: Short
+    time: _Time
+    row: Short
+    suite: Short
     judge: VerdictJudge
     inclusion: Ratio
-    version: str | None = None
-    model: str | None = None
-    platform: str | None = None
+    version: Short | None = None
+    model: Short | None = None
+    platform: Short | None = None
     environment: Environment = "production"
-    follow_up_id: str | None = None
-    label: str | None = None
+    follow_up_id: Id | None = None
+    label: Short | None = None
     value: Ratio | None = None
-    reasoning: Annotated[str, Field(max_length=MAX_REASONING)] = ""
+    reasoning: _Reasoning = ""
     claims: list[VerdictClaim] = field(default_factory=list)
     unscored: Unjudged | None = None
-    decided_by: str | None = None
+    decided_by: Short | None = None
     attempts: Count = 0
     tokens: VerdictTokens = field(default_factory=VerdictTokens)
     cost: Amount = 0.0
     latency: Amount = 0.0
     cached: bool = False
     cut: list[str] = field(default_factory=list)
+    steps: list[VerdictStep] = field(default_factory=list)
 
 
 VERDICTS: TypeAdapter[Verdict] = TypeAdapter(Verdict)
+_validate = VERDICTS.validator.validate_json
+_read_at_once = msgspec.json.Decoder(Verdict).decode  # what this takes, pydantic would have taken, too
+
+
+def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
+    """Read one record of `turnsignal.verdicts`.
+
+    key: the Kafka key, None when there is none to compare (files). Raises Refused with the reason.
+    """
+    given = check_bytes(value, key, "a verdict", MAX_RECORD)
+    try:
+        verdict = _read_at_once(given)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        verdict = _read_slowly(given)
+    if key is not None and verdict.conversation_id.encode() != key:
+        detail = (
+            f"expected the key to be the conversation_id {verdict.conversation_id!r}, got a key of {len(key)} bytes"
+        )
+        raise Refused(Reason.KEY_MISMATCH, detail)
+    ids = (verdict.conversation_id, verdict.turn_id)
+    if not all(name.isprintable() for name in ids):
+        raise Refused(Reason.BAD_ID, f"expected ids of printable characters, got {' / '.join(map(repr, ids))}")
+    if (verdict.value is None) == (verdict.unscored is None):
+        detail = f"expected a value or a reason why there is none, got {'neither' if verdict.value is None else 'both'}"
+        raise Refused(Reason.MISSING_FIELD if verdict.value is None else Reason.WRONG_TYPE, detail)
+    if verdict.value is not None and not verdict.inclusion:
+        raise Refused(Reason.WRONG_TYPE, "expected the probability with which this was judged, got 0 beside a value")
+    return verdict
+
+
+def _read_slowly(value: bytes) -> Verdict:
+    """Read what msgspec does not take, or find the reason to refuse it."""
+    try:
+        return cast("Verdict", _validate(value))
+    except ValidationError as error:
+        raise _refuse(error) from None
+
+
+def _refuse(error: ValidationError) -> Refused:
+    first = error.errors(include_url=False, include_context=False)[0]
+    if first["type"] != "json_invalid":
+        reason, detail, came = refusal(error)
+        return Refused(reason, detail, came=came)
+    reason = Reason.TOO_DEEP if "recursion" in first["msg"] else Reason.NOT_JSON
+    return Refused(reason, f"expected one JSON object in UTF-8, got bytes that do not parse: {first['msg']}")
+
+
+def scorer_of(rubric: str, judge: str) -> str:
+    """Name the scorer that a judge is, by the rubric that it is asked.
+
+    >>> scorer_of("answer_relevancy(form=four)", "strong")
+    'answer_relevancy(by=strong)'
+    """
+    return f"{rubric.partition('(')[0]}(by={judge})"
 
 
 def verdict_id(row: str, judge: str) -> str:

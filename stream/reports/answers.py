@@ -6,23 +6,24 @@ at the end, however the conversations of a recording are mixed.
 
 from array import array
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.statistics.intervals import Clusters
-from turnsignal.stream.truth.stages import Findings, Stage, judged_stages
+from turnsignal.stream.truth.stages import AnswerStage, Findings, judged_stages
 
 UNKNOWN, PASSED, FAILED = range(3)
 MOST_NAMES = 1_000  #: of one kind, such as versions; those beyond share one
 OTHERS = "(others)"
 
-Column = npt.NDArray[np.float64]
+Column = npt.NDArray[Any]
 Chosen = npt.NDArray[np.bool_]
 
 
-class Names:
-    """Names by number, in the order in which they came, and at most so many."""
+class CountedNames:
+    """CountedNames by number, in the order in which they came, and at most so many."""
 
     def __init__(self, most: int = MOST_NAMES) -> None:
         self.all: list[str] = []
@@ -47,12 +48,12 @@ class Names:
 class Answers:
     """Answers with what came of their stages.
 
-    conversations, versions: names by number; by: (stage, basis) → answers that were judged so.
+    conversations, versions: names by number; bases: (stage, basis) → answers that were judged so.
     """
 
     def __init__(self) -> None:
         self.conversations: list[str] = []
-        self.versions = Names()
+        self.versions = CountedNames()
         self.bases: dict[tuple[str, str], int] = {}
         self._numbers: dict[str, int] = {}
         self._conversation = array("I")
@@ -106,11 +107,11 @@ class StageTable:
         """Return of which answers anything is known."""
         return np.asarray(self._outcomes != 0)
 
-    def failed(self, stage: Stage) -> Chosen:
+    def failed(self, stage: AnswerStage) -> Chosen:
         """Return the answers whose first failing stage it is."""
         return np.asarray(self._outcomes // _PLACES[stage] % 3 == FAILED)
 
-    def passed(self, stage: Stage) -> Chosen:
+    def passed(self, stage: AnswerStage) -> Chosen:
         """Return the answers that reached a stage which was right."""
         return np.asarray(self._outcomes // _PLACES[stage] % 3 == PASSED)
 
@@ -138,7 +139,7 @@ def clusters(turns: Column, totals: Column) -> Clusters:
     return Clusters(float(some.sum()), *map(float, sums))
 
 
-_PLACES = {stage: 3**place for place, stage in enumerate(Stage)}
+_PLACES = {stage: 3**place for place, stage in enumerate(AnswerStage)}
 _BAD = np.array(
     [code for code in range(3 ** len(_PLACES)) if any(code // place % 3 == FAILED for place in _PLACES.values())],
     dtype=np.uint8,

@@ -61,6 +61,7 @@ class PairedScores:
         self._coverage: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
         self.labels: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
         self.one_sided: tuple[set[str], set[str]] = (set(), set())
+        self.since, self.until = math.inf, -math.inf  #: event times of the rows, seconds since 1970
         self._by: defaultdict[str, float] = defaultdict(float)
         self._most: dict[str, Moved] = {}
 
@@ -71,6 +72,8 @@ class PairedScores:
         self.one_sided[0].update(mine.keys() - theirs.keys())
         self.one_sided[1].update(theirs.keys() - mine.keys())
         self.exchanges += 1
+        if (time := before.get("time")) is not None:
+            self.since, self.until = min(self.since, time), max(self.until, time)
         for name in mine.keys() & theirs.keys():
             old, new = mine[name], theirs[name]
             covered = self._coverage[name][conversation]
@@ -148,11 +151,14 @@ def paired_difference(sums: Clusters) -> Difference:
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
     if not sums.total2:
         return Difference(0.0, 0.0, 0.0, n, 1.0)
+    # A few long conversations among many short ones say as much as so many of equal length (Kish): with n in its place,
+    # 7 % of 30 conversations that do not differ were called different, instead of 5 %.
+    alike = sums.turns**2 / sums.turns2
     if n < 2 or meat <= 1e-12 * sums.turns2:
         error = math.sqrt(abs(mean) * max(0.0, 1 - abs(mean)) / n) or 1 / n
     else:
-        error = math.sqrt(meat * n / (n - 1)) / sums.turns
-    degrees = max(1, n - 1)
+        error = math.sqrt(meat * alike / (alike - 1)) / sums.turns
+    degrees = max(1, round(alike) - 1)
     half = t_quantile(degrees) * error
     return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half), n, t_tails(abs(mean) / error, degrees))
 
@@ -166,6 +172,28 @@ def least_shown(delta: Difference) -> float:
 def conversations_needed(delta: Difference, wanted: float) -> int:
     """Return how many conversations like these it takes to show a difference in 80 of 100 cases."""
     return math.ceil(delta.n * (least_shown(delta) / wanted) ** 2)
+
+
+class Planned(NamedTuple):
+    """What it takes to show a difference in 80 of 100 cases.
+
+    days: at the traffic of the recording, None where that has no length.
+    """
+
+    conversations: int
+    days: float | None
+
+
+def plan(scores: PairedScores, wanted: float) -> dict[str, Planned]:
+    """Say of each scorer that differs anywhere how much traffic like this it takes to show a difference."""
+    span = scores.until - scores.since
+    planned = {}
+    for name, delta in scores.differences().items():
+        if delta.high > delta.low:
+            needed = conversations_needed(delta, wanted)
+            days = needed / delta.n * span / 86_400 if math.isfinite(span) and span > 0 else None
+            planned[name] = Planned(needed, days)
+    return planned
 
 
 def replaced_rows(rows: Iterable[_Row]) -> set[str]:
@@ -197,7 +225,7 @@ def pair_rows(before: Iterable[_Row], after: Iterable[_Row]) -> Iterator[tuple[_
             conversation, turn, stage, *_ = next(iter(waiting[side]))
             msg = (
                 f"expected two replays of the same turns, got turn {turn!r} of {conversation!r} (stage {stage}) in the"
-                f" {name} alone"
+                f" {name} alone; two systems that were asked the same questions are compared with --systems"
             )
             raise TurnsignalError(msg)
 

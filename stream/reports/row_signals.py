@@ -100,8 +100,8 @@ def _put(known: int, what: str, to: Level) -> int:
 
 def _signals(known: int, *, failed: bool) -> Signals:
     relevancy, follow_ups, instructions, approved = (_LEVELS[known // place % 3] for place in _PLACES.values())
-    told = None if approved is Level.UNKNOWN else approved is Level.HIGH
-    return Signals(relevancy, follow_ups, instructions, failed, told)
+    opinion = None if approved is Level.UNKNOWN else approved is Level.HIGH
+    return Signals(relevancy, follow_ups, instructions, failed, opinion)
 
 
 _SIGNALS = {(known, failed): _signals(known, failed=failed) for known in range(81) for failed in (False, True)}

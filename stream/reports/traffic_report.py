@@ -1,38 +1,61 @@
 """The traffic report: what fails in a replay, at which stage, in which classes, and what mending it would gain."""
 
 from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.errors import Refused
 from turnsignal.stream.follow_ups.failures import Failures
-from turnsignal.stream.records.turns import Truth, Turn
-from turnsignal.stream.reports.answers import Answers
+from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
+from turnsignal.stream.reports.answers import Answers, is_good
+from turnsignal.stream.reports.article_report import ArticleReport
+from turnsignal.stream.reports.labelled import DIMENSIONS, LabelledQueries
 from turnsignal.stream.reports.labelled_figures import LabelledFigures
+from turnsignal.stream.reports.query_classes import QueryClasses, describe_classes
+from turnsignal.stream.reports.routing import Routing
+from turnsignal.stream.reports.routing_errors import combination
+from turnsignal.stream.reports.routing_report import report_routing
 from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.waterfall import bases, compare_stages, newest_versions, waterfall
 from turnsignal.stream.reports.waterfall_text import describe_waterfall
 from turnsignal.stream.suite import Suite
-from turnsignal.stream.truth.stages import CUTOFF, Basis, Produced, Stage, find_stages
+from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, Signals, SystemOutput, find_stages
 
 _OPEN = 100_000  # conversations whose last question is remembered
+_ROUTED = 50_000  # answers whose routing is told apart by agent
+_QUESTION = 400  # characters of it
 
 
 class TrafficReport:
-    """What a replay's rows and turns say together: `add` every turn in the order of time, then `as_json`."""
+    """What a replay's rows and turns say together: `add` every turn in the order of time, then `as_json`.
 
-    def __init__(self, suite: Suite, signals: RowSignals) -> None:
+    on_labelled: is given each answer that has labels, and its question.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        signals: RowSignals,
+        on_labelled: Callable[[Turn, str], None] = lambda _turn, _question: None,
+    ) -> None:
         part = suite.citations
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
+        self.articles = ArticleReport(CUTOFF, suite.aggregates.minimum_n)
+        self.classes = QueryClasses(suite.aggregates.minimum_n)
         self.not_scored = 0
         self.unread = 0
         self.with_truth = 0
+        self._agents = LabelledQueries(), LabelledQueries()  # expected, and asked
         self._minimum = suite.aggregates.minimum_n
         self._signals = signals
+        self._on_labelled = on_labelled
         self._failures = Failures()
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
-        self._asked: OrderedDict[str, Truth] = OrderedDict()
+        self._asked: OrderedDict[str, tuple[Truth | None, str]] = OrderedDict()
 
     def add(self, turn: Turn) -> None:
         """Take in one turn."""
@@ -42,12 +65,13 @@ class TrafficReport:
             self._take(turn)
 
     def _hear(self, turn: Turn) -> None:
-        if turn.truth is not None:
-            self._asked[turn.conversation_id] = turn.truth
-            if len(self._asked) > _OPEN:
-                self._asked.popitem(last=False)
-        elif self._asked:
-            self._asked.pop(turn.conversation_id, None)
+        known = len(self.answers.conversations)
+        number = self.answers.number(turn.conversation_id)
+        if number == known:
+            self.classes.open(number, turn.conversation_id, turn.text)
+        self._asked[turn.conversation_id] = turn.truth, turn.text[:_QUESTION]
+        if len(self._asked) > _OPEN:
+            self._asked.popitem(last=False)
 
     def _take(self, turn: Turn) -> None:
         failed = self._failures.is_failing(turn.text)
@@ -55,20 +79,51 @@ class TrafficReport:
         if signals is None:
             self.not_scored += 1
             return
-        truth = turn.truth or self._asked.get(turn.conversation_id)
-        produced = Produced()
-        if truth is not None:
-            self.with_truth += 1
-            cited = None
-            if truth.doc_ids and turn.retrieved:
-                response = Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata)
-                cited = response.citations.cited_ids
-            produced = Produced(turn.routed_to, turn.retrieved, cited)
-        findings = find_stages(truth, produced, signals)
-        self.answers.add(turn.conversation_id, turn.version, findings)
-        if truth is not None:
-            number = self.answers.number(turn.conversation_id)
-            self.labelled.add(number, truth, turn.retrieved, turn.text)
+        asked_truth, question = self._asked.get(turn.conversation_id, (None, ""))
+        truth = turn.truth or asked_truth
+        if truth is None:
+            self.answers.add(turn.conversation_id, turn.version, find_stages(None, SystemOutput(), signals))
+            return
+        self._take_labelled(turn, truth, question, signals)
+
+    def _take_labelled(self, turn: Turn, truth: Truth, question: str, signals: Signals) -> None:
+        self.with_truth += 1
+        self._on_labelled(turn, question)
+        number = self.answers.number(turn.conversation_id)
+        relevant = list(filter(None, truth.doc_ids or ()))
+        cited = None
+        if relevant and turn.retrieved:
+            response = Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata)
+            cited = response.citations.cited_ids
+            dangling = any(fault.kind == "dangling" for fault in response.citations.faults)
+            self.articles.add(
+                *(number, turn.model, relevant, turn.retrieved, cited),
+                question=question,
+                approved=signals.approved,
+                dangling=dangling,
+            )
+        self._route(turn, truth, question)
+        findings = find_stages(truth, SystemOutput(turn.routed_to, turn.retrieved, cited), signals)
+        outcome = self.answers.add(turn.conversation_id, turn.version, findings)
+        self.labelled.add(number, truth, turn.retrieved, turn.text)
+        if outcome:
+            self.classes.add(number, _labels(truth), good=is_good(outcome))
+
+    def _route(self, turn: Turn, truth: Truth, question: str) -> None:
+        if truth.agents is None or turn.routed_to is None or len(self._agents[0]) >= _ROUTED:
+            return
+        name = {"id": f"{len(self._agents[0]) + 1}", "query": question}
+        known = {field: label for field in DIMENSIONS if (label := getattr(truth, field))}
+        with suppress(Refused):  # more labels than any query has
+            self._agents[1].add({**name, "labels": turn.routed_to})
+            self._agents[0].add({**name, **known, "labels": truth.agents})
+
+    def _routing(self) -> dict[str, Any] | None:
+        """Return the routing report of labelled answers; None where none belongs to any agent."""
+        expected, asked = self._agents
+        if not any(query.labels for query in expected.by_id.values()):
+            return None
+        return report_routing(Routing(expected, asked))
 
     def as_json(self) -> dict[str, Any]:
         """Return the report; `waterfall` is None where nothing is known of any answer."""
@@ -80,9 +135,10 @@ class TrafficReport:
             changes = [change.as_json() for change in compare_stages(mine, theirs)]
             compared = {"after": after, "before": before, "stages": changes}
         known = bases(self.answers)
+        classes = self.classes.as_json(self.answers)
         return {
             "says": describe_waterfall(flow, versions, self._minimum),
-            "notes": self._notes(known),
+            "notes": [*self._notes(known), *describe_classes(classes)],
             "answers": {
                 "read": len(self.answers),
                 "with_truth": self.with_truth,
@@ -94,6 +150,9 @@ class TrafficReport:
             "known_by": known,
             "versions": [{"version": name, **flow.as_json()} for name, flow in versions],
             "compared": compared,
+            "classes": classes,
+            "routing": self._routing(),
+            "articles": self.articles.as_json(),
             "labelled": self.labelled.as_json(),
         }
 
@@ -105,7 +164,7 @@ class TrafficReport:
                 f"Judged without labels, from the diagnosis: {', '.join(guessed)}. Retrieval is then the ranking of"
                 " what was cited, generation what the user said next, format the checks."
             )
-        unknown = [stage.value for stage in Stage if stage.value not in known]
+        unknown = [stage.value for stage in AnswerStage if stage.value not in known]
         if unknown and known:
             notes.append(f"Nothing is known of: {', '.join(unknown)}; labels (`truth`) on turns would say.")
         if self.unread:
@@ -119,3 +178,11 @@ class TrafficReport:
         if self.answers.versions.left_out:
             notes.append("There are more versions than are told apart; the last ones are taken together.")
         return notes
+
+
+def _labels(truth: Truth) -> dict[str, str]:
+    """Return what a question is labelled with, by kind."""
+    labels = {name: getattr(truth, name) for name in DIMENSIONS}
+    if truth.agents:
+        labels["agents"] = combination(truth.agents)[:MAX_SHORT]
+    return {name: label for name, label in labels.items() if label}

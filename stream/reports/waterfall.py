@@ -12,7 +12,7 @@ import numpy.typing as npt
 from turnsignal.stream.reports.answers import Answers, StageTable, clusters
 from turnsignal.stream.statistics.claims import PROMISE, SAME
 from turnsignal.stream.statistics.intervals import Difference, Estimate, Interval, adjust, difference, mean_over_turns
-from turnsignal.stream.truth.stages import Basis, Stage
+from turnsignal.stream.truth.stages import AnswerStage, Basis
 
 NOTHING_PASSED = "no answer got through it, so nothing shows what mending it would gain"
 _LEAST_SHARE = 0.01  #: smallest change of a share that is worth naming
@@ -26,7 +26,7 @@ class StageFigures(NamedTuple):
     does; gain: in the share of good answers if it were always right, None where nothing shows it.
     """
 
-    stage: Stage
+    stage: AnswerStage
     judged: int
     failed: int
     share: Estimate
@@ -83,7 +83,7 @@ def waterfall(table: StageTable) -> Waterfall | None:
     judged, good = table.judged(), table.good()
     if not judged.any():
         return None
-    stages = list(Stage)
+    stages = list(AnswerStage)
     columns = [judged, good, judged & ~good]
     for stage in stages:
         passed = table.passed(stage)
@@ -98,7 +98,7 @@ def waterfall(table: StageTable) -> Waterfall | None:
 _Sums = npt.NDArray[np.float64]
 
 
-def _figures(stage: Stage, n: _Sums, bad: _Sums, failed: _Sums, passed: _Sums, good: _Sums) -> StageFigures:
+def _figures(stage: AnswerStage, n: _Sums, bad: _Sums, failed: _Sums, passed: _Sums, good: _Sums) -> StageFigures:
     share = mean_over_turns(clusters(n, failed))
     of_bad = mean_over_turns(clusters(bad, failed)).interval if bad.any() else None
     gain = _gain(share, n, failed, passed, good)
@@ -130,7 +130,7 @@ class StageChange(NamedTuple):
     Of those judged, because fewer answers that reach a stage make it fail fewer of all, whatever it does.
     """
 
-    stage: Stage
+    stage: AnswerStage
     delta: Difference
     adjusted: float
 
@@ -170,6 +170,6 @@ def bases(answers: Answers) -> dict[str, dict[str, int]]:
     """Return of each stage how many answers were judged by labels, and how many by the diagnosis."""
     return {
         stage.value: {basis.value: answers.bases.get((stage.value, basis.value), 0) for basis in Basis}
-        for stage in Stage
+        for stage in AnswerStage
         if any(answers.bases.get((stage.value, basis.value)) for basis in Basis)
     }

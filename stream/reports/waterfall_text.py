@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from turnsignal.stream.reports.waterfall import StageChange, Waterfall, compare_stages
 from turnsignal.stream.statistics.claims import SAME
-from turnsignal.stream.truth.stages import Stage
+from turnsignal.stream.truth.stages import AnswerStage
 
 #: what is wrong where a stage fails, and so what to mend
 MEANINGS = {
-    Stage.ROUTING: "the wrong agents were asked",
-    Stage.RETRIEVAL: "the right documents did not come, or came too far down",
-    Stage.CHUNKS: "the right documents came, but not the passages that matter",
-    Stage.GENERATION: "the documents were right, but the answer did not help",
-    Stage.FORMAT: "the answer was right, but broke an instruction",
+    AnswerStage.ROUTING: "the wrong agents were asked",
+    AnswerStage.RETRIEVAL: "the right documents did not come, or came too far down",
+    AnswerStage.CHUNKS: "the right documents came, but not the passages that matter",
+    AnswerStage.GENERATION: "the documents were right, but the answer did not help",
+    AnswerStage.FORMAT: "the answer was right, but broke an instruction",
 }
 
 
@@ -31,16 +31,18 @@ def describe_waterfall(flow: Waterfall | None, versions: Sequence[tuple[str, Wat
     (before, theirs), (after, mine) = versions[-2:]
     changes = {change.stage: change for change in compare_stages(mine, theirs)}
     grown = [change for change in changes.values() if change.verdict != SAME and change.delta.value > 0]
-    said = [f"In {after}, {in_100(mine.good.value)} answers fail nowhere; in {before}, {in_100(theirs.good.value)}."]
-    said += _first(mine, theirs, changes, after)
+    sentences = [
+        f"In {after}, {in_100(mine.good.value)} answers fail nowhere; in {before}, {in_100(theirs.good.value)}."
+    ]
+    sentences += _first(mine, theirs, changes, after)
     others = [change for change in grown if mine.first is None or change.stage is not mine.first.stage]
     for change in others:
-        at = list(Stage).index(change.stage)
+        at = list(AnswerStage).index(change.stage)
         was, now = (in_100(side.stages[at].share.value) for side in (theirs, mine))
-        said.append(f"More answers fail at {change.stage.value}, too: {now}, {was} before.")
+        sentences.append(f"More answers fail at {change.stage.value}, too: {now}, {was} before.")
     if not any(change.verdict != SAME for change in changes.values()):
-        said.append(f"No difference between {after} and {before} is shown at any stage.")
-    return said
+        sentences.append(f"No difference between {after} and {before} is shown at any stage.")
+    return sentences
 
 
 def _overall(flow: Waterfall) -> list[str]:
@@ -50,7 +52,7 @@ def _overall(flow: Waterfall) -> list[str]:
 def _first(
     flow: Waterfall,
     before: Waterfall | None = None,
-    changes: dict[Stage, StageChange] | None = None,
+    changes: dict[AnswerStage, StageChange] | None = None,
     version: str = "",
 ) -> list[str]:
     """Say which stage to mend first, what was with it before, and what mending it would gain."""
@@ -62,15 +64,13 @@ def _first(
     change = (changes or {}).get(first.stage)
     if change is not None and before is not None and change.verdict != SAME:
         since = f"since {version}, "
-        beside = f", {in_100(before.stages[list(Stage).index(first.stage)].share.value)} before"
-    said = [_capital(f"{since}{share} answers fail at {first.stage.value}{beside}: {MEANINGS[first.stage]}.")]
+        beside = f", {in_100(before.stages[list(AnswerStage).index(first.stage)].share.value)} before"
+    sentences = [_capital(f"{since}{share} answers fail at {first.stage.value}{beside}: {MEANINGS[first.stage]}.")]
     if first.gain is not None and first.gain.value > 0:
-        low, high = (in_100(bound) for bound in (first.gain.low, first.gain.high))
-        said.append(
-            f"Mending it would make about {round(first.gain.value * 100) or 'fewer than 1'} of those good"
-            f" ({low} to {high} answers)."
-        )
-    return said
+        about, low, high = (round(bound * 100) for bound in (first.gain.value, first.gain.low, first.gain.high))
+        many = f"about {about}" if about else "fewer than 1"
+        sentences.append(f"Mending it would make {many} of those good ({low} to {high} of 100 answers).")
+    return sentences
 
 
 def _capital(text: str) -> str:

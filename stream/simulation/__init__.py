@@ -7,7 +7,7 @@ The demo, the tests' oracle, the benchmark and a user's own "does my alert path 
     users       what users say next           schedule   who speaks when
     answers     how an answer is laid out     arrival    in which state and order it arrives
     responses   what an answer says           malformed  records that cannot be read
-                                              steady     the benchmark's even traffic
+    drills      what a drill plants           steady     the benchmark's even traffic
 """
 
 from turnsignal.stream.simulation.arrival import SimulatedRecord, simulate

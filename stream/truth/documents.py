@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.truth.passages import MOST_CHUNKS, containment
 
+MOST_READ = 20  #: documents in whose texts one that has moved is looked for
 HELD = 0.8  #: share of a passage's words, in their order, from which on a document holds it
 
 _PORTS = {"http": 80, "https": 443}
@@ -53,7 +54,7 @@ def match_documents(relevant: Iterable[str], chunks: Sequence[str], documents: S
     known = {plain_address(name) for name in labels.values()}
     missing = iter([address for address in addresses if address not in known])
     moved = 0
-    for document in documents:
+    for document in documents[:MOST_READ]:
         if document.doc_id not in labels and document.text and _holds(document.text, chunks):
             if (address := next(missing, None)) is None:
                 break

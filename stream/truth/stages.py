@@ -18,7 +18,7 @@ CUTOFF = 5  #: ranks within which a labelled document has to be
 ENOUGH = 0.5  #: share of labelled documents, of those that fit into so many ranks, or of labelled chunks
 
 
-class Stage(StrEnum):
+class AnswerStage(StrEnum):
     """Name a step of an answer, in their order."""
 
     ROUTING = "routing"  #: were the right agents asked?
@@ -56,7 +56,7 @@ class Signals(NamedTuple):
     approved: bool | None = None
 
 
-class Produced(NamedTuple):
+class SystemOutput(NamedTuple):
     """What the system did for one answer.
 
     routed_to: agents that were asked, None where that was not recorded; documents: those retrieved, in their order;
@@ -68,24 +68,24 @@ class Produced(NamedTuple):
     cited: Sequence[str] | None = None
 
 
-Findings = Mapping[Stage, StageFinding]
+Findings = Mapping[AnswerStage, StageFinding]
 
 
-def first_failing(findings: Findings) -> Stage | None:
+def first_failing(findings: Findings) -> AnswerStage | None:
     """Return the first stage that was wrong, None where none was.
 
     findings: of the stages of which anything is known.
 
     >>> wrong = StageFinding(False, Basis.TRUTH)
-    >>> first_failing({Stage.FORMAT: wrong, Stage.RETRIEVAL: wrong}).value
+    >>> first_failing({AnswerStage.FORMAT: wrong, AnswerStage.RETRIEVAL: wrong}).value
     'retrieval'
     """
-    return next((stage for stage in Stage if stage in findings and not findings[stage].is_right), None)
+    return next((stage for stage in AnswerStage if stage in findings and not findings[stage].is_right), None)
 
 
-def judged_stages(findings: Findings) -> Iterator[tuple[Stage, StageFinding]]:
+def judged_stages(findings: Findings) -> Iterator[tuple[AnswerStage, StageFinding]]:
     """Give the stages that are judged: all that are known, up to the first one that was wrong."""
-    for stage in Stage:
+    for stage in AnswerStage:
         if (finding := findings.get(stage)) is not None:
             yield stage, finding
             if not finding.is_right:
@@ -93,8 +93,8 @@ def judged_stages(findings: Findings) -> Iterator[tuple[Stage, StageFinding]]:
 
 
 def find_stages(
-    truth: Truth | None, produced: Produced, signals: Signals, cutoff: int = CUTOFF
-) -> dict[Stage, StageFinding]:
+    truth: Truth | None, produced: SystemOutput, signals: Signals, cutoff: int = CUTOFF
+) -> dict[AnswerStage, StageFinding]:
     """Say of each stage whether it was right; stages of which nothing is known are left out.
 
     truth: labels of the question or of the answer, None where it has none; cutoff: ranks within which labelled
@@ -103,38 +103,38 @@ def find_stages(
     right = _by_truth(truth, produced, cutoff) if truth is not None else {}
     findings = {stage: StageFinding(is_right, Basis.TRUTH) for stage, is_right in right.items()}
     if signals.approved is not None:
-        findings[Stage.GENERATION] = StageFinding(signals.approved, Basis.TRUTH)
+        findings[AnswerStage.GENERATION] = StageFinding(signals.approved, Basis.TRUTH)
     for stage, is_right in _by_diagnosis(signals).items():
         known = findings.get(stage)
         # A citation says less of an answer than its reader does.
-        if known is None or (stage is Stage.GENERATION and signals.approved is None):
+        if known is None or (stage is AnswerStage.GENERATION and signals.approved is None):
             findings[stage] = StageFinding(is_right, Basis.DIAGNOSIS)
     return findings
 
 
-def _by_truth(truth: Truth, produced: Produced, cutoff: int) -> dict[Stage, bool]:
-    right: dict[Stage, bool] = {}
+def _by_truth(truth: Truth, produced: SystemOutput, cutoff: int) -> dict[AnswerStage, bool]:
+    right: dict[AnswerStage, bool] = {}
     if truth.agents is not None and produced.routed_to is not None:
-        right[Stage.ROUTING] = agents_of(truth.agents) == agents_of(produced.routed_to)
+        right[AnswerStage.ROUTING] = agents_of(truth.agents) == agents_of(produced.routed_to)
     if truth.doc_ids or truth.chunks:
         top = top_documents(produced.documents, cutoff)
         if truth.doc_ids:
             matched = match_documents(truth.doc_ids, truth.chunks or (), produced.documents)
             attainable = min(cutoff, len(set(truth.doc_ids)))
-            right[Stage.RETRIEVAL] = matched.retrieved(top) >= ENOUGH * attainable
+            right[AnswerStage.RETRIEVAL] = matched.retrieved(top) >= ENOUGH * attainable
             if produced.cited:
-                right[Stage.GENERATION] = not matched.labels.keys().isdisjoint(produced.cited)
+                right[AnswerStage.GENERATION] = not matched.labels.keys().isdisjoint(produced.cited)
         texts = [document.text for document in top if document.text]
         if truth.chunks and texts:
-            right[Stage.CHUNKS] = coverage(truth.chunks, texts) >= ENOUGH
+            right[AnswerStage.CHUNKS] = coverage(truth.chunks, texts) >= ENOUGH
     return right
 
 
-def _by_diagnosis(signals: Signals) -> dict[Stage, bool]:
+def _by_diagnosis(signals: Signals) -> dict[AnswerStage, bool]:
     levels = {
-        Stage.RETRIEVAL: signals.relevancy,
-        Stage.GENERATION: Level.LOW if signals.failed else signals.follow_ups,
-        Stage.FORMAT: signals.instructions,
+        AnswerStage.RETRIEVAL: signals.relevancy,
+        AnswerStage.GENERATION: Level.LOW if signals.failed else signals.follow_ups,
+        AnswerStage.FORMAT: signals.instructions,
     }
     return {stage: level is Level.HIGH for stage, level in levels.items() if level is not Level.UNKNOWN}
 

@@ -139,6 +139,9 @@ def test_a_suite_that_is_shown_reads_back_as_the_same() -> None:
         b'{"name": "a\\"b\\u007f\\\\", "citations": {"id_pattern": "doc_\\\\d+"}, "windows": []}'
     )
     assert parse_suite(write_toml(odd.model_dump(mode="json", exclude_none=True))) == odd
+    judge = {"rubric": "follow_up", "model": "m", "cascade": {"small": "s"}, "jury": {"beside": ["a", "b"]}}
+    judged = Suite.model_validate({"judges": [judge, judge | {"name": "second"}]}, strict=False)
+    assert parse_suite(write_toml(judged.model_dump(mode="json", exclude_none=True))) == judged
 
 
 def test_a_suite_is_checked_with_the_key_that_is_wrong(tmp_path: Path) -> None:

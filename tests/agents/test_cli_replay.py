@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.files.reading import MAX_LINE, Recording, read_lines
 from turnsignal.agents.files.replaying import replay_files
-from turnsignal.stream.errors import Refused, TurnsignalError
+from turnsignal.stream.errors import ConfigError, Refused, TurnsignalError
+from turnsignal.stream.records.decisions import ACCEPT, Decision
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.replay import Indexer
 from turnsignal.stream.simulation import Regression, Traffic, simulate
@@ -222,6 +223,10 @@ def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def kept_series(directory: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in (directory / "series").iterdir()}
+
+
 @pytest.mark.slow
 def test_a_back_test_says_the_same_whatever_the_number_of_processes(broken: Path, tmp_path: Path) -> None:
     one, three = (
@@ -230,7 +235,8 @@ def test_a_back_test_says_the_same_whatever_the_number_of_processes(broken: Path
     )
     assert one == three
     assert len(one["incidents"]) == 1
-    assert {path.name for path in (tmp_path / "3").iterdir()} == set(RESULTS)
+    assert {path.name for path in (tmp_path / "3").iterdir()} == {*RESULTS, "series"}
+    assert kept_series(tmp_path / "1") == kept_series(tmp_path / "3") != {}
 
 
 def test_a_back_test_says_when_would_have_been_called_and_why(broken: Path, tmp_path: Path) -> None:
@@ -244,7 +250,30 @@ def test_a_back_test_says_when_would_have_been_called_and_why(broken: Path, tmp_
     assert "one page in 30 days of the 3 scorers that page of this assistant at most" in text
     (incident,) = orjson.loads((tmp_path / "summary.json").read_bytes())["alerts"]["incidents"]
     assert (incident["assistant"], incident["tier"]) == ("support", "page")
-    assert {path.name for path in tmp_path.iterdir()} == set(RESULTS)
+    assert {path.name for path in tmp_path.iterdir()} == {*RESULTS, "series"}
+
+
+def test_a_back_test_hears_what_operators_decided(broken: Path, tmp_path: Path) -> None:
+    command = ["replay", str(broken), "--out", str(tmp_path), "--alerts", "--workers", "1", "--json"]
+    called = orjson.loads(CliRunner().invoke(turnsignal, command).stdout)["alerts"]["incidents"][0]
+    accepted = Decision(ACCEPT, "support", 0, called["opened"] + 1.0, called["id"]).encode()
+    unknown = Decision(ACCEPT, "support", 0, called["opened"] + 2.0, "5d0c").encode()
+    (tmp_path / "decisions.jsonl.gz").write_bytes(gzip.compress(unknown + b"\n" + accepted + b"\n"))
+    heard = CliRunner().invoke(turnsignal, [*command[:-1], "--decisions", str(tmp_path / "decisions.jsonl.gz")])
+    assert "2 decisions of operators were heard; 1 of them are about nothing here." in heard.output
+    incident = orjson.loads((tmp_path / "summary.json").read_bytes())["alerts"]["incidents"][0]
+    assert (incident["id"], incident["closed_by"]) == (called["id"], "accepted")
+
+
+def test_decisions_that_are_none_or_that_nobody_hears_are_refused(traffic: Path, tmp_path: Path) -> None:
+    decisions = tmp_path / "decisions.jsonl"
+    decisions.write_bytes(b'\n{"schema": 1}\n')
+    command = ["replay", str(traffic), "--out", str(tmp_path / "out"), "--decisions", str(decisions)]
+    alone = CliRunner().invoke(turnsignal, command)
+    assert (alone.exit_code, "--decisions are heard by --alerts" in alone.output) == (2, True)
+    broken = CliRunner().invoke(turnsignal, [*command, "--alerts"])
+    assert isinstance(broken.exception, ConfigError)
+    assert "decisions.jsonl:2: expected a decision" in str(broken.exception)
 
 
 def test_nothing_is_said_of_a_back_test_unasked(traffic: Path, tmp_path: Path) -> None:

@@ -7,13 +7,16 @@ a false alarm, and many times 2,000 values without and then some with one. CUSUM
 residuals with its threshold set to as many false alarms as the tickets had: it knows what nobody knows beforehand.
 Beside them what is in use elsewhere, as it comes: a mean over an hour, and river's ADWIN and Page-Hinkley.
 
-The second table plants the simulator's own regressions, after four days of its traffic: how many values it takes.
+Another table plants the simulator's own regressions, after four days of its traffic: how many values it takes. The last
+has months of it without any.
 """
 
 import argparse
+import math
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -24,8 +27,10 @@ from tables import table
 sys.path.insert(0, str(ROOT))
 
 from tests.stream.detection.simulated import DAY, traffic
+from turnsignal.stream.detection.backtest import back_test
 from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, USUAL, Detector, Paging
 from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.records.observations import Observation, read_observations
 from turnsignal.stream.records.wire import SERIES
 from turnsignal.stream.simulation import Regression, Traffic, simulate
@@ -245,18 +250,10 @@ def delay_of(rival: Any, observations: Iterable[Observation]) -> int:
     return MOST
 
 
-def planted(kind: Kind, scorer: str, share: float, seed: int = 5) -> tuple[int | None, int | None]:
-    """Plant a regression of the simulator's; return how many of a scorer's values pass until ticket and page."""
-    minute, turns = 4 * 1_440.0, 4 * 8_640 + 12_000
-    regression = Regression(minute, "v2", kind, share)
-    simulated = Traffic(
-        seed=seed, turns=turns, rate=0.1, day_night=False, assistants=("support",), regression=regression
-    )
-    processor, detector, change = PartitionProcessor(Suite(), topic="turns"), Detector(), simulated.start + 60 * minute
-    called: dict[str, int] = {}
-    batch: list[FakeRecord] = []
-    after = 0
-    for offset, record in enumerate(simulate(simulated)):
+def simulated(traffic_of: Traffic) -> Iterator[tuple[str, Observation]]:
+    """Score simulated traffic; give the observations of the scorers that are regressed here, by scorer."""
+    processor, batch = PartitionProcessor(Suite(), topic="turns"), list[FakeRecord]()
+    for offset, record in enumerate(simulate(traffic_of)):
         batch.append(FakeRecord(offset, record.key, record.value, -1))
         if len(batch) < 200:
             continue
@@ -265,15 +262,60 @@ def planted(kind: Kind, scorer: str, share: float, seed: int = 5) -> tuple[int |
         batch = []
         for output in result.outputs:
             for row in read_observations(output.value or b"").by_row() if output.topic == SERIES else ():
-                for observation in (one for name, one in row if name == scorer):
-                    after += observation.time >= change
-                    for alarm in detector.take("v2" if after else "v1", observation, PAGING):
-                        if alarm.direction == LOWER and alarm.scope == USUAL:
-                            called.setdefault(alarm.tier, after)
+                yield from row
+
+
+def known_scorers() -> dict[str, bytes]:
+    """Teach a detector of each scorer four days of the simulator's traffic; return their states."""
+    history = Traffic(seed=5, turns=4 * 8_640, rate=0.1, day_night=False, assistants=("support",))
+    detectors = {scorer: Detector() for _, scorer, _ in PLANTED}
+    for scorer, observation in simulated(history):
+        if scorer in detectors:
+            detectors[scorer].take("v1", observation, PAGING)
+    return {scorer: _encode(detector) for scorer, detector in detectors.items()}
+
+
+def planted(state: bytes, kind: Kind, scorer: str, share: float, seed: int) -> dict[str, float]:
+    """Plant a regression of the simulator's; return how many of a scorer's values pass until ticket and page."""
+    detector, after = _decode(state), 0
+    called: dict[str, float] = {}
+    worse = Traffic(
+        seed=seed,
+        turns=round(MOST_TURNS[share]),
+        rate=0.1,
+        day_night=False,
+        assistants=("support",),
+        start=detector.clock,
+        regression=Regression(0.0, "v2", kind, share),
+    )
+    for name, observation in simulated(worse):
+        if name != scorer:
+            continue
+        after += 1
+        for alarm in detector.take("v2", observation, PAGING):
+            if alarm.direction == LOWER and alarm.scope == USUAL:
+                called.setdefault(alarm.tier, after)
         if PAGE in called:
             break
-    page = called.get(PAGE)
-    return called.get(TICKET, page), page
+    page = called.get(PAGE, math.inf)
+    return {TICKET: called.get(TICKET, page), PAGE: page}
+
+
+def quiet_table(months: int) -> str:
+    """Print what is called in months of the simulator's traffic in which nothing changes, each known by itself."""
+    lines = []
+    for seed in range(months):
+        quiet = Traffic(seed=200 + seed, turns=52_000, rate=0.02, day_night=True, assistants=("support",), alike=0.2)
+        processor, series = PartitionProcessor(Suite(), topic="turns"), list[bytes]()
+        records = enumerate(simulate(quiet))
+        while batch := [FakeRecord(at, one.key, one.value, -1) for at, one in islice(records, 400)]:
+            result = processor.process(batch, 0.0)
+            processor.accept(result)
+            series += [output.value or b"" for output in result.outputs if output.topic == SERIES]
+        called = back_test([series], policy_of(Suite())).as_json()
+        lines.append([f"month {seed + 1}", f"{called['days']:.0f}", str(called[PAGE]), str(called[TICKET])])
+        print(*lines[-1], file=sys.stderr, flush=True)
+    return table(["all scorers of one assistant", "days", "pages (promised: 1)", "tickets"], lines)
 
 
 #: What the prototype took: OBSERVABILITY 4.7, tickets.
@@ -284,14 +326,22 @@ PLANTED: tuple[tuple[Kind, str, tuple[int | None, ...]], ...] = (
 )
 
 
-def planted_table() -> str:
-    """Print what the simulator's own regressions take."""
-    lines = []
+#: Turns after which a share that was not called is given up.
+MOST_TURNS = {1.0: 600, 0.3: 2_500, 0.1: 5_000}
+
+
+def planted_table(draws: int = 12) -> str:
+    """Print what the simulator's own regressions take: medians, as one draw may take thrice as long as another."""
+    known, lines = known_scorers(), []
     for kind, scorer, prototype in PLANTED:
         for share, before in zip((1.0, 0.3, 0.1), prototype, strict=True):
-            ticket, page = (str(count) if count is not None else "never" for count in planted(kind, scorer, share))
-            lines.append([f"{kind}, share {share:g}: {scorer}", ticket, page, str(before or "never")])
-    return table(["", "values until a ticket", "until a page", "prototype's ticket"], lines)
+            runs = [planted(known[scorer], kind, scorer, share, 100 + seed) for seed in range(draws)]
+            counts = []
+            for tier in (TICKET, PAGE):
+                taken = sorted(run[tier] for run in runs)
+                counts.append(f"{median(taken):.0f} ({taken[0]:.0f} to {taken[-1]:.0f})".replace("inf", "never"))
+            lines.append([f"{kind}, share {share:g}: {scorer}", *counts, str(before or "never")])
+    return table(["", "values until a ticket: median (range)", "until a page", "prototype's ticket, one draw"], lines)
 
 
 def _as_many(quiet: Sequence[Sequence[float]], alarms: int) -> float:
@@ -312,11 +362,14 @@ def main() -> int:
     parser.add_argument("--histories", type=int, default=20, help="of 14 days, each with 30 days of its own after it")
     parser.add_argument("--changes", type=int, default=100, help="of each size")
     parser.add_argument("--per-day", type=float, default=10_000, help="values a day")
-    parser.add_argument("--only", choices=("histories", "planted"), help="one of the two tables")
+    parser.add_argument("--months", type=int, default=10, help="of the simulator's traffic, in which nothing changes")
+    parser.add_argument("--only", choices=("histories", "planted", "months"), help="one of the tables")
     options = parser.parse_args()
-    if options.only != "histories":
+    if options.only in (None, "planted"):
         print(planted_table(), flush=True)
-    if options.only == "planted":
+    if options.only in (None, "months"):
+        print(quiet_table(options.months), flush=True)
+    if options.only in ("planted", "months"):
         return 0
     lines = [
         line

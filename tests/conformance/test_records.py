@@ -13,7 +13,7 @@ from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import CONVERSATION, DIAGNOSIS, scorer_names
 from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.observations import read_observations
-from turnsignal.stream.records.scores import SCORE_RECORDS, ScoreRecord, Stage, row_id
+from turnsignal.stream.records.scores import SCORE_RECORDS, STAGE, ScoreRecord, Stage, row_id
 from turnsignal.stream.records.summaries import SUMMARIES
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, OutputRecord
 from turnsignal.stream.statistics.claims import FREE_CONVERSATIONS
@@ -92,12 +92,12 @@ def a_score_row(value: bytes, key: bytes | None) -> ScoreRecord:
     assert record.suite == SUITE.fingerprint
     names = [score.scorer for score in record.scores]
     assert len(names) == len(set(names))
-    assert set(names) <= {*scorer_names(SUITE), DIAGNOSIS, CONVERSATION, FREE_CONVERSATIONS}
+    assert set(names) <= {*scorer_names(SUITE), DIAGNOSIS, STAGE, CONVERSATION, FREE_CONVERSATIONS}
     for score in record.scores:
         if score.unscored is not None:
             assert score.value is None
         elif score.value is None:
-            assert score.scorer == DIAGNOSIS
+            assert score.scorer in (DIAGNOSIS, STAGE)
         else:
             assert 0 <= score.value <= 1
     return record

@@ -1,21 +1,18 @@
 """A real Prometheus with our configuration takes a full page of a worker, and can work out every rule on it."""
 
-import json
 import os
 import shutil
 import socket
 import subprocess
-import threading
 import urllib.parse
-import urllib.request
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.agents.metrics.serving import ask, served
 from tests.agents.metrics.test_exposition import full
 from tests.deploy.test_alertmanager import until
 from turnsignal.agents.metrics.exposition import WorkerMetrics
@@ -48,25 +45,8 @@ def full_metrics() -> WorkerMetrics:
 @pytest.fixture
 def worker() -> Iterator[str]:
     """The address of a page with as many series as a worker shows at most."""
-    metrics = full_metrics()
-
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body, kind = metrics.render(self.headers["Accept"])
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: Any) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Page)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(full_metrics()) as address:
+        yield address
 
 
 @pytest.fixture
@@ -95,11 +75,6 @@ def prometheus(tmp_path: Path, worker: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(30)
-
-
-def ask(address: str, path: str) -> Any:
-    with urllib.request.urlopen(f"{address}/api/v1/{path}", timeout=10) as answer:
-        return json.load(answer)["data"]
 
 
 def query(address: str, expression: str) -> list[dict[str, Any]]:

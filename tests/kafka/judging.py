@@ -1,6 +1,7 @@
 """Judge workers in the lab: a real broker, a real endpoint, and verdicts that are compared with what was queued."""
 
 import re
+import urllib.request
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -103,6 +104,12 @@ class JudgeLab:
         """Headers of the dead letters."""
         topic = read_topic(self.settings, self._topics["dead_letters"])
         return [dict(record.headers) for records in topic.values() for record in records]
+
+    def page(self, worker: FaultyWorker, name: str) -> str:
+        """Read a page of a worker."""
+        pages = re.findall(r"pages on (http://[\d.:]+)", worker.log_text())
+        with urllib.request.urlopen(f"{pages[-1]}/{name}", timeout=10) as answer:
+            return str(answer.read().decode())
 
     def close(self) -> None:
         """End all workers; no log may hold the key."""

@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.parse
 import urllib.request
@@ -17,27 +18,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from heapq import merge
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
-from confluent_kafka import Producer
 
 from tests.agents.receiver import Post, Receiver, receiving
-from tests.kafka.faults.oracle import committed, ends, read_topic
+from tests.kafka.faults.oracle import read_topic
 from tests.kafka.faults.workers import FaultyWorker, wait
+from turnsignal.agents.commands.awaiting import Notified
+from turnsignal.agents.commands.drilling import Drill
 from turnsignal.agents.kafka.brokers import Broker
 from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.notify import EVENTS, idempotency_key
 from turnsignal.agents.settings import Settings
+from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.regressions import Incident, read_incident
-from turnsignal.stream.simulation import Regression, SimulatedRecord, Traffic, simulate
+from turnsignal.stream.simulation import SimulatedRecord
+from turnsignal.stream.simulation.drills import DrillTraffic, plant
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 PROMETHEUS = shutil.which("prometheus")
 ALERTMANAGER = shutil.which("prometheus-alertmanager") or shutil.which("alertmanager")
-MINUTE = 2_160.0  #: a day and a half: what is usual is known by then
-START = 1_767_225_600.0
+COMMAND = [sys.executable, "-m", "turnsignal.agents.cli", "drill", "--yes", "--deadline", "4"]
+END = 1_767_225_600.0  #: event time of the last turn
 
 pytestmark = [
     pytest.mark.kafka,
@@ -61,13 +65,14 @@ def free_port() -> int:
             return port
 
 
-def traffic(*, worse: bool) -> list[SimulatedRecord]:
-    """Nearly two days of two assistants; the v2 of one of them retrieves worse from MINUTE on."""
-    common: dict[str, Any] = {"start": START, "rate": 0.045, "day_night": False, "alike": 0.2, "turns": 7_000}
-    regression = Regression(MINUTE, "v2", "retrieves_worse") if worse else None
-    support = simulate(Traffic(seed=1, assistants=("support",), regression=regression, **common))
-    billing = simulate(Traffic(seed=2, assistants=("billing",), **common))
-    return list(merge(support, billing, key=lambda record: record.truth["time"]))
+class Drilled(NamedTuple):
+    """Workers through which a drill has gone, and what watches them."""
+
+    settings: Settings
+    environment: dict[str, str]
+    traffic: DrillTraffic
+    prometheus: str
+    alertmanager: str
 
 
 @contextmanager
@@ -81,8 +86,8 @@ def running(*command: str) -> Iterator[None]:
 
 
 @contextmanager
-def alerting(directory: Path, targets: list[str], receiver: str) -> Iterator[str]:
-    """Prometheus and Alertmanager with our configuration, faster, telling the receiver; the address of Prometheus."""
+def alerting(directory: Path, targets: list[str], receiver: str) -> Iterator[tuple[str, str]]:
+    """Prometheus and Alertmanager with our configuration, faster, telling the receiver; the addresses of both."""
     assert PROMETHEUS is not None
     assert ALERTMANAGER is not None
     told = yaml.safe_load((DEPLOY / "alertmanager" / "alertmanager.yml").read_text(encoding="utf-8"))
@@ -114,7 +119,7 @@ def alerting(directory: Path, targets: list[str], receiver: str) -> Iterator[str
             "--log.level=error",
         ),
     ):
-        yield f"http://{server}/api/v1"
+        yield f"http://{server}", f"http://{manager}"
 
 
 def evaluated_since(prometheus: str, moment: float) -> bool:
@@ -153,63 +158,64 @@ def incidents(settings: Settings) -> list[Incident]:
     return [read_incident(record.value or b"") for kept in written.values() for record in kept]
 
 
-def drill(broker: Broker, prefix: str, directory: Path, receiver: Receiver, records: list[SimulatedRecord]) -> Settings:
-    """Run the records through workers, killing the watch on the way, until Alertmanager has had time to say all."""
+@contextmanager
+def drilled(broker: Broker, prefix: str, directory: Path, receiver: Receiver, *, worse: bool) -> Iterator[Drilled]:
+    """Run a drill through workers beside another assistant, killing the watch on the way, until all has been said."""
     port = free_port()
-    settings = Settings.from_env(
-        {
-            "TURNSIGNAL_BROKERS": broker.address,
-            "TURNSIGNAL_PREFIX": prefix,
-            "TURNSIGNAL_METRICS_PORT": str(port),
-            "TURNSIGNAL_MAX_POLL_RECORDS": "150",
-            "TURNSIGNAL_PARTITIONS": "2",
-            "TURNSIGNAL_SESSION_TIMEOUT": "6s",
-            "TURNSIGNAL_NOTIFY": f"{receiver.address}/notify",
-        }
-    )
+    environment = {
+        "TURNSIGNAL_BROKERS": broker.address,
+        "TURNSIGNAL_PREFIX": prefix,
+        "TURNSIGNAL_METRICS_PORT": str(port),
+        "TURNSIGNAL_MAX_POLL_RECORDS": "150",
+        "TURNSIGNAL_PARTITIONS": "2",
+        "TURNSIGNAL_SESSION_TIMEOUT": "6s",
+        "TURNSIGNAL_NOTIFY": f"{receiver.address}/notify",
+    }
+    settings = Settings.from_env(environment)
     create_topics(settings)
-    names, producer = topic_names(prefix), Producer(settings.producer() | {"enable.idempotence": True})
+    support, billing = plant("support", END, seed=1, worse=worse), plant("billing", END, seed=2, worse=False)
     worker = FaultyWorker("workers", settings, directory, app="all")
-
-    def behind(name: str, app: str) -> int:
-        return sum(ends(settings, name).values()) - sum(committed(settings, name, app).values())
-
-    def taken_in() -> bool:
-        return behind("turns", "score") == 0 and behind("series", "watch") == 0
-
-    def feed(part: list[SimulatedRecord]) -> None:
-        for record in part:
-            producer.produce(names["turns"], record.value, record.key)
-        assert producer.flush(60) == 0
-
-    change = next(n for n, record in enumerate(records) if record.truth["time"] >= START + 60 * MINUTE)
-    with alerting(directory, [f"127.0.0.1:{port}", f"127.0.0.1:{port + 1}"], receiver.address) as prometheus:
+    with alerting(directory, [f"127.0.0.1:{port}", f"127.0.0.1:{port + 1}"], receiver.address) as (server, manager):
         worker.start()
         try:
-            feed(records[:change])
-            wait(taken_in, 240, "a day and a half to be taken in", [worker])
-            third = -(-(len(records) - change) // 3)
-            for start in range(change, len(records), third):
+            drill = Drill(settings, support, 240.0, print)
+            drill.send(together(support.healthy, billing.healthy), "what is usual")
+            rest = together(support.worse, billing.worse)
+            third = -(-len(rest) // 3)
+            for start in range(0, len(rest), third):
                 assert worker.send(signal.SIGKILL, "watch")
-                feed(records[start : start + third])
-                wait(lambda: worker.child_of("watch") is not None and taken_in(), 120, "turns to be taken in", [worker])
+                wait(lambda: worker.child_of("watch") is not None, 120, "the watch to be back", [worker])
+                drill.send(rest[start : start + third], "the rest")
+            if worse:
+                drill.await_incident()
+                drill.await_alert(server)
+                drill.await_notification(manager, Notified(0.0, 0.0))
             moment = time.time() + 2.0  # alerts have another round to go through Alertmanager
-            wait(lambda: evaluated_since(prometheus, moment), 60, "Prometheus to look again", [worker])
+            wait(lambda: evaluated_since(f"{server}/api/v1", moment), 60, "Prometheus to look again", [worker])
             said = {idempotency_key(one) for one in incidents(settings) if one.event in EVENTS}
             wait(lambda: said <= set(posted(receiver)), 60, "incidents to be posted", [worker])
+            yield Drilled(settings, environment, support, server, manager)
+        except TurnsignalError as error:
+            raise AssertionError(f"{error}\n{worker.log_text()[-5000:]}") from error
         finally:
             worker.terminate()
             worker.join()
             worker.kill()
-    return settings
+
+
+def together(*parts: list[SimulatedRecord]) -> list[SimulatedRecord]:
+    """Put what several assistants say together by event time."""
+    return list(merge(*parts, key=lambda record: record.truth["time"]))
 
 
 def test_a_planted_regression_wakes_somebody_once_with_what_there_is_to_know(
     broker: Broker, fresh_prefix: str, tmp_path: Path
 ) -> None:
-    records = traffic(worse=True)
-    with receiving() as receiver:
-        settings = drill(broker, fresh_prefix, tmp_path, receiver, records)
+    with (
+        receiving() as receiver,
+        drilled(broker, fresh_prefix, tmp_path, receiver, worse=True) as (settings, _, traffic, *_),
+    ):
+        pass
     posts = receiver.posts
     (page,) = quality(posts, "pages")
     assert page["labels"] == {
@@ -226,14 +232,32 @@ def test_a_planted_regression_wakes_somebody_once_with_what_there_is_to_know(
     assert len({incident.id for incident in incidents(settings)}) == 1
     last = incidents(settings)[-1]
     assert (last.assistant, last.version, last.tier, last.closed) == ("support", "v2", "page", None)
-    worse = {r.truth["conversation_id"] for r in records if "retrieves_worse" in r.truth["planted"]}
+    worse = {r.truth["conversation_id"] for r in traffic.worse if "retrieves_worse" in r.truth["planted"]}
     assert len(last.conversations) == 5
     assert set(last.conversations) <= worse
     assert posted(receiver) in ([f"{last.id}-opened", f"{last.id}-raised"], [f"{last.id}-opened"])
 
 
-def test_the_same_traffic_without_it_wakes_nobody(broker: Broker, fresh_prefix: str, tmp_path: Path) -> None:
-    with receiving() as receiver:
-        drill(broker, fresh_prefix, tmp_path, receiver, traffic(worse=False))
-    assert quality(receiver.posts, "pages") == quality(receiver.posts, "tickets") == []
-    assert posted(receiver) == []
+def test_without_it_nobody_is_woken_until_an_operator_drills_and_then_of_the_drill_alone(
+    broker: Broker, fresh_prefix: str, tmp_path: Path
+) -> None:
+    with receiving() as receiver, drilled(broker, fresh_prefix, tmp_path, receiver, worse=False) as stack:
+        assert quality(receiver.posts, "pages") == quality(receiver.posts, "tickets") == []
+        assert posted(receiver) == []
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
+        done = subprocess.run(
+            [*COMMAND, "--prometheus", stack.prometheus, "--alertmanager", f"{stack.alertmanager}/"],
+            env=clean | stack.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{done.stdout}{done.stderr}"
+        assert "Prometheus: TurnsignalQualityRegression fires as" in done.stdout
+        assert "Alertmanager: has it for" in done.stdout
+        assert done.stdout.endswith("The drill passed.\n")
+        called = incidents(stack.settings)
+        assert [incident.closed_by for incident in called if incident.closed is not None] == ["rebased"]
+        assert len({incident.id for incident in called}) == 1
+    assistants = {alert["labels"]["assistant"] for alert in quality(receiver.posts, "pages")}
+    assert [name.startswith("drill-") for name in assistants] == [True]

@@ -23,12 +23,12 @@ from turnsignal.agents.kafka.topics import create_topics, log_bounds, partition_
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.score import make_spec
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import (
     TransactionWriter,
     group_reader,
     log_end,
-    record_limits,
     restore_changelog,
 )
 from turnsignal.stream.conversations.state import Conversation
@@ -43,7 +43,7 @@ def changelog(settings: Settings) -> str:
     return topic_names(settings.prefix)["conversations_changelog"]
 
 
-def make_writer(settings: Settings, identity: str = "", limits: dict[str, int] | None = None) -> TransactionWriter:
+def make_writer(settings: Settings, identity: str = "", limits: RecordLimits | None = None) -> TransactionWriter:
     names = topic_names(settings.prefix)
     identity = identity or f"{settings.app_id('score')}-0"
     return TransactionWriter(settings.producer(identity), 0, names, changelog(settings), 20.0, limits)
@@ -141,9 +141,10 @@ async def test_a_worker_that_is_idle_after_a_restore_is_alive_and_ready(fresh_to
 
 
 def test_an_output_that_its_topic_does_not_take_is_a_dead_letter(fresh_topics: Settings) -> None:
-    limits = record_limits(fresh_topics.confluent(), topic_names(fresh_topics.prefix).values())
+    limits = RecordLimits(fresh_topics.confluent(), topic_names(fresh_topics.prefix).values())
+    limits.learn()
     scores = topic_names(fresh_topics.prefix)["scores"]
-    large = b"x" * limits[scores]
+    large = b"x" * limits.sizes[scores]
     writer = make_writer(fresh_topics, limits=limits)
     writer.write([OutputRecord("scores", b"c-1", large), OutputRecord("scores", b"c-1", large[1000:])], {})
     writer.commit(positions(fresh_topics, 1), group(fresh_topics))

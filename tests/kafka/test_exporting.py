@@ -6,10 +6,13 @@ from pathlib import Path
 
 import orjson
 import pytest
+from click.testing import CliRunner, Result
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.forgetting import send_requests
+from turnsignal.agents.commands.recorded import EXPORTED_TURNS
 from turnsignal.agents.files import exporting
 from turnsignal.agents.files.exporting import Wanted, export_topic
 from turnsignal.agents.kafka.logs import find_log, read_log
@@ -138,3 +141,46 @@ def test_what_is_forgotten_gone_or_has_no_value_is_told(fresh_topics: Settings, 
     exported = export_topic(fresh_topics, Wanted("turns", since=1.0), tmp_path / "left.jsonl")
     assert list(exported.gone) == [number]
     assert exported.gone[number] > 1.7e9
+    kept = {number: (end - 1, end)}
+    assert export_topic(fresh_topics, Wanted("turns", offsets=kept), tmp_path / "rest.jsonl").gone == {}
+    before = {number: (end - 2, end)}
+    assert list(export_topic(fresh_topics, Wanted("turns", offsets=before), tmp_path / "more.jsonl").gone) == [number]
+
+
+def asked(settings: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: object) -> Result:
+    monkeypatch.setenv("TURNSIGNAL_BROKERS", settings.brokers)
+    monkeypatch.setenv("TURNSIGNAL_PREFIX", settings.prefix)
+    return CliRunner().invoke(turnsignal, list(map(str, arguments)))
+
+
+def test_replay_and_compare_read_a_range_of_the_topic_and_leave_no_trace_on_the_broker(
+    fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(fresh_topics, rounds(1, 2))
+    groups = AdminClient({**fresh_topics.confluent(), "log_level": 0})
+    before = {group.group_id for group in groups.list_consumer_groups().result(30).valid}
+    out = tmp_path / "out"
+    ran = asked(fresh_topics, monkeypatch, "replay", "--topic", "turns", "--from", "2026-01-01", "--out", out)
+    assert ran.exit_code == 0, ran.output
+    assert orjson.loads((out / "summary.json").read_bytes())["turns"] == {"user": 40}
+    export_topic(fresh_topics, Wanted("turns"), tmp_path / "turns.jsonl.gz")
+    assert gzip.decompress((out / EXPORTED_TURNS).read_bytes()) == gzip.decompress(
+        (tmp_path / "turns.jsonl.gz").read_bytes()
+    )
+    again = asked(fresh_topics, monkeypatch, "replay", "--topic", "turns", "--out", out)
+    assert again.exit_code == 0, again.output
+    (tmp_path / "suite.toml").write_text("")
+    suites = ["--suite", tmp_path / "suite.toml"] * 2
+    compared = asked(fresh_topics, monkeypatch, "compare", "--topic", "turns", *suites, "--out", tmp_path / "both")
+    assert "conversations: " in compared.output, compared.output
+    assert {group.group_id for group in groups.list_consumer_groups().result(30).valid} == before
+
+
+def test_a_range_without_turns_is_refused_and_leaves_no_file(
+    fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(fresh_topics, rounds(1))
+    out = tmp_path / "out"
+    ran = asked(fresh_topics, monkeypatch, "replay", "--topic", "turns", "--to", "2020-01-01", "--out", out)
+    assert "expected turns that came in from the beginning to 2020-01-01, got none" in str(ran.exception)
+    assert not (out / EXPORTED_TURNS).exists()

@@ -22,6 +22,7 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.assignment import Assignment
 from turnsignal.agents.worker.batches import PartitionBatch
 from turnsignal.agents.worker.caution import Caution
+from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.steps import Steps
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
@@ -130,7 +131,7 @@ def test_states_without_positions_are_refused_in_one_line_for_all_partitions(fre
         make_spec(fresh_topics, Suite()),
         WorkerMetrics(),
         wanted=lambda: True,
-        limits={},
+        limits=RecordLimits(fresh_topics.confluent(), ()),
         group=group_reader(fresh_topics.confluent(), fresh_topics.app_id("score")),
         progress=lambda *_: None,
     )
@@ -220,7 +221,8 @@ async def test_a_partition_that_is_kept_through_a_rebalance_can_begin_anew(fresh
 
 
 def test_batches_follow_a_limit_that_is_lowered(fresh_topics: Settings) -> None:
-    limits = {topic_names(fresh_topics.prefix)["scores"]: 1_000_000}
+    limits = RecordLimits(fresh_topics.confluent(), [topic_names(fresh_topics.prefix)["scores"]])
+    limits.learn()
     names = topic_names(fresh_topics.prefix)
     writer = TransactionWriter(
         fresh_topics.producer(f"{fresh_topics.prefix}-0"), 0, names, names["conversations_changelog"], 30.0, limits
@@ -230,7 +232,7 @@ def test_batches_follow_a_limit_that_is_lowered(fresh_topics: Settings) -> None:
     admin = AdminClient(fresh_topics.confluent())
     for done in admin.incremental_alter_configs([change]).values():
         done.result(30)
-    limits[names["scores"]] = 2_000
+    limits.learn()
     writer.start()
     writer.write([OutputRecord("scores", b"c-1", b"x" * 1_500) for _ in range(20)], {})
     writer.commit([], None)

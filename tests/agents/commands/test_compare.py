@@ -66,3 +66,49 @@ def test_anything_but_two_replays_or_two_suites_is_refused(directory: Path, argu
     done = CliRunner().invoke(turnsignal, ["compare", *(argument.format(directory) for argument in arguments)])
     assert done.exit_code == 2
     assert got in " ".join(done.output.split())
+
+
+def system(path: Path, answers: list[str], prefix: str = "") -> Path:
+    """Write one system's answers to the same questions, all conversations under ids that the other has, too."""
+    lines = []
+    for number, answer in enumerate(answers):
+        about = {
+            "conversation_id": f"{prefix}{number}",
+            "timestamp": f"2026-01-05T10:{number // 60:02}:{number % 60:02}Z",
+        }
+        lines.append(about | {"turn_id": "u1", "role": "user", "text": f"Question {number}?"})
+        documents = [{"doc_id": "doc_1"}, {"doc_id": "doc_2"}]
+        lines.append(about | {"turn_id": "a1", "role": "assistant", "text": answer, "retrieved": documents})
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    return path
+
+
+def test_two_systems_are_compared_on_the_questions_that_both_were_asked(tmp_path: Path) -> None:
+    first = system(tmp_path / "a.jsonl", ["See [doc_2]."] * 60)
+    second = system(tmp_path / "b.jsonl", ["See [doc_1]."] * 50, prefix="other ")
+    arguments = ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}"]
+    done = CliRunner().invoke(turnsignal, arguments)
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.output.split())
+    assert "50 pairs of 50 cases" in text
+    assert "0 by case, 50 by the opening question; left out without a partner: 10 of a.jsonl, 0 of b.jsonl" in text
+    assert "better: nDCG@10" in text
+    sides = [str(tmp_path / "out" / side) for side in ("before", "after")]
+    again = CliRunner().invoke(turnsignal, ["compare", *sides, "--systems", "--json"])
+    compared = orjson.loads(again.stdout)
+    assert compared["pairs"] == {"by_id": 0, "by_question": 50, "alone": [10, 0]}
+    assert compared["figures"]["nDCG@5"]["value"] == pytest.approx(1 - 0.6309, abs=1e-4)
+    refused = CliRunner().invoke(turnsignal, ["compare", *sides])
+    assert refused.exit_code == 1
+    assert "compared with --systems" in str(refused.exception)
+
+
+def test_two_systems_without_a_question_in_common_are_refused_with_what_would_pair_them(tmp_path: Path) -> None:
+    first = system(tmp_path / "a.jsonl", ["See [doc_2]."])
+    (second := tmp_path / "b.jsonl").write_bytes(first.read_bytes().replace(b"Question", b"Another"))
+    out = f"--out={tmp_path / 'out'}"
+    done = CliRunner().invoke(turnsignal, ["compare", str(first), str(second), "--systems", out])
+    assert done.exit_code == 1
+    assert "name their case as case_id" in str(done.exception)
+    three = CliRunner().invoke(turnsignal, ["compare", str(first), str(second), str(first), "--systems", out])
+    assert three.exit_code == 2

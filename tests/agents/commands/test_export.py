@@ -1,5 +1,7 @@
 """`turnsignal export`: what is typed, before a broker is asked."""
 
+from pathlib import Path
+
 import pytest
 from click.testing import CliRunner
 
@@ -31,3 +33,16 @@ def test_the_topics_of_the_help_are_those_that_can_be_exported() -> None:
 )
 def test_a_range_that_is_none_is_refused_with_what_was_expected(arguments: tuple[str, ...], reason: str) -> None:
     assert reason in refused("turns", *arguments)
+
+
+@pytest.mark.parametrize("command", ["replay", "compare"])
+def test_a_range_of_the_topic_is_instead_of_files_and_a_time_is_of_the_topic(command: str, tmp_path: Path) -> None:
+    (turns := tmp_path / "turns.jsonl").write_text("")
+    both = CliRunner().invoke(turnsignal, [command, str(turns), "--topic", "turns"])
+    assert (both.exit_code, "--topic and files exclude each other" in both.output) == (2, True)
+    alone = CliRunner().invoke(turnsignal, [command, str(turns), "--from", "2026-11-20"])
+    assert (alone.exit_code, "got them without it" in alone.output) == (2, True)
+    wrong = CliRunner().invoke(turnsignal, [command, "--topic", "turns", "--from", "yesterday"])
+    assert (wrong.exit_code, "--from: expected a time such as" in wrong.output) == (2, True)
+    neither = CliRunner().invoke(turnsignal, [command])
+    assert neither.exit_code == 2

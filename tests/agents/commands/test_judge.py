@@ -186,3 +186,27 @@ def test_a_provider_of_ones_own_answers(turns: Path, tmp_path: Path, monkeypatch
     assert (row["labels"], row["mean"]) == ({"partly": 6}, 0.5)
     assert Unjudged.PARSE not in row["unscored"]
     assert "TURNSIGNAL_JUDGE_OPENAI_KEY" not in os.environ
+
+
+def test_a_probe_says_how_often_an_answer_flips_in_other_words(turns: Path) -> None:
+    grounded, follow_up = as_json(turns, "--probe")["probed"]
+    rates = {probe["probe"]: (probe["compared"], probe["flipped"]) for probe in grounded["probes"]}
+    # Word overlap, the scripted answer, falls with every sentence that stands in no document.
+    assert rates == {"again": (6, 0), "position": (0, 0), "padding": (6, 6), "injection": (6, 6)}
+    assert follow_up["judge"] == "follow_up"
+    assert "padding" in run(turns, "--probe").stdout
+    assert "expected no --out" in run(turns, "--probe", "--dry-run", fine=False).output
+
+
+def test_a_cascade_says_which_step_decided_and_how_far_it_agrees_with_the_last_one(turns: Path) -> None:
+    cascade = "cascade = { rules = 0.5, anchor = 1.0 }"
+    judge = f'[[judges]]\nname = "cascade"\nrubric = "follow_up"\nmodel = "scripted:rules"\n{cascade}\n'
+    turns.with_name("suite.toml").write_text(judge)
+    (row,) = as_json(turns)["judges"]
+    assert (row["judged"], row["decided_by"]) == (6, {"judge": 6})
+    turns.with_name("suite.toml").write_text(judge.replace("anchor = 1.0", "anchor = 0.0"))
+    (row,) = as_json(turns)["judges"]
+    assert (row["decided_by"], row["attempts"], row["cascade"]) == ({"rules": 6}, 0, None)
+    assert "decided by rules 6" in run(turns).stdout
+    (plan,) = as_json(turns, "--dry-run")["judges"]
+    assert (plan["exchanges"], plan["not_asked"]) == (0, {"rules": 6})

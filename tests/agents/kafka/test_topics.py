@@ -55,8 +55,8 @@ def test_the_longest_name_fits_into_kafkas_limit() -> None:
 
 def test_what_the_score_app_reads_and_keeps_per_conversation_is_aligned() -> None:
     aligned = {topic.name for topic in TOPICS if topic.aligned}
-    assert {topic.name for topic in inputs("score")} == {"turns", "feedback", "forget"}
-    assert {"turns", "feedback", "forget", "conversations_changelog"} <= aligned
+    assert {topic.name for topic in inputs("score")} == {"turns", "feedback", "forget", "verdicts"}
+    assert {"turns", "feedback", "forget", "verdicts", "conversations_changelog"} <= aligned
 
 
 def test_an_app_does_not_count_its_own_changelog_among_its_inputs() -> None:

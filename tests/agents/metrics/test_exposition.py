@@ -8,7 +8,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse_text
 
 from turnsignal.agents.metrics.exposition import WorkerMetrics
-from turnsignal.agents.metrics.families import FAMILIES, PREFIX, series_of_environments
+from turnsignal.agents.metrics.families import FAMILIES, PREFIX, series_of_environments, series_per_release
 from turnsignal.agents.score import make_score_app
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.tasks import TaskManager
@@ -20,6 +20,7 @@ from turnsignal.stream.suite import Suite
 OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 NOON = 1_700_000_000.0
 HOUR = 3600.0
+DAY = 24 * HOUR
 LEVELS = ("high", "low", "unknown")
 
 
@@ -46,6 +47,12 @@ def series_count(metrics):
 
 def worker(**changes):
     return WorkerMetrics(**{"scorers": ["nDCG@5", "follow_up"], "checks": ["length.words"], **changes})
+
+
+def worker_with_room(releases):
+    """A worker whose page has room for so many releases beside what has none."""
+    shared = 600 + 2 * 2 + series_of_environments(2)  # no family of a score worker has an assistant and no version
+    return worker(max_series=shared + (releases + 1) * series_per_release(2, 1))
 
 
 def scored(*values, scorer="nDCG@5", version="v1"):
@@ -408,7 +415,7 @@ def test_a_release_without_room_keeps_its_assistant_and_then_becomes_other():
 
 
 def test_the_series_of_a_forgotten_version_are_removed_everywhere():
-    metrics = worker(max_series=100_000)
+    metrics = worker_with_room(20)
     for number in range(20):
         metrics.apply(scored(0.5, version=f"v{number}"), NOON + number)
     assert 'version="v0"' in page(metrics)
@@ -421,7 +428,7 @@ def test_the_series_of_a_forgotten_version_are_removed_everywhere():
 
 
 def test_a_version_that_comes_back_after_its_time_starts_again_at_its_own_count():
-    metrics = worker(max_series=100_000)
+    metrics = worker_with_room(20)
     for number in range(21):
         metrics.apply(scored(0.5, version=f"v{number}"), NOON + number * HOUR)
     metrics.apply(scored(0.5, version="v0"), NOON + 30 * HOUR)
@@ -430,6 +437,15 @@ def test_a_version_that_comes_back_after_its_time_starts_again_at_its_own_count(
         value(metrics, "score_verdicts_total", assistant="support", version="v0", scorer="follow_up", verdict="bad")
         == 0
     )
+
+
+def test_a_release_that_is_deployed_is_shown_however_long_old_ones_are_still_used():
+    metrics = worker_with_room(6)
+    for number in range(40):
+        for old in range(number + 1):  # every version that there ever was still has a turn now and then
+            metrics.apply(scored(0.5, version=f"v{old}"), NOON + number * DAY + old)
+        assert value(metrics, "score_ratio_count", assistant="support", version=f"v{number}", scorer="nDCG@5") == 1
+    assert series_count(metrics) <= 5_000
 
 
 def test_the_gauges_of_a_revoked_partition_are_removed():

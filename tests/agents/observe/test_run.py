@@ -1,21 +1,18 @@
 """`turnsignal observe` starts what is installed over the workers, and leaves nothing behind."""
 
-import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import threading
-import urllib.request
 import uuid
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.agents.metrics.serving import ask, served
 from tests.agents.test_demo_ends import processes_with
 from tests.deploy.test_alertmanager import until
 from turnsignal.agents.metrics.exposition import WorkerMetrics
@@ -27,34 +24,13 @@ COMMAND = [sys.executable, "-m", "turnsignal.agents.cli", "observe"]
 @pytest.fixture
 def worker() -> Iterator[str]:
     """The address of a page with a worker's metrics."""
-    metrics = WorkerMetrics(scorers=["nDCG@5"])
-
-    class Page(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body, kind = metrics.render(self.headers["Accept"])
-            self.send_response(200)
-            self.send_header("Content-Type", kind)
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *args: Any) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with served(WorkerMetrics(scorers=["nDCG@5"])) as address:
+        yield address
 
 
 def environment(**more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
     return kept | {"PYTHONUNBUFFERED": "1"} | more
-
-
-def ask(address: str, path: str) -> Any:
-    with urllib.request.urlopen(f"{address}api/v1/{path}", timeout=10) as answer:
-        return json.load(answer)["data"]
 
 
 def targets(address: str) -> list[dict[str, Any]]:

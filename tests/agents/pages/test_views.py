@@ -132,6 +132,17 @@ async def test_a_worker_that_restores_its_tables_is_alive_but_not_ready(site, wo
         ("partitions", Health(1.0, assigned=False, partitions=0, recovery_remaining=0, broker_reachable=True)),
         ("tables", Health(1.0, assigned=True, partitions=4, recovery_remaining=1, broker_reachable=True)),
         ("broker", Health(1.0, assigned=True, partitions=4, recovery_remaining=0, broker_reachable=False)),
+        (
+            "batches",
+            Health(
+                1.0,
+                assigned=True,
+                partitions=4,
+                recovery_remaining=0,
+                broker_reachable=True,
+                troubles={3: "held, as what sets a record aside is refused: MSG_SIZE_TOO_LARGE"},
+            ),
+        ),
         ("progress", Health(500.0, assigned=True, partitions=4, recovery_remaining=0, broker_reachable=True)),
     ],
 )

@@ -47,10 +47,16 @@ async def reply_to(body: dict[str, Any]) -> str:
     return (await scripted.ask(ProviderCall("", "m", prompt, 1, None, True, 1.0))).text or ""
 
 
+def text_of(body: dict[str, Any]) -> str:
+    """The material that was sent."""
+    return str(body["messages"][1]["content"])
+
+
 async def chat(request: web.Request) -> web.StreamResponse:
     body = await request.json()
     model = body["model"]
-    calls.append({"at": time.monotonic(), "headers": dict(request.headers), "body": body})
+    if "forget" not in model:
+        calls.append({"at": time.monotonic(), "headers": dict(request.headers), "body": body})
     seen[model] += 1
     what, _, rest = model.partition(",")
     options = dict(part.split("=") for part in rest.split(",") if part)
@@ -67,6 +73,10 @@ async def chat(request: web.Request) -> web.StreamResponse:
     text = await reply_to(body)
     if what == "delay":
         await asyncio.sleep(float(options["seconds"]))
+    if what == "some-hang" and "07." in text_of(body):
+        await asyncio.sleep(float(options["hang"]))
+    if what == "some-hang":
+        await asyncio.sleep(float(options["seconds"]))
     if what == "hang":
         await asyncio.sleep(3_600)
     if what == "half-close":
@@ -75,6 +85,14 @@ async def chat(request: web.Request) -> web.StreamResponse:
         await response.write(b'{"id": "x", "cho')
         assert request.transport is not None
         request.transport.close()
+        return response
+    if what == "endless":
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        if "packed" in options:
+            response.enable_compression(web.ContentCoding.gzip)
+        await response.prepare(request)
+        for _ in range(1_000):
+            await response.write(b" " * 1_000_000)
         return response
     if what == "redirect":
         return web.Response(status=int(options.get("status", 307)), headers={"Location": options["to"]})
@@ -85,6 +103,7 @@ async def chat(request: web.Request) -> web.StreamResponse:
     answers: dict[str, dict[str, Any]] = {
         "answer": completion(text, model),
         "delay": completion(text, model),
+        "some-hang": completion(text, model),
         "fenced": completion(f"Sure!\n```json\n{text}\n```\nAnything else?", model),
         "wrong-label": completion(text.replace('"label":"', '"label":"not_'), model),
         "empty": completion("", model),

@@ -69,6 +69,10 @@ def test_a_record_whose_dead_letter_is_refused_holds_its_partition_and_is_kept(
     assert buffer.claim(0)
     work._split_or_hold(task, batch, BatchResult(set_aside=True), error)
     assert (task.refused, buffer.waiting_for(0)) == (1, 1)
+    assert work.progress.health(busy=True, held={0: task}).conditions()["batches"] == {
+        "ok": False,
+        "detail": "partition 0 is held, as what sets a record aside is refused: ",
+    }
     assert "partition 0 is held: what sets turnsignal.turns-0 offsets 7 to 7 (1 records) aside" in caplog.text
     assert f"expected a topic that takes it: {advice}" in caplog.text
     work.close()

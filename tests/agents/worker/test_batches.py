@@ -152,3 +152,35 @@ async def test_others_that_never_have_nothing_to_do_do_not_keep_a_partition_wait
     assert await partition_at_once(buffer) == 1
     now[0] = 106.0
     assert await partition_at_once(buffer) == 0
+
+
+async def test_a_partition_without_room_keeps_its_records_waiting_and_is_called_all_the_same() -> None:
+    buffer, rooms = make_buffer(), {0: 0, 1: 9}
+    buffer.room = rooms.__getitem__
+    buffer.put(PLACE, records(0, 3))
+    assert not buffer.has_room(0)
+    assert not buffer.waits, "waiting for somebody outside is no stall"
+    assert await batch_at_once(buffer) is None
+    buffer.call(0)
+    assert (await buffer.take()).size == 0
+    buffer.done(0)
+    rooms[0] = 2
+    buffer.call(0)
+    assert (await buffer.take()).size == 2, "no more than there is room for"
+
+
+async def test_a_call_that_comes_while_a_partition_is_busy_is_not_lost() -> None:
+    buffer = make_buffer()
+    buffer.put(PLACE, records(0, 1))
+    await buffer.take()
+    buffer.call(0)
+    buffer.punctuate(set())
+    assert await batch_at_once(buffer) is None
+    buffer.done(0)
+    assert await partition_at_once(buffer) == 0
+
+
+def test_positions_are_what_is_held_where_records_are_not_done_with() -> None:
+    batch = PartitionBatch(0, {"turns": records(3, 4)}, {"turns": 99})
+    assert batch.positions({}) == {"turns": 7}
+    assert batch.positions({}, {"turns": 2}) == {"turns": 2}

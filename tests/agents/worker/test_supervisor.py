@@ -46,6 +46,18 @@ def test_a_process_that_commits_something_before_it_ends_is_not_kept_waiting(
     assert ends == ["worker score ended with 70, to be started again in 0.5 s"] * 4
 
 
+def test_a_process_that_is_killed_again_and_again_is_not_kept_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    counting = (
+        "import os, pathlib; tries = pathlib.Path('tries'); n = len(tries.read_text()) if tries.exists() else 0\n"
+        "tries.write_text('x' * (n + 1))\nif n < 3: os.kill(os.getpid(), 9)\n"
+    )
+    assert run_until_said(tmp_path, counting + SAY.format("'back'"), 60.0) == ("back", 0)
+    waits = [record.getMessage() for record in caplog.records if "to be started again" in record.getMessage()]
+    assert waits == ["worker score ended with -9, to be started again in 0.5 s"] * 3
+
+
 def test_a_process_that_falls_silent_is_killed_and_started_again(tmp_path: Path) -> None:
     code = FIRST_TIME + ALIVE + "if not again: time.sleep(600)\n" + SAY.format("'back'")
     assert run_until_said(tmp_path, code, 0.5) == ("back", 0)

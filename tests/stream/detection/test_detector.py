@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from random import Random
 from statistics import median
 
 import msgspec
@@ -180,6 +181,29 @@ def test_conversations_that_share_a_quality_are_found_to_and_others_not() -> Non
 
 
 # -- rollouts ------------------------------------------------------------------------------------------------
+
+
+def votes(seed: int, days: float, per_day: float = 2_000.0) -> list[Observation]:
+    """Values that are the same for every answer of a conversation, as a vote about all of it is."""
+    random = Random(seed)
+    drawn = []
+    for number in range(int(days * per_day / 4.0)):
+        at, value = START + random.uniform(0.0, days * DAY), float(random.random() < 0.85)
+        answers = range(1 + random.choice((0, 2, 3, 3, 4, 6)))
+        drawn += [Observation(f"c{number}", at + 60.0 * n, value, n, n * value) for n in answers]
+    return sorted(drawn, key=lambda observation: observation.time)
+
+
+def test_what_is_the_same_for_a_whole_conversation_counts_once() -> None:
+    tickets = 0
+    for seed in range(6):
+        detector = Detector()
+        for observation in votes(seed, 21.0):
+            tickets += len(detector.take("v1", observation, PAGING))
+            for alarm in list(detector.alarms.values()):
+                detector._close(alarm)
+        assert detector.baseline.alike == pytest.approx(1.0)
+    assert tickets <= 6 * 21 / 7
 
 
 def rolled_out(seed: int, drop: float, days: float = 7.0, share: int = 10) -> list[Alarm]:

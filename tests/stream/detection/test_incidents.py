@@ -75,6 +75,14 @@ def test_the_same_records_in_other_sources_and_batches_give_the_same_incidents()
     assert back_test(halves, POLICY) == back_test([packed(every)], POLICY)
 
 
+def test_rows_of_a_batch_are_taken_by_their_times_whatever_record_they_stand_in() -> None:
+    every = rows(drop())
+    versions = [packed(every[part::3], size=600) for part in range(3)]  # as a replay's shard writes its releases
+    batches = [[records[at] for records in versions if at < len(records)] for at in range(max(map(len, versions)))]
+    assert back_test([batches], POLICY) == back_test([packed(every)], POLICY)
+    assert back_test([[record for batch in batches for record in batch]], POLICY) != back_test([packed(every)], POLICY)
+
+
 def test_an_incident_closes_when_the_last_of_its_scorers_is_back() -> None:
     back = traffic(2, 3.0, 2_000.0, start=START + 6.2 * DAY)
     incidents = back_test([packed(rows([*drop(), *back]))], POLICY).incidents

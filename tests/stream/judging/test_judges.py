@@ -6,7 +6,15 @@ import pytest
 
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.breaker import AFTER, FIRST, LONGEST, EndpointBreaker
-from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart, make_judge, same_family, split_model
+from turnsignal.stream.judging.judges import (
+    Judge,
+    JudgePart,
+    PricePart,
+    make_judge,
+    same_family,
+    split_model,
+    warn_of_families,
+)
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.suite import Suite, parse_suite
 
@@ -144,3 +152,12 @@ def test_an_endpoint_is_left_alone_after_failures_in_a_row_and_longer_each_time(
     breaker.on_answer()
     breaker.on_failure(now)
     assert breaker.waits(now) == 0.0
+
+
+def test_every_model_of_a_judge_is_looked_at_for_the_family_of_a_judged_one() -> None:
+    part = JudgePart.model_validate(
+        {"rubric": "groundedness", "model": "claude-x", "jury": {"beside": ["other:gpt-4o", "google:gemini-2.5-pro"]}}
+    )
+    (warning,) = warn_of_families([part], ["gpt-3.5-turbo", "llama-3"])
+    assert "gpt-4o is of the family of gpt-3.5-turbo" in warning
+    assert warn_of_families([part], []) == []

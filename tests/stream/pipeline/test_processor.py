@@ -606,7 +606,7 @@ def test_a_batch_ends_when_its_time_is_over_and_says_how_far_it_came() -> None:
     )
     came = records([Turn("user" if n % 2 == 0 else "assistant", f"t{n}", n, SAYINGS[8]) for n in range(20)])
     batch = processor.process(came, T0, clock=Ticking(), budget=5.0)
-    assert batch.consumed == {"some.turns": 5, "some.feedback": 0, "some.forget": 0}
+    assert batch.consumed == {"some.turns": 5, "some.feedback": 0, "turnsignal.verdicts": 0, "some.forget": 0}
     assert batch.deltas.records["some.turns", "scored"] == 5
 
 
@@ -651,10 +651,11 @@ def test_turns_that_use_up_the_time_hold_up_neither_requests_to_forget_nor_what_
     late = [record(9000 + n, Turn("user", f"z{n}", 5000 + n, conversation="z")) for n in range(3)]
     forget = [FakeRecord(n, f"c{n}".encode(), b"", STAMP) for n in range(200, 300)]
     batch = processor.process(late, T0, forget, clock=Ticking(), budget=0.0)
-    assert batch.consumed == {"turnsignal.turns": 1, "turnsignal.feedback": 0, "turnsignal.forget": 50}
+    nothing = {"turnsignal.feedback": 0, "turnsignal.verdicts": 0}
+    assert batch.consumed == {**nothing, "turnsignal.turns": 1, "turnsignal.forget": 50}
     assert batch.deltas.pairing["forgotten"] == 50
     assert len(decoded(batch.outputs, "conversations")) == 50
-    whole = {"turnsignal.turns": 3, "turnsignal.feedback": 0, "turnsignal.forget": 100}
+    whole = {**nothing, "turnsignal.turns": 3, "turnsignal.forget": 100}
     assert processor.process(late, T0, forget).consumed == whole
 
 

@@ -13,14 +13,13 @@ from hypothesis import strategies as st
 
 from turnsignal.stream.detection.detector import Detector, Paging
 from turnsignal.stream.errors import Reason, SchemaError
-from turnsignal.stream.pipeline.series import (
+from turnsignal.stream.pipeline.series import MAX_NAME, SeriesProcessor
+from turnsignal.stream.pipeline.series_state import (
     HALF_LIFE,
-    MAX_NAME,
     MAX_VERSIONS,
     VERSION,
     Rolling,
     Series,
-    SeriesProcessor,
     restore_series,
 )
 from turnsignal.stream.records.observations import Observation, pack
@@ -308,3 +307,42 @@ def test_what_is_kept_does_not_depend_on_batches_and_restarts(fed: list[tuple[st
             apart = processor(store, limit=3)
             assert apart.restored() == max((restore_series(value).offset for value in store.values()), default=-1)
     assert apart.store == together.store
+
+
+class Ticking:
+    """A clock that goes on by a second whenever it is read."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        self.seconds += 1.0
+        return self.seconds
+
+
+def test_a_batch_that_takes_too_long_ends_with_what_is_done_and_the_rest_makes_the_same_state() -> None:
+    records = [Columns(offset, ("nDCG@5",), assistant=f"a{offset % 3}") for offset in range(7)]
+    whole, parts, waiting, batches = processor(), processor(), list(records), 0
+    whole.accept(whole.process(records))
+    while waiting:
+        batch = parts.process(waiting, clock=Ticking(), budget=3.0)
+        parts.accept(batch)
+        assert batch.consumed is not None
+        waiting, batches = waiting[batch.consumed["turnsignal.series"] :], batches + 1
+    assert batches == 3
+    assert parts.store == whole.store
+
+
+def test_a_decision_has_its_turn_when_observations_have_used_up_the_time() -> None:
+    decision = Columns(0, ("nDCG@5",))
+    decision.value = b"no decision"
+    records = [Columns(offset, ("nDCG@5",)) for offset in range(3)]
+    batch = processor().process(records, [decision, decision], clock=Ticking(), budget=0.5)
+    assert batch.consumed == {"turnsignal.series": 1, "turnsignal.decisions": 1}
+
+
+def test_a_batch_of_series_that_would_be_too_much_to_write_ends_early() -> None:
+    sets = [tuple(f"scorer-{record}-{number}" for number in range(1_000)) for record in range(9)]
+    records = [Columns(offset, scorers, assistant=f"a{offset}") for offset, scorers in enumerate(sets)]
+    batch = processor().process(records, clock=lambda: 0.0)
+    assert batch.consumed == {"turnsignal.series": 8, "turnsignal.decisions": 0}

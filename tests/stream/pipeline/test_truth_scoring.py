@@ -4,9 +4,10 @@ from typing import Any
 
 import orjson
 
+from turnsignal.stream.diagnosis import DIAGNOSES
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import scorer_names
-from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS
+from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS, stage_of_diagnosis
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.suite import Suite
@@ -40,13 +41,70 @@ def test_a_document_that_was_not_retrieved_is_the_wrong_one() -> None:
 
 
 def test_a_turn_without_truth_has_neither_score_nor_reason() -> None:
-    assert not set(TRUTH_SCORERS) & scores(reply("a1", 1, routed_to=["billing"])).keys()
+    assert not set(OF_TRUTH) & scores(reply("a1", 1, routed_to=["billing"])).keys()
+
+
+def test_the_stage_is_the_first_that_was_wrong_and_what_comes_after_it_is_skipped() -> None:
+    wrong = scores(reply("a1", 1, "No [doc_1.", routed_to=["x"], truth={"agents": ["y"], "doc_ids": ["z"]}))["stage"]
+    assert (wrong["label"], wrong["value"], wrong["explanation"]) == ("routing", None, "routing is the first to fail")
+    missed = scores(reply("a1", 1, routed_to=["billing", "shipping"], truth=KNOWN | {"doc_ids": ["z"]}))["stage"]
+    assert missed["explanation"] == "retrieval is the first to fail; right: routing"
+    format_ = scores(reply("a1", 1, "See [a][b][a][b].", truth={"doc_ids": ["a"]}))["stage"]
+    assert (format_["label"], format_["explanation"]) == (
+        "format",
+        "format is the first to fail; right: retrieval, generation; not known: routing, chunks",
+    )
+
+
+def test_an_answer_of_which_nothing_known_was_wrong_has_no_failing_stage() -> None:
+    right = scores(reply("a1", 1, routed_to=["billing", "shipping"], truth=KNOWN))["stage"]
+    assert right["label"] == "none"
+    assert right["explanation"] == "none fails; right: routing, retrieval, generation, format; not known: chunks"
+
+
+def test_a_right_document_without_the_passage_fails_at_its_chunks() -> None:
+    documents = [{"doc_id": "a", "text": "Opening hours are nine to five."}]
+    truth = {"doc_ids": ["a"], "chunks": ["The warranty lasts two years from purchase."]}
+    assert scores(reply("a1", 1, retrieved=documents, truth=truth))["stage"]["label"] == "chunks"
+
+
+def test_an_error_in_place_of_an_answer_fails_at_generation() -> None:
+    answer = reply("a1", 1, "Internal error 500.", routed_to=["billing", "shipping"], truth=KNOWN)
+    assert scores(answer)["stage"]["label"] == "generation"
+
+
+def test_stages_are_counted_by_labels_and_by_the_diagnosis_apart() -> None:
+    labelled = reply("a1", 1, routed_to=["x"], truth={"agents": ["y"]})
+    played = Played().say(user("u1", 0), labelled, user("u2", 2, "No, I meant the other colour."))
+    assert dict(played.batch.deltas.stages) == {
+        ("default", None, "routing", "truth"): 1,
+        ("default", None, "generation", "diagnosis"): 1,
+    }
+    synthetic = [turn._replace(more={**turn.more, "environment": "synthetic"}) for turn in (user("u1", 0), labelled)]
+    assert dict(Played().say(*synthetic).batch.deltas.other_stages) == {("synthetic", "routing"): 1}
+
+
+def test_every_row_of_the_diagnosis_has_a_stage_but_the_one_that_knows_nothing() -> None:
+    stages = {diagnosis.row: stage_of_diagnosis(diagnosis.row) for diagnosis in DIAGNOSES.values()}
+    assert [row for row, stage in stages.items() if not stage] == ["unknown/unknown/unknown"]
+    assert set(stages.values()) == {"retrieval", "generation", "format", "none", ""}
+    assert stages["low/low/low"] == "retrieval"
+    assert stages["high/unknown/low"] == "format"
+
+
+def test_hostile_truth_costs_a_bounded_time_and_ends_nothing() -> None:
+    many = [f"https://example.com/{number}?utm_source=x" for number in range(300)]
+    documents = [{"doc_id": f"d{number}", "url": "https://[", "text": "word " * 2_000} for number in range(300)]
+    truth = {"doc_ids": many, "chunks": ["word " * 3_000] * 30, "agents": ["\x00" * 200] * 100}
+    known = scores(reply("a1", 1, retrieved=documents, routed_to=["x" * 200] * 1_000, truth=truth))
+    assert (known["routing"]["label"], known["stage"]["label"]) == ("wrong", "routing")
+    assert len(orjson.dumps([known[name] for name in OF_TRUTH])) < 1_000
 
 
 def test_what_is_not_known_of_a_turn_with_truth_is_unscored_with_its_reason() -> None:
     nothing = scores(reply("a1", 1, truth={"query_type": "how to", "doc_ids": []}))
     unrouted = scores(reply("a1", 1, truth={"agents": ["billing"]}))
-    assert [nothing[name]["unscored"] for name in TRUTH_SCORERS] == [Unscored.NO_JUDGMENTS] * 2
+    assert [nothing[name]["unscored"] for name in OF_TRUTH] == [Unscored.NO_JUDGMENTS] * 3
     assert unrouted["routing"]["unscored"] == Unscored.NOT_APPLICABLE
 
 

@@ -12,9 +12,10 @@ from turnsignal.stream.detection.detector import PAGE
 from turnsignal.stream.detection.incidents import newest
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import SchemaError
-from turnsignal.stream.pipeline.series import SeriesProcessor, restore_series
+from turnsignal.stream.pipeline.series import SeriesProcessor
+from turnsignal.stream.pipeline.series_state import restore_series
 from turnsignal.stream.records.observations import Observation, ObservedRow, pack
-from turnsignal.stream.records.regressions import BACK, CLOSED, OPENED, RAISED, Incident, read_incident
+from turnsignal.stream.records.regressions import BACK, CLOSED, FORGOTTEN, OPENED, RAISED, Incident, read_incident
 from turnsignal.stream.records.wire import DEAD_LETTERS, REGRESSIONS
 from turnsignal.stream.testing import FakeRecord
 
@@ -87,7 +88,7 @@ def test_an_incident_says_all_that_an_engineer_has_to_know() -> None:
         "high/high/high",
         "low/high/low",
     )
-    assert incident.instruction == "citation.format"
+    assert (incident.instruction, incident.ranks) == ("citation.format", "1 to 5 in the context")
     assert len(set(incident.conversations)) == 5
     worse = {o.conversation_id for o in dropped() if o.time >= CHANGE}
     assert set(incident.conversations) <= worse
@@ -105,6 +106,14 @@ def test_restored_in_the_middle_and_in_a_replay_the_same_is_called(step: int) ->
     ]
     assert pieces == whole
     assert list(newest(whole).values()) == back_test([[record.value or b"" for record in fed]], POLICY).incidents
+
+
+def test_what_was_silent_for_a_week_is_forgotten_live_and_in_a_replay() -> None:
+    later = [o._replace(time=o.time + 8.0 * DAY) for o in recovered()]
+    fed = records([*dropped(), *later])
+    whole = called(watching(), fed)
+    assert whole[-1].closed_by == FORGOTTEN
+    assert back_test([[record.value or b"" for record in fed]], POLICY).incidents == list(newest(whole).values())
 
 
 def test_a_batch_that_came_to_nothing_leaves_no_trace() -> None:

@@ -13,7 +13,7 @@ def closed() -> Played:
 
 def test_a_summary_holds_the_fields_of_its_schema_in_their_order() -> None:
     (written,) = closed().close().written("conversations")
-    assert [*written, "votes"] == list(schema_of("conversation")["properties"])
+    assert [*written, "votes", "awaiting"] == list(schema_of("conversation")["properties"])
     summary = SUMMARIES.validate_json(orjson.dumps(written), strict=True)
     assert (summary.conversation_id, summary.version, summary.turns, summary.went_on) == ("c", "v2", 3, 1)
     assert orjson.loads(summary.encode()) == written

@@ -51,9 +51,10 @@ def clusters(*conversations: list[float]) -> Clusters:
 
 def test_a_difference_is_the_mean_over_exchanges_with_conversations_as_clusters() -> None:
     found = paired_difference(clusters([0.1, 0.1], [0.0], [-0.2, 0.4, 0.2]))
-    # by hand: mean 0.6 / 6; residual totals 0.2 − 0.2, 0 − 0.1, 0.4 − 0.3; variance (0.01 + 0.01) · 3 / 2 / 36
+    # by hand: mean 0.6 / 6; residual totals 0.2 − 0.2, 0 − 0.1, 0.4 − 0.3; variance (0.01 + 0.01) · K / (K − 1) / 36,
+    # where conversations of 2, 1 and 3 exchanges are worth K = 36 / 14 of equal length
     assert found.value == pytest.approx(0.1)
-    assert (found.high - found.low) / 2 == pytest.approx(4.302652730 * np.sqrt(0.02 * 1.5) / 6)
+    assert (found.high - found.low) / 2 == pytest.approx(4.302652730 * np.sqrt(0.02 * 18 / 11) / 6)
     assert found.n == 3
 
 
@@ -130,3 +131,15 @@ def test_so_many_conversations_show_a_difference_of_the_size_that_is_wanted() ->
     shown = sum(paired_difference(recording(needed, 0.02)).p < 0.05 for _ in range(300))
     assert 0.7 <= shown / 300 <= 0.9
     assert least_shown(pilot) == pytest.approx(0.02 * np.sqrt(needed / 400), rel=0.01)
+
+
+def test_a_few_long_conversations_among_many_short_ones_do_not_call_a_difference_that_is_none() -> None:
+    random, called = np.random.default_rng(15), 0
+    for _ in range(2_000):
+        turns = np.minimum(random.geometric(0.25, 30), 30)
+        totals = turns * random.normal(0, 0.03, 30) + random.normal(0, 0.04, 30) * np.sqrt(turns)
+        sums = Clusters()
+        for n, total in zip(turns, totals, strict=True):
+            sums.add(float(n), float(total))
+        called += paired_difference(sums).p < 0.05
+    assert called / 2_000 < 0.075  # 5 % wanted; 6 ± 1 of this seed is what so few conversations allow

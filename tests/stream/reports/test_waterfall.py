@@ -7,15 +7,15 @@ import pytest
 from turnsignal.stream.reports.answers import Answers, is_good
 from turnsignal.stream.reports.waterfall import Waterfall, bases, compare_stages, newest_versions, waterfall
 from turnsignal.stream.reports.waterfall_text import describe_waterfall
-from turnsignal.stream.truth.stages import Basis, Stage, StageFinding
+from turnsignal.stream.truth.stages import AnswerStage, Basis, StageFinding
 
 RIGHT, WRONG = StageFinding(True, Basis.TRUTH), StageFinding(False, Basis.DIAGNOSIS)
 
 
-def findings(word: str) -> dict[Stage, StageFinding]:
+def findings(word: str) -> dict[AnswerStage, StageFinding]:
     """Read `+-?…`: right, wrong or not known, a letter a stage."""
     told = {"+": RIGHT, "-": WRONG}
-    return {stage: told[letter] for stage, letter in zip(Stage, word, strict=False) if letter in told}
+    return {stage: told[letter] for stage, letter in zip(AnswerStage, word, strict=False) if letter in told}
 
 
 def answers(*words: str, version: str = "v1", each: int = 1) -> Answers:

@@ -1,0 +1,44 @@
+"""Why an answer was not judged, and who judged it at which price, in words for `turnsignal conversation`."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from turnsignal.agents.report.escaping import safe
+from turnsignal.stream.records.scores import Stage
+
+#: what became of an answer without a verdict's value, by its reason
+_WHY = {
+    "sampled_out": "sampled out",
+    "budget": "over budget",
+    "timeout": "no answer in time",
+    "provider": "the endpoint failed",
+    "parse": "the reply does not fit",
+    "error": "turnsignal failed",
+}
+
+
+def explain_verdict(row: Mapping[str, Any]) -> Iterator[str]:
+    """Tell of a verdict row by whom it is and what it cost, or why there is no value."""
+    about = row.get("verdict") or {}
+    share = f"{about.get('inclusion', 0):g}"
+    for score in row["scores"]:
+        if reason := score.get("unscored"):
+            chance = f" (probability {share})" if reason == "sampled_out" else ""
+            yield f"      [yellow]not judged: {safe(_WHY.get(reason, reason), 60)}{chance}[/yellow]"
+    asked = f"{safe(about.get('provider'), 60)}:{safe(about.get('model'), 100)}, {safe(about.get('rubric'), 100)}"
+    cost = f", cost {about['cost']:g}" if about.get("cost") else ""
+    cut = f", cut: {safe(', '.join(about['cut']), 100)}" if about.get("cut") else ""
+    yield f"      [dim]{asked} version {about.get('version')}, asked with probability {share}{cost}{cut}[/dim]"
+
+
+def explain_waiting(queued: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Tell which exchanges wait for a judge; which judges there are stands in the suite, and is not known here.
+
+    queued: exchanges of a conversation in the judges' queue; rows: its score rows.
+    """
+    judged = {(row.get("verdict") or {}).get("row") for row in rows if row.get("stage") == Stage.VERDICT}
+    replaced = {row.get("replaces") for row in rows}
+    for exchange in queued:
+        if exchange.get("row") not in judged | replaced:
+            what = f"turn {safe(exchange.get('turn_id'), 80)}, {safe(exchange.get('stage'), 20)}"
+            yield f"  [yellow]not judged: waits, if a judge is asked about this stage[/yellow]  {what}"

@@ -1,0 +1,95 @@
+"""Past alarms: the series that a replay kept, and lists of known incidents, read from files."""
+
+import gzip
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, cast
+
+import msgspec
+
+from turnsignal.agents.files.back_testing import read_batches
+from turnsignal.stream.detection.known_incidents import KnownIncident
+from turnsignal.stream.errors import TurnsignalError
+
+SERIES_DIRECTORY = "series"  #: where a replay keeps what each shard's detectors would have been given
+MOST_KNOWN = 10_000  #: incidents of one list
+_LIKE = '{"name": "bad prompt", "assistant": "support", "began": "2026-11-20T14:00:00Z"}'
+
+
+class _Noted(msgspec.Struct):
+    """An incident as operators note it."""
+
+    began: datetime
+    name: str = ""
+    assistant: str | None = None
+    ended: datetime | None = None
+
+
+_decode = msgspec.json.Decoder(_Noted).decode
+
+
+def keep_series(parts: Iterable[Path], out: Path) -> None:
+    """Keep the series of a replay's shards in its directory, in place of those of an earlier one."""
+    kept = out / SERIES_DIRECTORY
+    for earlier in kept.glob("[0-9][0-9].jsonl"):
+        earlier.unlink()
+    for part in sorted(parts):
+        kept.mkdir(exist_ok=True)
+        shutil.copyfile(part, kept / f"{part.name[:2]}.jsonl")
+
+
+@contextmanager
+def opened_series(paths: Sequence[Path]) -> Iterator[list[Iterable[bytes | Sequence[bytes]]]]:
+    """Open series: of the directories of replays each shard's batches, of files of the topic each file's records.
+
+    Raises TurnsignalError for a directory that holds none.
+    """
+    with ExitStack() as opened:
+        sources: list[Iterable[bytes | Sequence[bytes]]] = []
+        for path in paths:
+            files = sorted((path / SERIES_DIRECTORY).glob("[0-9][0-9].jsonl")) if path.is_dir() else [path]
+            if not files:
+                msg = f"{path}: expected a replay with its series, got none; replay again with --alerts"
+                raise TurnsignalError(msg)
+            for file in files:
+                kind = gzip.open if file.suffix == ".gz" else open
+                lines = opened.enter_context(cast("IO[bytes]", kind(file, "rb")))
+                sources.append(read_batches(lines) if path.is_dir() else lines)
+        yield sources
+
+
+def read_known(path: Path) -> list[KnownIncident]:
+    """Read a list of known incidents, one JSON object in a line; times without a zone are UTC.
+
+    Raises TurnsignalError with the line that is none.
+    """
+    known: list[KnownIncident] = []
+    try:
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        msg = f"{path}: expected a list of incidents, got: {error.strerror}"
+        raise TurnsignalError(msg) from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            noted = _decode(line)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            msg = f"{path}, line {number}: expected an incident such as {_LIKE}, got one that does not fit: {error}"
+            raise TurnsignalError(msg) from None
+        began, ended = _seconds(noted.began), None if noted.ended is None else _seconds(noted.ended)
+        if ended is not None and ended < began:
+            msg = f"{path}, line {number}: expected `ended` to be after `began`, got {noted.ended} and {noted.began}"
+            raise TurnsignalError(msg)
+        if len(known) == MOST_KNOWN:
+            msg = f"{path}: expected at most {MOST_KNOWN:,} incidents, got more"
+            raise TurnsignalError(msg)
+        known.append(KnownIncident(noted.name[:200] or f"line {number}", noted.assistant, began, ended))
+    return known
+
+
+def _seconds(stamp: datetime) -> float:
+    return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,62 @@
+"""Panels: a judge with a cascade or a jury → one verdict of all whom it takes, asked at once where they are jurors."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from turnsignal.agents.providers.asking import JudgeAsker
+from turnsignal.agents.providers.lines import EndpointLine
+from turnsignal.stream.judging.deliberation import Deliberation
+from turnsignal.stream.judging.docket import NamedCall
+from turnsignal.stream.judging.exchanges import ExchangeRecord
+from turnsignal.stream.judging.judges import NANO, Judge
+from turnsignal.stream.judging.purse import Purse
+from turnsignal.stream.judging.verdicts import make_verdict
+from turnsignal.stream.records.verdicts import Verdict, VerdictTokens
+
+
+class PanelAsker:
+    """Ask the models of a judge, each only where the ones before are unsure. lines: by name."""
+
+    def __init__(self, judge: Judge, lines: Mapping[str, EndpointLine], purse: Purse | None = None) -> None:
+        self._judge = judge
+        self._askers = {member: JudgeAsker(member, lines[member.line], purse) for member in judge.members}
+
+    async def answer(self, call: NamedCall) -> tuple[Verdict, int]:
+        """Return the verdict of a call that the docket has named, and what it cost in billionths."""
+        verdict = await self.ask(call.exchange)
+        return verdict, round(verdict.cost * NANO)
+
+    async def ask(self, exchange: ExchangeRecord) -> Verdict:
+        """Return the verdict; never raises for anything that an endpoint or a text does."""
+        deliberation = Deliberation(self._judge, exchange)
+        asked: list[Verdict] = []
+        while deliberation.asks:
+            answers = (self._askers[member].ask(exchange) for member in deliberation.asks)
+            verdicts = await asyncio.gather(*answers)
+            asked += verdicts
+            deliberation.on_verdicts(verdicts)
+        assert deliberation.judgement is not None, "a deliberation that asks nobody has a judgement"
+        return _add_up(make_verdict(exchange, self._judge, deliberation.judgement), asked)
+
+
+def make_asker(judge: Judge, lines: Mapping[str, EndpointLine], purse: Purse | None = None) -> JudgeAsker | PanelAsker:
+    """Make what asks a judge. lines: by name; purse: what may be spent, where no docket says so."""
+    if judge.part.cascade is None and judge.part.jury is None:
+        return JudgeAsker(judge, lines[judge.line], purse)
+    return PanelAsker(judge, lines, purse)
+
+
+def _add_up(verdict: Verdict, asked: Sequence[Verdict]) -> Verdict:
+    """Put down what all who were asked took together."""
+    tokens = VerdictTokens(sum(each.tokens.input for each in asked), sum(each.tokens.output for each in asked))
+    models = dict.fromkeys(each.judge.answered for each in asked if each.judge.answered)
+    return replace(
+        verdict,
+        judge=replace(verdict.judge, answered=", ".join(models) or None),
+        attempts=sum(each.attempts for each in asked),
+        tokens=tokens,
+        cost=sum(each.cost for each in asked),
+        latency=round(sum(each.latency for each in asked), 3),
+        cut=[*dict.fromkeys(name for each in asked for name in each.cut)],
+    )

@@ -1,0 +1,258 @@
+"""What a conversation remembers of judges: which exchanges they were given, and what they have said of each.
+
+Verdicts come late, in any order, more than once, and after a restart even before the turn that they are about. What is
+kept follows from the turns and verdicts that have come, never from their order: exchanges stand by their event times,
+and means are sums of whole numbers. Beyond its bounds the oldest exchanges are added up and forgotten.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+import msgspec
+
+from turnsignal.stream.conversations.recent_ids import digest
+from turnsignal.stream.records.scores import FOLLOW_UP
+from turnsignal.stream.records.summaries import ScoreMean
+
+MAX_EXCHANGES = 128  #: that are remembered one by one
+MAX_MARKS = 2_000  #: verdicts on them
+MAX_SCORERS = 100  #: judges of one conversation, former ones included
+_NAME_BYTES = 85  #: of a scorer's name at most: its rubric's and its judge's
+#: bytes that all of it takes at most
+MAX_BYTES = MAX_EXCHANGES * (2 * MAX_SCORERS + 40) + MAX_MARKS * 40 + MAX_SCORERS * (_NAME_BYTES + 30)
+_FEW = 16  #: exchanges, of which nobody counts the verdicts unless one has very many
+PARTS = 10_000  #: of 1, in which values and weights are counted
+LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
+
+_UNKNOWN, _CURRENT, _REPLACED = range(3)  # whether the exchange of a verdict has come, and still stands
+_CLARIFIED = PARTS // 2  # a follow-up whose value is below asks for clarification
+_JUDGED_FOLLOW_UP = f"{FOLLOW_UP}(by="
+
+
+class Fate(StrEnum):
+    """What becomes of a verdict."""
+
+    COUNTED = "counted"  #: on an exchange that stands
+    WAITS = "waits"  #: on one that has not come, or is not known any more
+    REPLACED = "replaced"  #: on one that another exchange has replaced
+    LATE = "late"  #: after the conversation's retention
+    DUPLICATE = "duplicate"  #: it came before
+
+
+class JudgedMean(NamedTuple):
+    """The counted values of one scorer: how many, the sum of their weights, and the sum of weight × value, in parts."""
+
+    n: int
+    weight: int
+    total: int
+
+    @property
+    def mean(self) -> float:
+        """The weighted mean, 0–1."""
+        return self.total / (self.weight * PARTS)
+
+
+class VerdictMark(msgspec.Struct, array_like=True, gc=False, order=True):
+    """One verdict on an exchange.
+
+    id: digest of its id; scorer: number of its scorer; version: of the rubric; value: in parts, −1 where unscored;
+    weight: inverse of its sampling probability, in parts.
+    """
+
+    id: bytes
+    scorer: int
+    version: int
+    value: int
+    weight: int
+
+
+class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
+    """One exchange that judges were given.
+
+    time: its event time; row: digest of its score row; state: whether it has come and still stands; expected: numbers
+    of the scorers that were to judge it; marks: their verdicts, by their ids.
+    """
+
+    time: float
+    row: bytes
+    state: int = _UNKNOWN
+    expected: list[int] = []
+    marks: list[VerdictMark] = []
+
+    def counted(self) -> dict[int, VerdictMark]:
+        """Return the verdict that counts of each scorer."""
+        marks = ((number, self.counted_of(number)) for number in sorted({mark.scorer for mark in self.marks}))
+        return {number: mark for number, mark in marks if mark is not None}
+
+    def counted_of(self, scorer: int) -> VerdictMark | None:
+        """Return the verdict of a scorer that counts: by its newest rubric, with a value if there is one."""
+        newest = None
+        for mark in self.marks:
+            if mark.scorer == scorer and (
+                newest is None
+                or (mark.value >= 0, mark.version, mark.id) > (newest.value >= 0, newest.version, newest.id)
+            ):
+                newest = mark
+        return newest
+
+
+class VerdictFacts(NamedTuple):
+    """What is remembered of a verdict: id, score row of its exchange, event time, scorer, version of the rubric."""
+
+    id: str
+    row: str
+    time: float
+    scorer: str
+    version: int
+    value: float | None
+    inclusion: float
+
+
+class JudgedMemory(msgspec.Struct, array_like=True):
+    """What one conversation remembers of judges.
+
+    scorers: names in their order; exchanges: in the order of time and row; folded: number, weight and sum by scorer, of
+    exchanges that are no longer remembered.
+    """
+
+    scorers: list[str] = []
+    exchanges: list[JudgedExchange] = []
+    folded: list[int] = []
+
+    def expect(self, row: str, time: float, scorers: Sequence[str]) -> None:
+        """Take in that an exchange was handed to judges; scorers: what they are called."""
+        exchange = self._at(time, digest(row))
+        numbers = [number for number in map(self._number, scorers) if number is not None]
+        if len(numbers) > 1:  # the later ones may have moved the earlier ones
+            numbers = sorted(number for number in map(self._number, scorers) if number is not None)
+        exchange.state, exchange.expected = _CURRENT, numbers
+        self._bound(exchange)
+
+    def replace(self, row: str) -> None:
+        """Take in that the score row of an exchange does not stand any more."""
+        named = digest(row)
+        for exchange in self.exchanges:
+            if exchange.row == named:
+                exchange.state = _REPLACED
+
+    def take(self, verdict: VerdictFacts) -> Fate:
+        """Take in a verdict."""
+        exchange, named = self._at(verdict.time, digest(verdict.row)), digest(verdict.id)
+        if any(mark.id == named for mark in exchange.marks):
+            return Fate.DUPLICATE
+        number = self._number(verdict.scorer)
+        if number is None:
+            return Fate.WAITS
+        value = -1 if verdict.value is None else round(verdict.value * PARTS)
+        weight = 0 if verdict.value is None else round(PARTS / max(verdict.inclusion, LEAST))
+        insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight))
+        fate = (Fate.WAITS, Fate.COUNTED, Fate.REPLACED)[exchange.state]
+        self._bound(exchange)
+        return fate
+
+    @property
+    def awaiting(self) -> int:
+        """How many verdicts have not come on exchanges that stand."""
+        return sum(
+            len(set(exchange.expected).difference(mark.scorer for mark in exchange.marks))
+            for exchange in self.exchanges
+            if exchange.state == _CURRENT
+        )
+
+    @property
+    def waits_since(self) -> float:
+        """Event time of the newest verdict whose exchange has not come; −inf where none waits."""
+        waiting = (exchange.time for exchange in self.exchanges if exchange.state == _UNKNOWN)
+        return max(waiting, default=float("-inf"))
+
+    def means(self) -> dict[str, JudgedMean]:
+        """Return what counts, by scorer; of those that have judged anything."""
+        sums = list(self.folded)
+        for exchange in self.exchanges:
+            if exchange.state == _CURRENT:
+                _add(sums, exchange)
+        return {
+            scorer: JudgedMean(*sums[3 * number : 3 * number + 3])
+            for number, scorer in enumerate(self.scorers)
+            if sums[3 * number]
+        }
+
+    def mean_of(self, scorer: str) -> JudgedMean | None:
+        """Return what counts of one scorer; None before it has judged anything."""
+        number = bisect_left(self.scorers, scorer)
+        if number == len(self.scorers) or self.scorers[number] != scorer:
+            return None
+        sums = self.folded[3 * number : 3 * number + 3]
+        for exchange in self.exchanges:
+            if exchange.state == _CURRENT and exchange.marks:
+                mark = exchange.counted_of(number)
+                if mark is not None and mark.value >= 0:
+                    sums = [sums[0] + 1, sums[1] + mark.weight, sums[2] + mark.weight * mark.value]
+        return JudgedMean(*sums) if sums[0] else None
+
+    def verdict_ids(self) -> bytes:
+        """Return the digests of all verdicts that count."""
+        counted = (sorted(exchange.counted().items()) for exchange in self.exchanges if exchange.state == _CURRENT)
+        return b"".join(mark.id for marks in counted for _, mark in marks)
+
+    def follow_ups(self) -> Iterator[tuple[str, list[bool]]]:
+        """Yield each judge of follow-ups, with whether each follow-up that it read went on, in order of event time."""
+        for number, scorer in enumerate(self.scorers):
+            if scorer.startswith(_JUDGED_FOLLOW_UP):
+                standing = (exchange for exchange in self.exchanges if exchange.state == _CURRENT)
+                marks = (exchange.counted().get(number) for exchange in standing)
+                yield scorer, [mark.value >= _CLARIFIED for mark in marks if mark is not None and mark.value >= 0]
+
+    def _at(self, time: float, row: bytes) -> JudgedExchange:
+        """Return the exchange of that event time and row, which is remembered from now on."""
+        exchanges = self.exchanges
+        if not exchanges or exchanges[-1].time < time:  # nearly always, where an exchange comes
+            exchanges.append(new := JudgedExchange(time, row))
+            return new
+        at = bisect_left(exchanges, (time, row), key=lambda known: (known.time, known.row))
+        if at < len(exchanges) and (exchanges[at].time, exchanges[at].row) == (time, row):
+            return exchanges[at]
+        exchanges.insert(at, new := JudgedExchange(time, row))
+        return new
+
+    def _number(self, scorer: str) -> int | None:
+        """Return the number of a scorer; a new one moves those behind it. None where there are too many."""
+        at = bisect_left(self.scorers, scorer)
+        if at < len(self.scorers) and self.scorers[at] == scorer:
+            return at
+        if len(self.scorers) >= MAX_SCORERS:
+            return None
+        self.scorers.insert(at, scorer)
+        self.folded[3 * at : 3 * at] = [0, 0, 0]
+        for exchange in self.exchanges:
+            exchange.expected = [number + (number >= at) for number in exchange.expected]
+            for mark in exchange.marks:
+                mark.scorer += mark.scorer >= at
+        return at
+
+    def _bound(self, changed: JudgedExchange) -> None:
+        """Add up the oldest exchanges where there are too many."""
+        exchanges = self.exchanges
+        if len(exchanges) <= _FEW and len(changed.marks) <= MAX_MARKS // (2 * _FEW):
+            return  # nearly always
+        marks = sum([len(exchange.marks) for exchange in exchanges])
+        while exchanges and (len(exchanges) > MAX_EXCHANGES or marks > MAX_MARKS):
+            oldest = exchanges.pop(0)
+            marks -= len(oldest.marks)
+            if oldest.state == _CURRENT:
+                _add(self.folded, oldest)
+
+
+def _add(sums: list[int], exchange: JudgedExchange) -> None:
+    for number, mark in exchange.counted().items():
+        if mark.value >= 0:
+            sums[3 * number] += 1
+            sums[3 * number + 1] += mark.weight
+            sums[3 * number + 2] += mark.weight * mark.value
+
+
+def named(means: Iterable[tuple[str, JudgedMean]]) -> dict[str, ScoreMean]:
+    """Return the number of values and their weighted mean by scorer."""
+    return {scorer: {"n": mean.n, "mean": mean.mean} for scorer, mean in means}

@@ -1,0 +1,119 @@
+"""Known incidents: what operators know went wrong, beside what would have been called: hits, misses, false calls."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from turnsignal.stream.detection.backtest import BackTest
+from turnsignal.stream.detection.detector import DAY, PAGE, PAGE_DAYS
+from turnsignal.stream.records.regressions import Incident
+from turnsignal.stream.statistics.claims import BETTER
+
+LASTS = 7 * DAY  #: seconds after its begin in which a known incident can be called, where its end is not given
+AFTER = DAY  #: seconds after its end in which it still can
+ASSISTANTS = tuple(10**power for power in range(6))  #: that a quieter setting is looked for with
+
+
+class KnownIncident(NamedTuple):
+    """What somebody knows went wrong.
+
+    assistant: None for any; began, ended: seconds since 1970, ended is None where nobody noted it.
+    """
+
+    name: str
+    assistant: str | None
+    began: float
+    ended: float | None = None
+
+    def explains(self, incident: Incident) -> bool:
+        """Say whether an incident that was called is this one."""
+        until = self.began + LASTS if self.ended is None else self.ended + AFTER
+        return (
+            self.assistant in (None, incident.assistant)
+            and self.began <= incident.opened <= until
+            and any(change.meaning != BETTER for change in incident.changes)
+        )
+
+
+class Hit(NamedTuple):
+    """A known incident that was called; delay: seconds from its begin until then."""
+
+    known: KnownIncident
+    incident: Incident
+    delay: float
+
+
+class MatchedIncidents(NamedTuple):
+    """Known incidents and called ones side by side.
+
+    misses: known and not called; outside: known, but not of the time of the recording; false: called, tier by tier, and
+    none of the known ones.
+    """
+
+    hits: list[Hit]
+    misses: list[KnownIncident]
+    outside: list[KnownIncident]
+    false: list[Incident]
+
+    @property
+    def false_pages(self) -> int:
+        """How many of the false ones woke somebody."""
+        return sum(incident.tier == PAGE for incident in self.false)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        return {
+            "hits": [{**hit.known._asdict(), "id": hit.incident.id, "delay": round(hit.delay, 3)} for hit in self.hits],
+            "misses": [known._asdict() for known in self.misses],
+            "outside": [known._asdict() for known in self.outside],
+            "false": [incident.id for incident in self.false],
+            "false_pages": self.false_pages,
+        }
+
+
+def match_incidents(test: BackTest, known: Iterable[KnownIncident]) -> MatchedIncidents:
+    """Say which known incidents would have been called, and which calls are none of them."""
+    matched = MatchedIncidents([], [], [], [])
+    every = sorted(known, key=lambda incident: incident.began)
+    for incident in every:
+        if not test.first <= incident.began <= test.last:
+            matched.outside.append(incident)
+            continue
+        called = min(filter(incident.explains, test.incidents), key=lambda one: one.opened, default=None)
+        if called is None:
+            matched.misses.append(incident)
+        else:
+            matched.hits.append(Hit(incident, called, called.opened - incident.began))
+    matched.false.extend(one for one in test.incidents if not any(incident.explains(one) for incident in every))
+    return matched
+
+
+class Tried(NamedTuple):
+    """What a setting of `alerts.assistants` would have called.
+
+    false_per_month: false pages in 30 days of this history; hits, misses: of the known incidents.
+    """
+
+    assistants: int
+    false_pages: int
+    false_per_month: float
+    hits: int
+    misses: int
+
+
+def find_quiet(run: Callable[[int], BackTest], known: Sequence[KnownIncident]) -> list[Tried]:
+    """Try settings, the least quiet first, until one has one false page in 30 days of this history at most.
+
+    run: back-tests with so many assistants in the promise. A history shorter than 30 days proves little: a single false
+    page in it is more than one in 30 days.
+    """
+    tried: list[Tried] = []
+    for assistants in ASSISTANTS:
+        test = run(assistants)
+        matched = match_incidents(test, known)
+        days = max((test.last - test.first) / DAY, 1.0) if test.rows else 1.0
+        pages = matched.false_pages
+        per_month = pages * PAGE_DAYS / days
+        tried.append(Tried(assistants, pages, per_month, len(matched.hits), len(matched.misses)))
+        if per_month <= 1.0:
+            break
+    return tried

@@ -1,0 +1,72 @@
+"""Release labels: which releases are told apart on a page that has room for a few, on a worker that lives for months.
+
+The newest release of an assistant is the one that somebody looks for, and those that it replaced are in the way: old
+versions that a few clients still use would keep their places for ever.
+"""
+
+from collections import OrderedDict
+
+from turnsignal.stream.pipeline.bounded_labels import OTHER, REST, BoundedLabels
+
+MAX_SEEN = 1_000  #: releases that are remembered as not new
+MAX_TAKEN = 2  #: places that the new releases of an assistant may take from others in `rest` seconds
+
+Labels = tuple[str, ...]  #: assistant and version
+
+
+class ReleaseLabels:
+    """Give a bounded number of places to releases.
+
+    limit, rest: as in `BoundedLabels`. A release that nobody has seen before takes, where no place is free, that of the
+    longest unused release which a newer one of its assistant has replaced, at once; no assistant may do so more than
+    twice in `rest` seconds, so that made-up versions neither push out what is in use, nor make series without end. The
+    newest release of an assistant loses its place only after `rest` seconds without use: a stray request must not take
+    the line of what is served. So a new release waits only where all places are those of different assistants. What is
+    shown follows from the releases and their times alone.
+
+    >>> releases = ReleaseLabels(limit=2)
+    >>> [releases.admit(("support", version), 0.0) for version in ("v1", "v2", "v3")], releases.take_evicted()
+    ([True, True, True], [('support', 'v1')])
+    """
+
+    def __init__(self, limit: int, *, rest: float = REST) -> None:
+        self._places: BoundedLabels[Labels] = BoundedLabels(limit, rest=rest, declared=[(OTHER, OTHER)])
+        self._rest = rest
+        self._newest: dict[str, Labels] = {}  # assistant → of those that have a place
+        self._seen: OrderedDict[Labels, None] = OrderedDict()
+        self._taken: dict[str, list[float]] = {}  # assistant → when its new releases took places
+
+    def admit(self, release: Labels, now: float) -> bool:
+        """Say whether a release has a place, and note its use; now: as `BoundedLabels.admit` has it."""
+        is_new = release not in self._seen and OTHER not in release
+        admitted = self._places.admit(release, now)
+        if not admitted and is_new:
+            admitted = self._take_place(release, now)
+        if admitted:
+            self._seen[release] = None
+            self._seen.move_to_end(release)
+            if is_new:
+                self._newest[release[0]] = release
+            if len(self._seen) > MAX_SEEN:
+                self._seen.popitem(last=False)
+        return admitted
+
+    def drop(self, release: Labels) -> None:
+        """Take a place away without a report."""
+        self._places.drop(release)
+        if self._newest.get(release[0]) == release:
+            del self._newest[release[0]]
+
+    def take_evicted(self) -> list[Labels]:
+        """Name those that lost their places since the last call."""
+        return self._places.take_evicted()
+
+    def _take_place(self, release: Labels, now: float) -> bool:
+        """Have a new release take the place of one that was replaced; False where there is none, or too often."""
+        assistant = release[0]
+        taken = [at for at in self._taken.get(assistant, ()) if now - at < self._rest]
+        if len(taken) >= MAX_TAKEN or not self._places.replace(release, set(self._newest.values()), now):
+            return False
+        self._taken = {name: times for name, times in self._taken.items() if now - times[-1] < self._rest}
+        self._taken[assistant] = [*taken, now]
+        return True

@@ -1,0 +1,85 @@
+"""Overlapping articles: those that are nearly alike, and those that are cited in turn for the same question.
+
+Where two articles say the same, whoever picks one of them is right and the labels say otherwise: such pairs are to be
+merged, or both to be labelled. Alike: the cosine of their words, weighted by how few articles have them (TF-IDF).
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+from turnsignal.stream.records.turns import Document
+from turnsignal.stream.text.wordplay import words_of
+from turnsignal.stream.truth.passages import split_words
+
+ALIKE = 0.8  #: cosine from which on two articles are named
+MOST_ARTICLES = 2_000  #: whose texts are compared, those that come first
+MOST_QUESTIONS = 100_000  #: whose cited articles are remembered
+MOST_SHOWN = 50  #: pairs of each kind
+
+_TEXT = 4_000  # characters of an article
+_QUESTION = 160  # characters
+_CITED = 5  # different articles of one question
+_NO_LIBRARY = "scikit-learn is not installed; try: pip install 'turnsignal[report]'"
+
+
+class ArticleOverlap:
+    """Articles that overlap: `add` what each answer was given and cites, then `as_json`."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._beyond = 0
+        self._cited: OrderedDict[str, list[str]] = OrderedDict()
+
+    def add(self, question: str, cited: Sequence[str], documents: Sequence[Document]) -> None:
+        """Take in one answer."""
+        for document in documents:
+            if document.doc_id not in self._texts and document.text:
+                if len(self._texts) < MOST_ARTICLES:
+                    self._texts[document.doc_id] = f"{document.title or ''} {document.text}"[:_TEXT]
+                else:
+                    self._beyond += 1
+        asked = " ".join(words_of(question[:_QUESTION].casefold()))
+        if asked and len(cited) == 1:
+            before = self._cited.setdefault(asked, [])
+            if cited[0] not in before and len(before) < _CITED:
+                before.append(cited[0])
+            if len(self._cited) > MOST_QUESTIONS:
+                self._cited.popitem(last=False)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return pairs of articles, the most alike and the most often mixed up first."""
+        in_turn: Counter[tuple[str, str]] = Counter()
+        for articles in self._cited.values():
+            in_turn.update(combinations(sorted(articles), 2))
+        alike, reason = self._alike()
+        return {
+            "articles": len(self._texts),
+            "not_compared": self._beyond,
+            "alike": alike,
+            **({"reason": reason} if reason else {}),
+            "in_turn": [{"articles": list(pair), "questions": n} for pair, n in in_turn.most_common(MOST_SHOWN)],
+        }
+
+    def _alike(self) -> tuple[list[dict[str, Any]], str]:
+        names = [name for name, text in self._texts.items() if split_words(text)]
+        if len(names) < 2:
+            return [], ""
+        try:
+            from sklearn.feature_extraction.text import TfidfVectorizer
+        except ImportError:
+            return [], _NO_LIBRARY
+        weights = TfidfVectorizer(analyzer=split_words).fit_transform([self._texts[name] for name in names])
+        pairs = sorted(_close(names, weights), key=lambda pair: (-pair[2], pair[:2]))
+        return [
+            {"articles": [mine, other], "cosine": round(cosine, 4)} for mine, other, cosine in pairs[:MOST_SHOWN]
+        ], ""
+
+
+def _close(names: Sequence[str], weights: Any) -> Iterator[tuple[str, str, float]]:
+    """Give each pair of articles once whose cosine is large enough; weights: their rows have length 1."""
+    cosines = (weights @ weights.T).tocoo()
+    for mine, other, cosine in zip(cosines.row, cosines.col, cosines.data, strict=True):
+        if mine < other and cosine >= ALIKE:
+            yield names[mine], names[other], min(1.0, float(cosine))

@@ -1,0 +1,181 @@
+"""Cases: conversations of two systems that were asked the same questions, paired; one case is what counts as one.
+
+A case is known by the id that `truth` or `metadata` gives it, else by the question that opens it, in small letters.
+What was asked several times is paired in the order of time, and stays one case: its repetitions are no evidence of
+their own. Within a pair the conversations go their own ways, so they are compared by their means.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import msgspec
+
+from turnsignal.stream.records.turns import MAX_ID
+from turnsignal.stream.reports.paired import PairedScores
+
+_Row = Mapping[str, Any]
+_SEVERAL = "several"  # label of a conversation whose answers have different ones
+
+
+class _Known(msgspec.Struct):
+    case_id: Any = None
+
+
+class _CaseTurn(msgspec.Struct):
+    """What is read of a turn to know its case."""
+
+    conversation_id: str | int
+    role: str
+    text: str = ""
+    truth: _Known | None = None
+    metadata: _Known | None = None
+
+
+_decode = msgspec.json.Decoder(_CaseTurn).decode
+
+
+class CaseKey(NamedTuple):
+    """What a case is known by; name: its id, or the digest of its question."""
+
+    by_id: bool
+    name: str
+
+
+class SystemCases:
+    """The cases of one system: `add` its turns by event time."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, str] = {}
+        self._questions: dict[str, str] = {}
+
+    def add(self, line: bytes) -> None:
+        """Take in a turn; one that cannot be read has no case."""
+        try:
+            turn = _decode(line)
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
+            return
+        conversation = str(turn.conversation_id)
+        for known in (turn.truth, turn.metadata):
+            if known is not None and (name := _read_id(known.case_id)):
+                self._ids.setdefault(conversation, name)
+        if turn.role == "user" and conversation not in self._questions and (words := turn.text.casefold().split()):
+            text = " ".join(words).encode("utf-8", "replace")
+            self._questions[conversation] = blake2b(text, digest_size=8).hexdigest()
+
+    def keys(self) -> Iterator[tuple[str, CaseKey | None, CaseKey | None]]:
+        """Give each conversation with its keys by id and by question, None where it has none."""
+        for conversation in dict.fromkeys((*self._questions, *self._ids)):
+            name, question = self._ids.get(conversation), self._questions.get(conversation)
+            yield (
+                conversation,
+                None if name is None else CaseKey(True, name),
+                None if question is None else CaseKey(False, question),
+            )
+
+
+class CasePairs(NamedTuple):
+    """Conversations of both systems side by side.
+
+    pairs: (case, conversation of the first, of the second); by_id, by_question: how many were paired by what; alone:
+    conversations of each system without a partner.
+    """
+
+    pairs: list[tuple[CaseKey, str, str]]
+    by_id: int
+    by_question: int
+    alone: tuple[int, int]
+
+
+def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
+    """Pair the conversations of two systems: by id where both have it, what is left over by the opening question."""
+    sides = (list(first.keys()), list(second.keys()))
+    pairs: list[tuple[CaseKey, str, str]] = []
+    paired: tuple[set[str], set[str]] = (set(), set())
+    counts = []
+    for at in (1, 2):
+        waiting: tuple[defaultdict[CaseKey, list[str]], ...] = (defaultdict(list), defaultdict(list))
+        for side, conversations in enumerate(sides):
+            for keys in conversations:
+                if keys[0] not in paired[side] and isinstance(key := keys[at], CaseKey):
+                    waiting[side][key].append(keys[0])
+        before = len(pairs)
+        for key, mine in waiting[0].items():
+            for pair in zip(mine, waiting[1].get(key, ()), strict=False):
+                pairs.append((key, *pair))
+                for side, conversation in enumerate(pair):
+                    paired[side].add(conversation)
+        counts.append(len(pairs) - before)
+    alone = (len(sides[0]) - len(paired[0]), len(sides[1]) - len(paired[1]))
+    return CasePairs(pairs, counts[0], counts[1], alone)
+
+
+class _ScorerSum:
+    """What one scorer gives over one conversation."""
+
+    __slots__ = ("explanation", "label", "n", "total")
+
+    def __init__(self) -> None:
+        self.n, self.total = 0, 0.0
+        self.label: str | None = None
+        self.explanation: str | None = None
+
+
+class ConversationRows:
+    """The rows of one system, summed up by conversation: `add` those that nothing replaces.
+
+    since, until: their event times, seconds since 1970.
+    """
+
+    def __init__(self, conversations: Iterable[str]) -> None:
+        self.since, self.until = math.inf, -math.inf
+        self._of: dict[str, dict[str, _ScorerSum]] = {conversation: {} for conversation in conversations}
+
+    def add(self, row: _Row) -> None:
+        """Take in a score row, unless its conversation has no partner."""
+        scorers = self._of.get(row["conversation_id"])
+        if scorers is None:
+            return
+        self.since, self.until = min(self.since, row["time"]), max(self.until, row["time"])
+        for score in row["scores"]:
+            known = scorers.setdefault(score["scorer"], _ScorerSum())
+            if (label := score.get("label")) is not None:
+                known.label = label if known.label in (None, label) else _SEVERAL
+            if (value := score.get("value")) is not None:
+                known.n += 1
+                known.total += value
+            known.explanation = known.explanation or score.get("explanation")
+
+    def sum_up(self, case: CaseKey, conversation: str, pair: str) -> dict[str, Any]:
+        """Return a conversation as one row of its case, as `PairedScores` takes it; pair: what to call both of them."""
+        scores = [
+            {
+                "scorer": name,
+                "value": known.total / known.n if known.n else None,
+                "label": known.label,
+                "explanation": known.explanation,
+            }
+            for name, known in self._of[conversation].items()
+        ]
+        name = f"case {case.name}" if case.by_id else f"question {case.name}"
+        return {"conversation_id": name, "turn_id": pair, "scores": scores}
+
+
+def compare_cases(pairs: CasePairs, first: ConversationRows, second: ConversationRows) -> PairedScores:
+    """Compare the conversations of each case; a case asked several times is one, as far as evidence goes."""
+    scores = PairedScores()
+    for case, mine, theirs in pairs.pairs:
+        pair = f"{mine} · {theirs}"
+        scores.add(first.sum_up(case, mine, pair), second.sum_up(case, theirs, pair))
+    scores.since, scores.until = min(first.since, second.since), max(first.until, second.until)
+    return scores
+
+
+def _read_id(given: Any) -> str | None:
+    """Read a case's id: a text or a whole number, of a bounded length."""
+    if isinstance(given, bool) or not isinstance(given, str | int):
+        return None
+    name = str(given).strip()
+    return name if 0 < len(name) <= MAX_ID else None

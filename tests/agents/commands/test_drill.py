@@ -1,0 +1,113 @@
+"""`turnsignal drill` refuses what is reckless, and says what did not come and what to do; whole on tests/kafka."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from turnsignal.agents.cli import turnsignal
+from turnsignal.agents.commands.awaiting import (
+    Deadline,
+    HeldAlert,
+    Notified,
+    count_notifications,
+    firing_severities,
+    held_alerts,
+)
+from turnsignal.agents.commands.drill import KINDS
+from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.simulation import drills
+
+ABOUT = {"alertname": "TurnsignalQualityRegression", "assistant": "drill-1", "severity": "page"}
+COUNTED = """# TYPE alertmanager_notifications_total counter
+alertmanager_notifications_total{integration="email"} 2
+alertmanager_notifications_total{integration="webhook"} 1e+06
+alertmanager_notifications_failed_total{integration="webhook",reason="other"} 3
+alertmanager_notifications_suppressed_total 9
+"""
+
+
+@pytest.fixture
+def page() -> Iterator[tuple[str, dict[str, bytes]]]:
+    """The address of a server, and what it answers by path."""
+    answers: dict[str, bytes] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer = answers.get(self.path.partition("?")[0])
+            self.send_response(200 if answer is not None else 503)
+            self.end_headers()
+            self.wfile.write(answer or b"")
+
+        def log_message(self, *args: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", answers
+        server.shutdown()
+        thread.join()
+
+
+def test_nobody_who_could_be_asked_means_nothing_is_sent() -> None:
+    done = CliRunner().invoke(turnsignal, ["drill"], env={"TURNSIGNAL_BROKERS": "127.0.0.1:1"})
+    assert done.exit_code == 2
+    assert "or --yes" in done.output
+
+
+@pytest.mark.parametrize("address", ["localhost:9090", "file:///etc/passwd", "http://", "http://a b", "http://a:x"])
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    done = CliRunner().invoke(turnsignal, ["drill", "--yes", "--prometheus", address])
+    assert done.exit_code == 2
+    assert "expected an address such as http://localhost:9090" in done.output
+
+
+def test_it_offers_each_kind_that_there_is() -> None:
+    assert KINDS == drills.KINDS
+
+
+def test_what_does_not_come_is_named_with_what_came_instead_and_what_to_do() -> None:
+    shares: list[float] = []
+
+    def ask() -> None:
+        raise OSError("http://p/api: refused")
+
+    with pytest.raises(TurnsignalError) as refused:
+        Deadline(0.1, lambda _, share: shares.append(share)).wait(ask, "the alert", lambda: "look at /targets")
+    assert str(refused.value) == "expected the alert within 0 s; got: http://p/api: refused; look at /targets"
+    assert shares[0] < 0.5
+
+
+def test_alerts_about_the_drill_alone_count(page: tuple[str, dict[str, bytes]]) -> None:
+    import orjson
+
+    address, answers = page
+    firing = {"state": "firing", "labels": ABOUT}
+    others = [
+        {"state": "pending", "labels": ABOUT | {"severity": "ticket"}},
+        {"state": "firing", "labels": ABOUT | {"assistant": "support"}},
+        {"state": "firing", "labels": {"alertname": "Watchdog"}},
+    ]
+    answers["/api/v1/alerts"] = orjson.dumps({"data": {"alerts": [firing, *others]}})
+    assert firing_severities(address, "drill-1") == ["page"]
+    held = {"status": {"state": "suppressed"}, "receivers": [{"name": "pages"}], "labels": ABOUT}
+    answers["/api/v2/alerts"] = orjson.dumps([held])
+    assert held_alerts(address, "drill-1") == [HeldAlert("suppressed", ("pages",), "page")]
+
+
+def test_notifications_are_counted_over_all_integrations(page: tuple[str, dict[str, bytes]]) -> None:
+    address, answers = page
+    answers["/metrics"] = COUNTED.encode()
+    assert count_notifications(address) == Notified(1_000_002.0, 3.0)
+
+
+def test_a_server_that_answers_no_json_or_an_error_is_named(page: tuple[str, dict[str, bytes]]) -> None:
+    address, answers = page
+    with pytest.raises(OSError, match=r"/metrics: HTTP Error 503"):
+        count_notifications(address)
+    answers["/api/v1/alerts"] = b"<html>"
+    with pytest.raises(OSError, match="expected JSON"):
+        firing_severities(address, "drill-1")

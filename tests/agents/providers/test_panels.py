@@ -1,0 +1,63 @@
+"""A judge with several models, on real endpoints: each is asked where it has to be, and one verdict adds them up."""
+
+import asyncio
+import itertools
+from typing import Any
+
+from pydantic import SecretStr
+
+from tests.agents.providers.conftest import Served
+from tests.stream.judging.exchanges import an_exchange
+from turnsignal.agents.providers.endpoints import Endpoint
+from turnsignal.agents.providers.lines import EndpointLine
+from turnsignal.agents.providers.openai_compatible import OpenAICompatible
+from turnsignal.agents.providers.panels import make_asker
+from turnsignal.stream.judging.judges import EndpointPart, JudgePart, JudgingPart, PricePart, make_judge
+from turnsignal.stream.judging.purse import Purse
+from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.records.verdicts import Unjudged, Verdict
+
+NUMBER = itertools.count()
+
+
+def ask(endpoint: Served, model: str, purse: Purse, **panel: Any) -> Verdict:
+    fields = {"rubric": "task_utility", "model": model, "attempts": 1, "deadline": 20.0, "timeout": 5.0} | panel
+    part = JudgePart.model_validate(fields)
+    models = [model, *(["lab:null"] if "cascade" in panel else []), *panel.get("jury", {}).get("beside", ())]
+    prices = {each: PricePart(input=1.0, output=10.0) for each in models}
+    judge = make_judge(part, JudgingPart(prices=prices), choose_rubric("task_utility"))
+
+    async def asking() -> Verdict:
+        line = EndpointLine(OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr("k"))), EndpointPart())
+        try:
+            return await make_asker(judge, {"lab": line}, purse).ask(an_exchange())
+        finally:
+            await line.close()
+
+    return asyncio.run(asking())
+
+
+def once(model: str) -> str:
+    return f"lab:{model},n=panel{next(NUMBER)}"
+
+
+def test_a_small_model_that_cannot_answer_is_followed_by_the_judge_and_both_are_paid(endpoint: Served) -> None:
+    purse = Purse(None)
+    verdict = ask(endpoint, once("answer"), purse, cascade={"small": "lab:null", "anchor": 0.0})
+    assert (verdict.decided_by, verdict.unscored, verdict.attempts) == ("judge", None, 2)
+    assert [step.unscored for step in verdict.steps] == [Unjudged.PARSE, None]
+    assert str(verdict.judge.answered).startswith("null-dated, answer")
+    assert round(verdict.cost * 1e9) == purse.spent > 0
+    assert purse.held == 0
+
+
+def test_a_jury_with_an_endpoint_that_fails_decides_without_it(endpoint: Served) -> None:
+    verdict = ask(endpoint, once("answer"), Purse(None), jury={"beside": [once("answer"), once("400")]})
+    assert (verdict.decided_by, verdict.unscored) == ("jury", None)
+    assert "1 of 3 jurors have no value: provider" in verdict.reasoning
+    assert verdict.tokens.input == 200
+
+
+def test_no_model_of_a_jury_spends_more_than_there_is(endpoint: Served) -> None:
+    verdict = ask(endpoint, once("answer"), Purse(0), jury={"beside": [once("answer")]})
+    assert (verdict.unscored, verdict.attempts) == (Unjudged.BUDGET, 0)

@@ -1,0 +1,110 @@
+"""The cited article beside the labelled one: a classifier's figures, who is to blame, and which articles overlap."""
+
+import random
+from typing import Any
+
+import pytest
+from sklearn.metrics import precision_recall_fscore_support
+
+from turnsignal.stream.records.turns import Document
+from turnsignal.stream.reports.article_overlap import ArticleOverlap
+from turnsignal.stream.reports.article_report import NONE, SEVERAL, ArticleReport
+
+SHELF = [Document(f"a{number}", text=f"text of article {number}") for number in range(6)]
+
+
+def made(*answers: tuple[str, list[str]], model: str = "m") -> dict[str, Any]:
+    """Answers by the labelled article and what they cite."""
+    report = ArticleReport(5, 30)
+    for number, (expected, cited) in enumerate(answers):
+        report.add(number, model, [expected], SHELF, cited)
+    done = report.as_json()
+    assert done is not None
+    return done
+
+
+def test_none_and_several_are_classes_of_their_own_and_never_right() -> None:
+    report = made(("a0", ["a0"]), ("a0", []), ("a0", ["a0", "a1"]), ("a1", ["a2"]))
+    assert report["accuracy"]["value"] == 0.25
+    assert report["labels"] == {"no_citation": 1, "right": 1, "several_citations": 1, "wrong": 1}
+    assert {row["article"] for row in report["articles"]} == {"a0", "a1", "a2", NONE, SEVERAL}
+
+
+def test_figures_are_those_of_scikit_learn() -> None:
+    draw = random.Random(5)
+    pairs = [(f"a{draw.randrange(5)}", f"a{draw.randrange(5)}") for _ in range(300)]
+    report = made(*[(expected, [cited]) for expected, cited in pairs])
+    names = sorted({name for pair in pairs for name in pair})
+    columns = precision_recall_fscore_support(*zip(*pairs, strict=True), labels=names, zero_division=0)
+    for name, *figures in zip(names, *columns, strict=True):
+        (row,) = [row for row in report["articles"] if row["article"] == name]
+        assert [row["precision"], row["recall"], row["f1-score"], row["support"]] == pytest.approx(figures, abs=1e-12)
+
+
+def test_of_several_labelled_articles_each_is_right() -> None:
+    report = ArticleReport(5, 30)
+    for cited in ("a1", "a2", "a3"):
+        report.add(0, "m", ["a1", "a2"], SHELF, [cited])
+    done = report.as_json()
+    assert done is not None
+    assert done["labels"] == {"right": 2, "wrong": 1}
+
+
+def test_what_never_came_is_the_retrievers_fault_and_what_came_the_pickers() -> None:
+    report = made(("a0", ["a1"]), ("a5", ["a1"]), ("gone", ["a1"]), ("a2", ["a2"]))
+    assert report["blame"] == {"retriever": 2, "picker": 1}  # a5 stands at rank 6
+    assert report["recall@5"]["value"] == 0.5
+
+
+def test_models_that_do_not_differ_share_a_rank() -> None:
+    report = ArticleReport(5, 30)
+    draw = random.Random(3)
+    for number in range(1_200):
+        model, accuracy = [("good", 0.9), ("also-good", 0.89), ("bad", 0.4), ("rare", 1.0)][
+            min(number % 41, 3) if number % 41 == 40 else number % 3
+        ]
+        report.add(number, model, ["a0"], SHELF, ["a0" if draw.random() < accuracy else "a1"])
+    done = report.as_json()
+    assert done is not None
+    assert {model["model"]: model["rank"] for model in done["models"]} == {"good": 1, "also-good": 1, "bad": 3}
+
+
+def test_whether_a_right_citation_goes_with_a_right_answer_is_a_table_where_answers_are_known() -> None:
+    report = ArticleReport(5, 30)
+    for right, approved, n in ((True, True, 8), (True, False, 2), (False, True, 1), (False, False, 4), (True, None, 5)):
+        for _ in range(n):
+            report.add(0, "m", ["a0"], SHELF, ["a0" if right else "a1"], approved=approved)
+    done = report.as_json()
+    assert done is not None
+    table = done["citation_and_answer"]
+    assert table["n"] == 15
+    assert table["right_citation"] == {"right_answer": 8, "wrong_answer": 2}
+    assert table["right_answer_given_right_citation"]["value"] == 0.8
+    assert table["wrong_citation"] == {"right_answer": 1, "wrong_answer": 4}
+    assert made(("a0", ["a0"]))["citation_and_answer"] is None
+
+
+def test_without_labelled_documents_there_is_no_report() -> None:
+    assert ArticleReport(5, 30).as_json() is None
+
+
+def test_articles_overlap_where_their_words_are_alike_or_they_are_cited_in_turn() -> None:
+    overlap = ArticleOverlap()
+    policy = "Refunds are paid within five working days to the card that was charged, less the cost of sending it back."
+    shelf = [
+        Document("new", text=policy),
+        Document("old", text=policy.replace("five", "six")),
+        Document("other", text="A password is reset from the login page with a link that works for half an hour."),
+    ]
+    overlap.add("When do I get it back?", ["new"], shelf)
+    overlap.add("when do I get it back", ["old"], shelf)
+    overlap.add("Where is the key?", ["other"], shelf)
+    done = overlap.as_json()
+    assert [pair["articles"] for pair in done["alike"]] == [["new", "old"]]
+    assert done["in_turn"] == [{"articles": ["new", "old"], "questions": 1}]
+
+
+def test_articles_without_words_overlap_with_none() -> None:
+    overlap = ArticleOverlap()
+    overlap.add("", [], [Document("a", text="..."), Document("b", text="")])
+    assert overlap.as_json()["alike"] == []

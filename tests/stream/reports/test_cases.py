@@ -1,0 +1,126 @@
+"""Two systems that were asked the same questions: what is a pair, what is left out, what counts as one case."""
+
+from typing import Any
+
+import numpy as np
+import orjson
+import pytest
+
+from turnsignal.stream.reports.cases import (
+    CasePairs,
+    ConversationRows,
+    SystemCases,
+    compare_cases,
+    pair_cases,
+)
+from turnsignal.stream.reports.paired import PairedScores, plan
+
+
+def turn(conversation: str, text: str = "", role: str = "user", **more: Any) -> bytes:
+    return orjson.dumps({"conversation_id": conversation, "role": role, "text": text} | more)
+
+
+def system(*turns: bytes) -> SystemCases:
+    cases = SystemCases()
+    for line in turns:
+        cases.add(line)
+    return cases
+
+
+def pairs(first: SystemCases, second: SystemCases) -> list[tuple[str, str]]:
+    return [(mine, theirs) for _, mine, theirs in pair_cases(first, second).pairs]
+
+
+def row(conversation: str, **values: float | None) -> dict[str, Any]:
+    scores = [{"scorer": name, "value": value, "label": f"{value}"} for name, value in values.items()]
+    return {"conversation_id": conversation, "turn_id": "a1", "time": 0.0, "scores": scores}
+
+
+def compared(known: CasePairs, first: list[dict[str, Any]], second: list[dict[str, Any]]) -> PairedScores:
+    systems = []
+    for place, rows in ((1, first), (2, second)):
+        of = ConversationRows(pair[place] for pair in known.pairs)
+        for each in rows:
+            of.add(each)
+        systems.append(of)
+    return compare_cases(known, *systems)
+
+
+def test_conversations_pair_by_the_case_that_truth_or_metadata_names() -> None:
+    first = system(turn("a", "x", truth={"case_id": 7}), turn("b", "y", metadata={"case_id": "k"}))
+    second = system(turn("c", "z", metadata={"case_id": "k"}), turn("d", "w", "assistant", truth={"case_id": "7"}))
+    found = pair_cases(first, second)
+    assert {(mine, theirs) for _, mine, theirs in found.pairs} == {("a", "d"), ("b", "c")}
+    assert (found.by_id, found.by_question, found.alone) == (2, 0, (0, 0))
+
+
+def test_without_a_case_the_opening_question_pairs_whatever_its_case_and_blanks() -> None:
+    first = system(turn("a", "How do I\nreturn it?"), turn("a", "Thanks"))
+    second = system(turn("b", "Hello!", "assistant"), turn("b", "  how do i return IT? "))
+    assert pairs(first, second) == [("a", "b")]
+
+
+def test_what_has_no_partner_is_counted_and_left_out() -> None:
+    first = system(turn("a", "One?"), turn("b", "Two?"), turn("c", "", "assistant"))
+    second = system(turn("x", "Two?"), turn("y", "Three?"), turn("z", "Four?"))
+    found = pair_cases(first, second)
+    assert (len(found.pairs), found.alone) == (1, (1, 2))
+
+
+def test_an_id_that_only_one_system_has_falls_back_to_the_question() -> None:
+    assert pairs(system(turn("a", "One?", truth={"case_id": "1"})), system(turn("b", "One?"))) == [("a", "b")]
+
+
+def test_conversation_ids_that_both_systems_have_mean_nothing() -> None:
+    first = system(turn("c1", "One?"), turn("c2", "Two?"))
+    second = system(turn("c1", "Two?"), turn("c2", "One?"))
+    assert set(pairs(first, second)) == {("c1", "c2"), ("c2", "c1")}
+
+
+def test_a_question_asked_three_times_is_three_pairs_and_one_case() -> None:
+    names = [f"{number}" for number in range(3)]
+    known = pair_cases(*(system(*(turn(name, "Again?") for name in names)) for _ in range(2)))
+    scores = compared(known, [row(name, compliance=0.0) for name in names], [row(n, compliance=1.0) for n in names])
+    assert scores.exchanges == 3
+    assert scores.differences()["compliance"].n == 1
+
+
+def test_conversations_are_compared_by_their_means_and_labels_where_they_agree() -> None:
+    known = pair_cases(system(turn("a", "One?")), system(turn("b", "One?")))
+    scores = compared(known, [row("a", compliance=0.0), row("a", compliance=1.0)], [row("b", compliance=1.0)])
+    assert scores.differences()["compliance"].value == 0.5
+    assert dict(scores.labels["compliance"]) == {("several", "1.0"): 1}
+    assert scores.moved()[0].turn_id == "a · b"
+
+
+def test_what_one_system_could_not_score_is_no_zero() -> None:
+    known = pair_cases(system(turn("a", "One?")), system(turn("b", "One?")))
+    scores = compared(known, [row("a", compliance=None, cited=1.0)], [row("b", compliance=1.0, cited=1.0)])
+    assert set(scores.differences()) == {"cited"}
+    assert scores.coverages()["coverage(compliance)"].value == 1.0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"no JSON",
+        b"[]",
+        b'{"conversation_id": "a"}',
+        b"[" * 10_000,
+        turn("a", "\ud800".encode("utf-8", "replace").decode()),
+    ],
+)
+def test_a_line_that_cannot_be_read_has_no_case_and_ends_nothing(line: bytes) -> None:
+    system(line, turn("b", "One?", truth={"case_id": [1]}), turn("c", "", truth={"case_id": "x" * 1_000}))
+
+
+def test_a_plan_says_conversations_and_days_at_this_traffic() -> None:
+    scores = PairedScores()
+    for number, change in enumerate(np.random.default_rng(5).normal(0, 0.1, 100)):
+        before = row(f"c{number}", compliance=0.5) | {"time": number * 864.0}
+        scores.add(before, row(f"c{number}", compliance=0.5 + float(change)))
+    needed = plan(scores, 0.01)["compliance"]
+    assert 500 < needed.conversations < 1_200
+    assert needed.days == pytest.approx(needed.conversations / 100, rel=0.02)
+    scores.until = scores.since
+    assert plan(scores, 0.01)["compliance"].days is None

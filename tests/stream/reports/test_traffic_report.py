@@ -1,0 +1,97 @@
+"""Rows and turns read together: labels of questions and of answers, and what is left out, counted."""
+
+from typing import Any
+
+import orjson
+
+from turnsignal.stream.records.turns import decode_turn
+from turnsignal.stream.reports.row_signals import RowSignals
+from turnsignal.stream.reports.traffic_report import TrafficReport
+from turnsignal.stream.suite import Suite
+
+HELPED, ASKED_AGAIN = {"follow_up": 0.9}, {"follow_up": 0.2}
+
+
+def report(*turns: dict[str, Any], rows: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """Report on turns of conversations; rows: scores by conversation, of its answer t2."""
+    suite = Suite()
+    signals = RowSignals("nDCG@5", suite.thresholds.model_dump())
+    for name, scores in rows.items():
+        named = [{"scorer": scorer, "value": value} for scorer, value in scores.items()]
+        row = {"conversation_id": name, "turn_id": "t2", "stage": "response", "scores": named}
+        signals.add(orjson.dumps(row))
+    made = TrafficReport(suite, signals)
+    for turn in turns:
+        made.add(decode_turn(orjson.dumps({"timestamp": "2026-01-01T00:00:00Z", **turn})))
+    return made.as_json()
+
+
+def asked(name: str = "c", text: str = "How?", **fields: Any) -> dict[str, Any]:
+    return {"conversation_id": name, "turn_id": "t1", "role": "user", "text": text, **fields}
+
+
+def answered(name: str = "c", turn: str = "t2", text: str = "Like this.", **fields: Any) -> dict[str, Any]:
+    return {"conversation_id": name, "turn_id": turn, "role": "assistant", "text": text, **fields}
+
+
+def failed(made: dict[str, Any]) -> dict[str, int]:
+    return {stage["stage"]: stage["failed"] for stage in made["waterfall"]["stages"] if stage["failed"]}
+
+
+def test_labels_may_stand_on_the_question_or_on_the_answer() -> None:
+    truth = {"truth": {"doc_ids": ["d1"]}}
+    wrong = {"retrieved": [{"doc_id": "d2"}]}
+    for turns in ([asked(**truth), answered(**wrong)], [asked(), answered(**wrong, **truth)]):
+        made = report(*turns, rows={"c": HELPED})
+        assert failed(made) == {"retrieval": 1}
+        assert made["answers"]["with_truth"] == 1
+
+
+def test_labels_of_a_question_do_not_outlive_it() -> None:
+    later = asked() | {"turn_id": "t3"}
+    turns = [asked(truth={"doc_ids": ["d1"]}), later, answered(retrieved=[{"doc_id": "d2"}])]
+    made = report(*turns, rows={"c": HELPED})
+    assert made["answers"]["with_truth"] == 0
+    assert failed(made) == {}
+
+
+def test_labels_on_some_of_the_turns_decide_there_and_the_diagnosis_elsewhere() -> None:
+    made = report(
+        *(asked("a"), answered("a", truth={"doc_ids": ["d1"]}, retrieved=[{"doc_id": "d1"}])),
+        *(asked("b"), answered("b")),
+        rows={"a": HELPED | {"nDCG@5": 0.0}, "b": HELPED | {"nDCG@5": 0.0}},
+    )
+    assert failed(made) == {"retrieval": 1}
+    assert made["known_by"]["retrieval"] == {"truth": 1, "diagnosis": 1}
+
+
+def test_an_answer_that_is_an_error_fails_whatever_the_user_says() -> None:
+    made = report(asked(), answered(text="Internal error 500."), rows={"c": HELPED})
+    assert failed(made) == {"generation": 1}
+
+
+def test_answers_that_the_replay_has_not_scored_are_counted() -> None:
+    made = report(asked(), answered(), answered(turn="t4"), rows={"c": ASKED_AGAIN})
+    assert made["answers"]["read"] == 1
+    assert made["answers"]["not_scored"] == 1
+    assert any("has not scored: 1" in note for note in made["notes"])
+
+
+def test_routing_articles_and_labelled_figures_are_there_only_where_labels_are() -> None:
+    bare = report(asked(), answered(), rows={"c": HELPED})
+    assert (bare["routing"], bare["articles"], bare["labelled"]["figures"]) == (None, None, {})
+    truth = {"agents": ["faq"], "doc_ids": ["d1"], "domain": "money"}
+    made = report(asked(), answered(truth=truth, routed_to=["FAQ"], retrieved=[{"doc_id": "d1"}]), rows={"c": HELPED})
+    assert made["routing"]["exact_match"]["value"] == 1
+    assert made["articles"]["labels"] == {"no_citation": 1}
+    assert made["labelled"]["figures"]["documents: R@5"]["value"] == 1
+
+
+def test_pages_that_moved_are_told() -> None:
+    passage = "refunds take five working days"
+    truth = {"doc_ids": ["https://e.example/refunds"], "chunks": [passage]}
+    moved = {"doc_id": "https://e.example/2026/returns", "text": f"In general {passage}."}
+    made = report(asked(), answered(truth=truth, retrieved=[moved]), rows={"c": HELPED})
+    assert made["labelled"]["moved"] == 1
+    assert failed(made) == {}
+    assert any("have moved" in note for note in made["notes"])
