@@ -119,8 +119,16 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
 
 
 def _describe(done: "Converted", *, check: bool) -> None:
-    from turnsignal.agents.report.unread import describe_assumed, describe_import, describe_letter, describe_way_out
+    from turnsignal.agents.report.unread import (
+        describe_assumed,
+        describe_import,
+        describe_letter,
+        describe_set_aside,
+        describe_way_out,
+    )
 
+    if aside := describe_set_aside({reason: n for reason, (n, _) in done.refused.items()}, done.turns):
+        click.secho(aside, fg="yellow", bold=True)
     for report in done.reports:
         for line in describe_import(report):
             click.echo(line)

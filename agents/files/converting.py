@@ -101,6 +101,6 @@ def propose_for(paths: Iterable[Path]) -> ProposedMapping:
             sample += sample_of(path, kind_of(path), as_records)
     names = list(map(str, given))
     if not sample:
-        msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read"
+        msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read; plain text is not read"
         raise TurnsignalError(msg)
     return propose_mapping(sample, ", ".join(names))

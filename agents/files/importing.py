@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
 import orjson
 
-from turnsignal.agents.files.blocks import Progress
+from turnsignal.agents.files.blocks import Progress, read_blocks
 from turnsignal.agents.files.containers import Item, Kind, read_items
 from turnsignal.agents.files.heaps import Heaps
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
@@ -28,6 +29,7 @@ from turnsignal.agents.files.recognising import (
     as_records,
     choose_format,
     hash_user,
+    holds_lists,
     is_bare_message,
     repeated_key,
 )
@@ -111,8 +113,11 @@ class Imported(ExitStack):
             directory = Path(self.enter_context(TemporaryDirectory(prefix="turnsignal-import-")))
             chosen: dict[str | Path, TurnFile | _Together] = {}  # by format, files of turns each by itself
             for named, path in zip(self._paths, keep_standard_input(self._paths, directory), strict=True):
+                if not any(block.strip() for block in islice(read_blocks(path), 1)):
+                    self._say(f"{named}: is empty")
                 kind, name, each, why = choose_format(path, self._how)
-                if kind is Kind.LINES and name == OWN and self._how.user_key is None:
+                is_own = kind is Kind.LINES and name == OWN and self._how.user_key is None
+                if is_own and (self._how.strict or not holds_lists(path)):
                     origins = () if named == path else (Origin(named),)
                     chosen[path] = TurnFile(path, origins, lenient=not self._how.strict)
                     continue

@@ -1,22 +1,29 @@
 """Recognising: by its first records, what format a file is in; or the way out where nobody can tell."""
 
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnsignal.agents.files.containers import Kind, kind_of, sample_of
+from turnsignal.agents.files.containers import Kind, kind_of, read_items, sample_of
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, recognise
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import LogFormat
-from turnsignal.stream.formats.values import conversation_of
+from turnsignal.stream.formats.values import conversation_of, first
 
 _KEY_BYTES = 16
+_LINES = 20  #: that are looked at to say what a file is not
+_LINE_BYTES = 400  #: of each of them
+_TEXT_LINE = re.compile(rb"[^\s{\[\"0-9-]|[0-9][^,;\t]*[^\W\d]|\[[^\]{\"]*\]\s*[^\s,\]]|-")
+_LETTER = re.compile(rb"[^\W\d]{2}")
 _SHOWN_KEYS = 8  #: names of fields that are told of a file that nobody knows
-_LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns")
+_LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns", "conversations")
+_TURN = '{"conversation_id": "c1", "turn_id": "1", "role": "user", "text": "Hi", "timestamp": "2026-11-18T09:00:00Z"}'
 
 
 class HowToRead(NamedTuple):
@@ -107,6 +114,9 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
         raise ConfigError(msg)
     for name, why in fitting.items():
         return kind, name, FORMATS[name], f"{why}; {kind.value}"
+    if not sample and kind is not Kind.CSV and _is_plain_text(path):
+        msg = f"{path}: expected JSON or CSV, got plain text, which is not read; a turn is a line such as {_TURN}"
+        raise TurnsignalError(msg)
     if kind is Kind.LINES and not _is_foreign(sample):
         return kind, OWN, FORMATS[OWN], "nothing else"  # what is wrong with its lines, each line says
     keys = (
@@ -134,8 +144,33 @@ def as_records(value: Any) -> list[dict[str, Any]]:
     is_record = bool(value.keys() & _RECORD_KEYS) and value.get("object") != "list"
     for inner in (value.get(key) for key in _LISTS) if not is_record and len(value) <= _WRAPPER_KEYS else ():
         if isinstance(inner, list) and inner and all(isinstance(part, dict) for part in inner):
+            if inner is value.get("conversations") and any(role_of(first(part, "role", "from")) for part in inner):
+                continue  # messages of one conversation, as ShareGPT has them
             return inner
     return [value]
+
+
+def holds_lists(path: Path) -> bool:
+    """Say whether the first lines of a file are lists of records, or objects around one, so that none is a record."""
+    unwrapped: list[bool] = []
+    for item in islice(read_items(path, Kind.LINES), _LINES):
+        try:
+            value = item.load()
+            records = as_records(value)
+        except Refused:
+            continue
+        unwrapped.append(bool(records) and records[0] is not value)
+    return bool(unwrapped) and all(unwrapped)
+
+
+def _is_plain_text(path: Path) -> bool:
+    """Say whether a file holds lines that people wrote: no bracket and no quote begins them, or one that closes."""
+    lines = [
+        item.value[:_LINE_BYTES].strip()
+        for item in islice(read_items(path, Kind.LINES), _LINES)
+        if isinstance(item.value, bytes)
+    ]
+    return any(map(_LETTER.search, lines)) and all(map(_TEXT_LINE.match, lines))
 
 
 def repeated_key(messages: Sequence[Mapping[str, Any]]) -> str | None:

@@ -10,7 +10,7 @@ from turnsignal.agents.files.replaying import SUMMARY
 from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
-from turnsignal.agents.report.unread import describe_dead_letters
+from turnsignal.agents.report.unread import describe_dead_letters, describe_set_aside
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.findings import Finding, UnscoredScorers
@@ -31,6 +31,8 @@ def format_overview(result: ReplayResult, width: int = 120) -> Iterator[Renderab
     """Give the first screen of a result, as lines and a table for a console of so many columns."""
     summary = result.summary
     yield Text(_headline(summary), style="bold")
+    if aside := describe_set_aside(summary["dead_letters"], _records_read(summary)):
+        yield Text(f"{aside} What follows is without them; why stands below.", style="bold yellow")
     yield from map(Text, describe_environments(summary))
     if not summary["turns"]:
         return
@@ -79,6 +81,11 @@ def _headline(summary: Mapping[str, Any]) -> str:
         parts += [_count(assistants, "assistant"), _count(releases, "release")]
     dead = sum(summary["dead_letters"].values())
     return ", ".join([*parts, _count(dead, "dead letter")] if dead else parts)
+
+
+def _records_read(summary: Mapping[str, Any]) -> int:
+    turns = sum(summary["turns"].values()) + sum(summary.get("other_environments", {}).values())
+    return int(turns + sum(row["n"] for row in summary["feedback"]))
 
 
 def _count(n: int, noun: str) -> str:

@@ -2,15 +2,19 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from turnsignal.agents.files.importing import FileReport
-from turnsignal.stream.errors import Reason
+from turnsignal.agents.files.reading import read_lines
+from turnsignal.stream.errors import Reason, TurnsignalError
 
 _DETAIL = 300  #: characters of a reason that are shown
+_TIME = 40  #: characters of a time that cannot be read
+_READ_AGAIN = 10_000  #: lines of a file that are read again to show one
 
 
 def describe_files(reports: Iterable[FileReport], assumed: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
@@ -49,6 +53,16 @@ def describe_assumed(assumed: Mapping[str, Mapping[str, int]], before: str = "")
             )
 
 
+def describe_set_aside(counts: Mapping[str, int], read: int) -> str:
+    """Say how many of all records could not be taken in, the commonest reason first; empty where all were."""
+    aside = sum(counts.values())
+    if not aside:
+        return ""
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in sorted(counts.items(), key=lambda item: -item[1]))
+    share = f"{aside / (aside + read):.0%}" if aside >= (aside + read) / 100 else "less than 1%"
+    return f"Of {aside + read:,} records {aside:,} were set aside ({share}: {reasons})."
+
+
 def describe_dead_letters(counts: Mapping[str, int], letters: Path) -> Iterator[str]:
     """Say how many records could not be taken in for each reason, and show the first of each."""
     firsts = _first_letters(letters) if counts else {}
@@ -68,6 +82,30 @@ def describe_way_out(reason: str, letter: Mapping[str, Any]) -> Iterator[str]:
             f"    a mapping says who that is: turnsignal convert {name} --propose mapping.toml; there, "
             'role = { path = "role", "…" = "user" }'
         )
+    if reason == Reason.BAD_TIMESTAMP and "date_format" not in str(letter.get("detail")):
+        name = shlex.quote(str(letter.get("file")))
+        came = _timestamp_at(letter)
+        yield (
+            f"    {f'it says {came}; ' if came else ''}a mapping says how times are written: turnsignal convert {name} "
+            '--propose mapping.toml; there, date_format = "%d.%m.%Y %H:%M"'
+        )
+
+
+def _timestamp_at(letter: Mapping[str, Any]) -> str:
+    """Return the time as it stands in a line that was set aside, quoted: a dead letter keeps nothing of its record.
+
+    Empty where it cannot be told soon.
+    """
+    path, number = Path(str(letter.get("file"))), letter.get("line")
+    if not isinstance(number, int) or not 0 < number <= _READ_AGAIN or not path.is_file():
+        return ""
+    try:
+        lines = (line for block in read_lines(path) for line in block.lines)
+        record = orjson.loads(next(islice(lines, number - 1, None), b""))
+    except (orjson.JSONDecodeError, TurnsignalError):
+        return ""
+    given = record.get("timestamp") if isinstance(record, dict) else None
+    return repr(given[:_TIME]) if isinstance(given, str) else ""
 
 
 def describe_letter(letter: Mapping[str, Any]) -> str:

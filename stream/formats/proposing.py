@@ -18,6 +18,7 @@ _SEPARATORS = ("|", ";", ",")
 _DATES = ("%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y")
 _CLOCKS = ("", " %H:%M:%S", " %H:%M", ", %H:%M:%S", ", %H:%M", " %I:%M:%S %p", " %I:%M %p", ", %I:%M %p")
 DATE_FORMATS = (*(date + clock for date in _DATES for clock in _CLOCKS), "%d/%b/%Y:%H:%M:%S %z", "%d %b %Y %H:%M:%S")
+DATE_FORMATS += ("%a, %d %b %Y %H:%M:%S %z", "%a %b %d %H:%M:%S %Y")
 #: Words for who speaks that logs use beside those that are read without a mapping; guesses, to be read before use.
 _SPEAKER_WORDS = {
     **dict.fromkeys(("kunde", "kundin", "nutzer", "nutzerin", "benutzer", "anwender", "besucher", "frager"), "user"),

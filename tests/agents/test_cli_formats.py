@@ -11,6 +11,7 @@ from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.options import FORMAT_NAMES
 from turnsignal.agents.files.reading import TurnFile
 from turnsignal.agents.files.replaying import replay_files
+from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.formats import FORMATS
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.simulation import Traffic, simulate
@@ -316,3 +317,59 @@ def test_a_secret_that_could_be_guessed_is_refused(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("salt\n")
     done = run("convert", DATA / "langsmith.jsonl", "--check", "--hash-users", tmp_path / "key")
     assert "expected a secret of 16 bytes or more, got 4; try: openssl rand -hex 32 >" in str(done.exception)
+
+
+def turn(**given: str) -> bytes:
+    return orjson.dumps({**TURN, **given}) + b"\n"
+
+
+def replayed(tmp_path: Path, content: bytes, name: str = "log.jsonl") -> Result:
+    path = tmp_path / name
+    path.write_bytes(content)
+    return replay(tmp_path, path)
+
+
+@pytest.mark.parametrize("stamp", ["18.11.2026 09:00", "Wed, 18 Nov 2026 09:00:00 +0000", "11/18/2026 09:00 AM"])
+def test_a_time_that_is_written_otherwise_is_shown_with_the_way_out_which_reads_it(stamp: str, tmp_path: Path) -> None:
+    log = b"".join(turn(turn_id=str(number), timestamp=stamp) for number in range(3))
+    told = replayed(tmp_path, log).output
+    assert f"it says {stamp!r}; a mapping says how times are written" in told
+    assert "date_format =" in told
+    mapping = str(tmp_path / "mapping.toml")
+    done = CliRunner().invoke(turnsignal, ["convert", str(tmp_path / "log.jsonl"), "--propose", mapping])
+    assert "This mapping reads 3 of the first 3 records." in done.output
+    done = CliRunner().invoke(turnsignal, ["convert", str(tmp_path / "log.jsonl"), "--mapping", mapping, "--check"])
+    assert "100% turns with a plausible time (3 of 3)" in done.output
+
+
+def test_what_was_set_aside_is_told_on_top_and_does_not_change_the_exit_code(tmp_path: Path) -> None:
+    done = replayed(tmp_path, turn() + b"{}\n" * 2)
+    assert done.exit_code == 0
+    lines = done.output.splitlines()
+    assert lines[0] == "1 turn, 1 conversation, 1 assistant, 1 release, 2 dead letters"
+    assert lines[1].startswith("Of 3 records 2 were set aside (67%: missing_field 2).")
+    told = CliRunner().invoke(turnsignal, ["convert", str(tmp_path / "log.jsonl"), "--check"])
+    assert told.output.startswith("Of 3 records 2 were set aside (67%: missing_field 2).\n")
+
+
+def test_an_empty_file_is_called_empty(tmp_path: Path) -> None:
+    done = replayed(tmp_path, b"\n")
+    assert done.exit_code == 1
+    assert f"{tmp_path / 'log.jsonl'}: is empty" in done.output
+
+
+@pytest.mark.parametrize("line", ["User: Hi\nBot: Hello", "[18.11.26, 09:00:00] Anna: Hi", "--- c1 ---\nUser: Hi"])
+def test_plain_text_is_told_apart_from_broken_json(line: str, tmp_path: Path) -> None:
+    done = replayed(tmp_path, line.encode(), "log.txt")
+    assert isinstance(done.exception, TurnsignalError)
+    assert 'got plain text, which is not read; a turn is a line such as {"conversation_id"' in str(done.exception)
+
+
+def test_turns_and_conversations_in_a_list_are_unwrapped(tmp_path: Path) -> None:
+    wrapped = b'{"data": [' + turn() + b", " + turn(turn_id="2", role="assistant") + b"]}"
+    assert "2 turns, 1 conversation," in replayed(tmp_path, wrapped.replace(b"\n", b"")).output
+    said = [
+        [{"role": "user", "content": asked}, {"role": "assistant", "content": "So."}] for asked in ("How?", "Where?")
+    ]
+    conversations = orjson.dumps({"conversations": [{"id": n, "messages": each} for n, each in enumerate(said)]})
+    assert "4 turns in 2 conversations" in replayed(tmp_path, conversations).output
