@@ -7,6 +7,7 @@ from turnsignal.stream.detection.detector import PAGE, TICKET, VERSION
 from turnsignal.stream.records.regressions import Incident, ScorerChange
 
 _SHOWN = 60  # characters of a name
+_LONG = 3_600.0  # seconds
 
 
 def describe_incident(incident: Incident) -> Iterator[str]:
@@ -39,9 +40,9 @@ def describe_change(change: ScorerChange) -> str:
 
 
 def _tier(incident: Incident) -> str:
-    """Name the tier, and since when where it was not a page from its beginning."""
+    """Name the tier, and since when where it became a page long after it was opened."""
     raised = min((change.called for change in incident.changes if change.tier == PAGE), default=incident.opened)
-    return incident.tier if raised <= incident.opened else f"{TICKET}, {PAGE} from {_clock(raised)}"
+    return incident.tier if raised <= incident.opened + _LONG else f"{TICKET}, {PAGE} from {_clock(raised)}"
 
 
 def _short(name: str) -> str:
