@@ -140,7 +140,6 @@ class Settings(NotifySettings):
     retention_exchanges: Retention = _retention("7d")
     retention_verdicts: Retention = _retention("30d")
     retention_scores: Retention = _retention("30d")
-    retention_verdicts: Retention = _retention("30d")
     retention_series: Retention = _retention("7d")
     retention_decisions: Retention = _retention("90d")
     retention_regressions: Retention = _retention("90d")
