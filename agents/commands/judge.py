@@ -43,7 +43,9 @@ _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
 @click.option("--rubric", "rubrics", multiple=True, help="Judge of the suite by rubric or name, or a new one.")
 @click.option("--model", help="Who answers, MODEL or ENDPOINT:MODEL.  [that of the suite's judge]")
 @click.option("--limit", type=click.IntRange(1), help="Ask about so many exchanges at most.")
-@click.option("--dry-run", is_flag=True, help="Print prompts and the greatest price, and ask nobody.")
+@click.option("--dry-run", is_flag=True, help="Print the greatest price and prompts, and ask nobody.")
+@click.option("--price-in", type=click.FloatRange(0), help="What --model costs for a million tokens that it reads,")
+@click.option("--price-out", type=click.FloatRange(0), help="and that it writes.  [judging.prices of the suite]")
 @click.option("--probe", is_flag=True, help="Ask again in other words, and say how often the answer flips.")
 @click.option("--budget", type=click.FloatRange(0), help="Spend no more than this.  [judging.budget of the suite]")
 @click.option("--recorded", type=FILES, help="Answer with the verdicts of this file instead of asking.")
@@ -61,6 +63,8 @@ def judge(
     model: str | None,
     limit: int | None,
     dry_run: bool,
+    price_in: float | None,
+    price_out: float | None,
     probe: bool,
     budget: float | None,
     recorded: Path | None,
@@ -83,6 +87,9 @@ def judge(
              NAME:…  any OpenAI-compatible endpoint   python:MODULE:FUNCTION  one of yours
     TURNSIGNAL_JUDGE_OPENAI_KEY (or _KEY_FILE), _ANTHROPIC_KEY, …; TURNSIGNAL_JUDGE_<NAME>_URL
 
+    What a model costs stands in the suite ([judging.prices."gpt-4o-mini"] with input and output for a million tokens),
+    or in --price-in and --price-out.
+
     What identifies people is taken out before anything is sent, unless [judging] redact = false. Ends with 1 when
     nothing could be judged. --probe asks five times: as it came, again, with the documents the other way round, with
     polite padding, and with an order to the judge in the text.
@@ -102,6 +109,7 @@ def judge(
         redaction or os.environ.get("TURNSIGNAL_REDACTION") or None,
     )
     judging = suite.judging if budget is None else suite.judging.model_copy(update={"budget": budget})
+    judging = _priced(judging, model, price_in, price_out)
     removing = _redaction(suite)
     judges = load_judges(_choose(suite, rubrics, model, dry_run=dry_run or recorded is not None), judging, removing)
     say = partial(click.echo, err=True)
@@ -110,7 +118,7 @@ def judge(
     counts: dict[str, int] = {}
     exchanges = redacted_exchanges(exchanges, removing, counts)
     if dry_run:
-        _show_plan(judges, exchanges, counts, limit or _SHOWN, as_json=as_json)
+        _show_plan(judges, exchanges, counts, limit or _SHOWN, judging, as_json=as_json)
         return
     if probe:
         _probe(judges, exchanges, judging, as_json=as_json)
@@ -133,6 +141,20 @@ def judge(
     if not any(verdict.unscored is None for verdict in verdicts):
         click.echo(f"turnsignal: none of {len(verdicts):,} exchanges could be judged", err=True)
         sys.exit(EXIT_FAILED)
+
+
+def _priced(
+    judging: "JudgingPart", model: str | None, price_in: float | None, price_out: float | None
+) -> "JudgingPart":
+    """Return what judges have in common, with the price of the model that was named, or of nobody yet."""
+    from turnsignal.stream.judging.judges import PricePart
+
+    if price_in is None and price_out is None:
+        return judging
+    if price_in is None or price_out is None:
+        raise click.UsageError("expected --price-in and --price-out together; got one of them")
+    price = PricePart(input=price_in, output=price_out)
+    return judging.model_copy(update={"prices": {**judging.prices, model or _DRY: price}})
 
 
 def _redaction(suite: "Suite") -> "Redaction | None":
@@ -188,6 +210,7 @@ def _show_plan(
     exchanges: "Sequence[ExchangeRecord]",
     counts: dict[str, int],
     shown: int,
+    judging: "JudgingPart",
     *,
     as_json: bool,
 ) -> None:
@@ -204,7 +227,7 @@ def _show_plan(
             if not isinstance(one, Previewed):
                 why = str(one.unscored or one.decided_by)
                 left_out[why] = left_out.get(why, 0) + 1
-        known = each.price is not None and each.part.model != _DRY
+        known = each.price is not None and (each.part.model != _DRY or _DRY in judging.prices)
         plan.append(
             {
                 "judge": each.part.name,
@@ -225,8 +248,10 @@ def _show_plan(
         print_json({"judges": plan, "redacted": counts})
         return
     for row in plan:
-        _print_plan(row)
+        _print_totals(row)
     click.echo(_describe_redaction(counts))
+    for row in plan:
+        _print_prompts(row)
 
 
 def _probe(
@@ -246,7 +271,22 @@ def _probe(
         sys.exit(EXIT_FAILED)
 
 
-def _print_plan(row: dict[str, Any]) -> None:
+def _print_totals(row: dict[str, Any]) -> None:
+    if row["greatest_price"] is None:
+        name = f'[judging.prices."{row["model"] or "MODEL"}"] with input and output in the suite'
+        price = f"not known: give --price-in and --price-out for a million tokens, or {name}"
+    else:
+        price = f"{row['greatest_price']:.4f} at most, {row['likely_price']:.4f} probably"
+    click.echo(
+        f"{row['judge']} by {row['model'] or 'nobody yet (--model)'}: {row['exchanges']:,} exchanges,"
+        f" {row['calls']:,} calls, about {row['likely_tokens']:,} tokens; price {price}"
+    )
+    if row["not_asked"]:
+        reasons = ", ".join(f"{reason} {n:,}" for reason, n in row["not_asked"].items())
+        click.echo(f"{row['judge']}: nothing to ask: {reasons}")
+
+
+def _print_prompts(row: dict[str, Any]) -> None:
     from turnsignal.agents.report.escaping import plain
 
     for count, prompt in enumerate(row["prompts"], 1):
@@ -254,15 +294,6 @@ def _print_plan(row: dict[str, Any]) -> None:
         click.echo(prompt["instructions"])
         click.echo(f"── {row['judge']}, prompt {count} of {row['exchanges']:,}: material")
         click.echo(plain(prompt["material"], 1_000_000))
-    price = "not known" if row["greatest_price"] is None else f"{row['greatest_price']:.4f} at most"
-    likely = "" if row["likely_price"] is None else f", {row['likely_price']:.4f} probably"
-    click.echo(
-        f"{row['judge']} by {row['model'] or 'nobody yet (--model)'}: {row['exchanges']:,} exchanges,"
-        f" {row['calls']:,} calls, about {row['likely_tokens']:,} tokens; price {price}{likely}"
-    )
-    if row["not_asked"]:
-        reasons = ", ".join(f"{reason} {n:,}" for reason, n in row["not_asked"].items())
-        click.echo(f"{row['judge']}: nothing to ask: {reasons}")
 
 
 def _describe_redaction(counts: dict[str, int]) -> str:

@@ -142,9 +142,10 @@ def as_records(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, dict):
         raise Refused(Reason.WRONG_TYPE, f"expected a JSON object, got {type(value).__name__}")
     is_record = bool(value.keys() & _RECORD_KEYS) and value.get("object") != "list"
-    for inner in (value.get(key) for key in _LISTS) if not is_record and len(value) <= _WRAPPER_KEYS else ():
+    for key in _LISTS if not is_record and len(value) <= _WRAPPER_KEYS else ():
+        inner: Any = value.get(key)
         if isinstance(inner, list) and inner and all(isinstance(part, dict) for part in inner):
-            if inner is value.get("conversations") and any(role_of(first(part, "role", "from")) for part in inner):
+            if key == "conversations" and any(role_of(first(part, "role", "from")) for part in inner):
                 continue  # messages of one conversation, as ShareGPT has them
             return inner
     return [value]

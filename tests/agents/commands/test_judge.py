@@ -90,6 +90,18 @@ def test_a_dry_run_needs_no_model_and_says_so(turns: Path) -> None:
     assert "by nobody yet (--model): 6 exchanges" in run(turns, "--dry-run", "--rubric", "task_utility").stdout
 
 
+def test_a_dry_run_says_the_price_before_the_prompts_and_where_prices_stand(turns: Path) -> None:
+    asked = ("--dry-run", "--rubric", "task_utility")
+    told = run(turns, *asked).stdout
+    assert "price not known: give --price-in and --price-out" in told.splitlines()[0]
+    assert '[judging.prices."gpt-4o-mini"]' in run(turns, *asked, "--model", "gpt-4o-mini").stdout
+    told = run(turns, *asked, "--price-in", "100", "--price-out", "200").stdout
+    assert told.index("at most") < told.index("── task_utility, prompt 1 of 6: instructions")
+    (plan,) = as_json(turns, *asked, "--model", "gpt-4o-mini", "--price-in", "100", "--price-out", "200")["judges"]
+    assert plan["greatest_price"] > plan["likely_price"] > 0
+    assert "together; got one of them" in run(turns, *asked, "--price-in", "1", fine=False).output
+
+
 def test_texts_are_sent_as_they_are_where_the_suite_says_so(turns: Path) -> None:
     suite = turns.with_name("suite.toml")
     suite.write_text("[judging]\nredact = false\n" + SUITE)
