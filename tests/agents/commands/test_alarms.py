@@ -53,9 +53,8 @@ def test_what_is_called_of_a_replay_is_what_the_replay_said(replayed: Path) -> N
 
 
 def test_what_is_called_of_a_topic_is_what_was_called_live_id_by_id(replayed: Path, tmp_path: Path) -> None:
-    topic = [
-        line for part in sorted((replayed / "out" / "series").iterdir()) for line in part.read_bytes().splitlines()
-    ]
+    parts = sorted((replayed / "out" / "series").iterdir())
+    topic = [line for part in parts for line in part.read_bytes().splitlines() if line]
     topic.sort(key=lambda line: orjson.loads(line)["times"][0])
     processor, live = SeriesProcessor({}, "series", 0, policy=policy_of(Suite())), []
     for start in range(0, len(topic), 200):
