@@ -255,6 +255,7 @@ def replay(
     from functools import partial
 
     from turnsignal.agents.commands.rejected import end_by_rejected
+    from turnsignal.agents.commands.resuming import saying_how_to_resume
     from turnsignal.agents.files.back_testing import read_decisions
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
@@ -278,6 +279,7 @@ def replay(
         files = (write_sample(out),)
     reading_of = how_to_read(format_name, mapping, strict=strict)
     with (
+        saying_how_to_resume(out if resume else None),
         Imported(files, reading_of, say=partial(click.echo, err=as_json)) as imported,
         shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
     ):

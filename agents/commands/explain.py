@@ -37,6 +37,7 @@ from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer, Recorded, Replay
 from turnsignal.stream.suite import Suite
 
+_TEXT, _TEXT_LINES = 1_000, 30  #: characters and lines of a text that are shown
 _ON_ITS_PAGE = ("kept", "other_rows", "not_kept")
 
 
@@ -239,7 +240,9 @@ def explain(stored: StoredConversation) -> Iterator[str]:
     replaced = {row.get("replaces") for row in stored.rows}
     for turn in sorted(stored.turns, key=lambda turn: str(turn.get("timestamp"))):
         head = f"{safe(turn.get('timestamp'), 40)}  {safe(turn.get('role'), 20)}"
-        yield f"\n[cyan]{head}[/cyan]  {safe(turn['text'], 1_000)}"
+        first, *more = _text_lines(str(turn["text"]))
+        yield f"\n[cyan]{head}[/cyan]  {first}"
+        yield from (f"    {line}" for line in more)
         yield from _explain_rows(rows.pop(str(turn.get("turn_id")), ()), replaced)
     for turn_id, left in rows.items():
         yield f"\n[cyan]turn {safe(turn_id, 80)}[/cyan]"
@@ -252,6 +255,13 @@ def explain(stored: StoredConversation) -> Iterator[str]:
         yield f"\n[bold]Kept by the worker[/bold]\n{escape(plain(orjson.dumps(stored.kept).decode(), 4_000))}"
     for note in stored.notes:
         yield f"[dim]({safe(note, 300)})[/dim]"
+
+
+def _text_lines(text: str) -> list[str]:
+    """Return a text safe to print, its line breaks kept; a long one is cut."""
+    lines = text[: _TEXT + 1].replace("\r\n", "\n").split("\n")
+    shown = [safe(line, _TEXT) for line in lines[:_TEXT_LINES]]
+    return [*shown, "…"] if len(text) > _TEXT or len(lines) > _TEXT_LINES else shown
 
 
 def _explain_rows(rows: Sequence[Mapping[str, Any]], replaced: set[Any]) -> Iterator[str]:

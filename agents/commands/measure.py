@@ -101,7 +101,7 @@ def measure(
     except ImportError as error:
         if (error.name or "").split(".")[0] not in _EXTRA:
             raise
-        msg = f"measure needs {error.name}, which is not installed; try: pip install 'turnsignal[report]'"
+        msg = f"measure needs {error.name}, which is not installed; try, in your clone: make .venv/.report"
         raise ConfigError(msg) from None
     import time
 

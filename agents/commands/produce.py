@@ -65,6 +65,7 @@ def produce(
     import time
 
     from turnsignal.agents.commands.rejected import end_by_rejected
+    from turnsignal.agents.commands.resuming import saying_how_to_resume
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.produce import produce_files
     from turnsignal.agents.files.reading import Recording, TurnFile
@@ -76,6 +77,7 @@ def produce(
     names = topic_names(settings.prefix)
     name = topic or names["turns"]
     with (
+        saying_how_to_resume(resume),
         Imported(files, how, say=click.echo) as imported,
         shown_progress("reading", Recording(imported.sources, feedback=feedback).size) as (console, reading, sending),
     ):

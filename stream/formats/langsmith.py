@@ -89,4 +89,5 @@ def _flat(value: object) -> list[Any]:
 
 def _fields(metadata: dict[str, Any]) -> dict[str, str]:
     model = first(metadata, "ls_model_name", "model", "model_name")
-    return {**fields_of(metadata), **names(model=model)}
+    revision = names(version=metadata.get("revision_id"))  # of the deployment, where nobody named a version
+    return {**revision, **fields_of(metadata), **names(model=model)}

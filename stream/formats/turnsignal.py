@@ -16,7 +16,13 @@ from turnsignal.stream.formats.values import conversation_of, nested, seconds, t
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
-_NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: of seconds or milliseconds since 1970
+_NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
+_UNITS = (
+    (1e2, "seconds"),
+    (1e5, "milliseconds"),
+    (1e8, "microseconds"),
+    (1e99, "nanoseconds"),
+)  #: more than a second's
 _OWN_ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -89,8 +95,8 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
         stamp = float(stamp)
     if isinstance(stamp, int | float) and (time := seconds(stamp)) is not None:
         turn["timestamp"] = timestamp(time)
-        is_seconds = stamp == time
-        assumed[f"a number as timestamp counts {'seconds' if is_seconds else 'milliseconds'} since 1970"] += 1
+        unit = next(unit for most, unit in _UNITS if abs(stamp) <= most * max(abs(time), 1e-9))
+        assumed[f"a number as timestamp counts {unit} since 1970"] += 1
     _mend_documents(turn, assumed)
     return turn
 

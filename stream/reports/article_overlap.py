@@ -21,7 +21,7 @@ MOST_SHOWN = 50  #: pairs of each kind
 _TEXT = 4_000  # characters of an article
 _QUESTION = 160  # characters
 _CITED = 5  # different articles of one question
-_NO_LIBRARY = "scikit-learn is not installed; try: pip install 'turnsignal[report]'"
+_NO_LIBRARY = "scikit-learn is not installed; try, in your clone: make .venv/.report"
 
 
 class ArticleOverlap:

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.commands.explain import _show_time, explain, from_directory, from_file
+from turnsignal.agents.commands.explain import StoredConversation, _show_time, explain, from_directory, from_file
 from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.files.replaying import replay_files
 from turnsignal.stream.redaction import Redaction
@@ -146,3 +146,14 @@ def test_a_mapping_that_is_gone_is_named_and_the_scores_stay(tmp_path: Path) -> 
     shown = CliRunner().invoke(turnsignal, ["conversation", "17", "--from", out]).output
     assert "expected a mapping in TOML" in shown
     assert "unscored" in shown
+
+
+def test_line_breaks_of_a_text_are_shown_as_such_and_bounded() -> None:
+    said = {**turn("t1", 0, "First\r\n\x1b[31msecond[/red]\nthird"), "timestamp": "2025-06-15"}
+    lines = list(explain(StoredConversation("c", turns=[said])))
+    assert lines[1].endswith("First")
+    assert lines[2].startswith("    \\x1b")
+    assert lines[2].endswith("second\\[/red]")
+    assert lines[3] == "    third"
+    said["text"] = "\n" * 500
+    assert len(list(explain(StoredConversation("c", turns=[said])))) == 32

@@ -77,4 +77,4 @@ def test_a_missing_extra_is_named(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, "measure", str(write(tmp_path / "lamps"))]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 2
-    assert "turnsignal[report]" in done.stderr
+    assert "in your clone: make .venv/.report" in done.stderr

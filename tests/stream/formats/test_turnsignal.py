@@ -32,6 +32,8 @@ def mended(**changes: Any) -> tuple[Turn | None, list[str]]:
         ({"role": "USER"}, "role", "user", "roles in capitals"),
         ({"timestamp": NOON}, "time", NOON, "a number as timestamp counts seconds since 1970"),
         ({"timestamp": NOON * 1000 + 500}, "time", NOON + 0.5, "a number as timestamp counts milliseconds since 1970"),
+        ({"timestamp": NOON * 10**6}, "time", NOON, "a number as timestamp counts microseconds since 1970"),
+        ({"timestamp": NOON * 10**9}, "time", NOON, "a number as timestamp counts nanoseconds since 1970"),
         ({"text": "leave out", "content": "b"}, "text", "b", "content is text"),
         ({"text": [{"type": "text", "text": "b"}, "c"]}, "text", "bc", "text is that of its blocks"),
         ({"conversation_id": 17}, "conversation_id", "17", "a number as conversation_id is a text"),
