@@ -10,7 +10,7 @@ from turnsignal.agents.commands.options import JSON, print_json, reach_settings,
 
 #: Names of `agents.files.exporting.EXPORTED`, here so that `--help` need not import them; a test compares.
 TOPIC_NAMES = (
-    *("turns", "feedback", "forget", "scores", "exchanges", "conversations"),
+    *("turns", "feedback", "forget", "scores", "exchanges", "verdicts", "conversations"),
     *("series", "decisions", "regressions", "dead_letters"),
 )
 

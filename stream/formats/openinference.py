@@ -10,10 +10,9 @@ from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, names
 
-_KIND = "openinference.span.kind"
-_ROW_ID, _ROW_TRACE = "context.span_id", "context.trace_id"  #: columns of Phoenix's get_spans_dataframe
-_ATTRIBUTE = "attributes."
-_MAX_LITERAL = 1 << 20  #: characters of a cell that is read as Python spells lists
+_KIND, _ATTRIBUTE = "openinference.span.kind", "attributes."
+_ROW_ID, _ROW_TRACE = "context.span_id", "context.trace_id"  # columns of Phoenix's get_spans_dataframe
+_MAX_LITERAL = 1 << 20  # characters of a cell that is read as Python spells lists
 
 
 class OpenInference:
@@ -101,11 +100,8 @@ def _documents(given: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
 
 def _listed(given: dict[str, Any], prefix: str) -> list[Any]:
     """Return a list that numbers in the attributes' names spell, or that stands there whole."""
-    whole = {
-        f"{prefix}.{number}.{key}": value
-        for number, item in enumerate(items(given.get(prefix)))
-        for key, value in mapping(item).items()
-    }
+    listed = enumerate(items(given.get(prefix)))
+    whole = {f"{prefix}.{at}.{key}": value for at, item in listed for key, value in mapping(item).items()}
     return unflatten(whole or given, prefix)
 
 
@@ -117,6 +113,6 @@ def _fields(span: Span) -> dict[str, str]:
             assistant=given.get("agent.name") or first(span.resource, "openinference.project.name", "service.name"),
             model=first(given, "llm.response.model_name", "llm.model_name"),
             user_id=given.get("user.id"),
+            version=given.get("llm.prompt_template.version"),
         ),
-        **names(version=given.get("llm.prompt_template.version")),
     }

@@ -48,6 +48,10 @@ def prepare(directory: Path) -> None:
         (directory / f"{name}.toml").write_text(f'name = "{name}"')
     for name in ("gt.json", "pred.json"):
         (directory / name).write_bytes((ROOT / "tests" / "data" / "routing" / "example" / name).read_bytes())
+    (directory / "incidents.jsonl").write_text('{"began": "2026-01-01T00:00:00Z"}')
+    series = directory / "out" / "replay" / "series" / "00.jsonl"  # what is left of `replay --alerts`
+    series.parent.mkdir(parents=True)
+    series.write_bytes(b"")
     (directory / "my-labelled-turns").mkdir()
     labelled = b"".join(orjson.dumps(turn | {"vote": 1}) + b"\n" for turn in turns)
     (directory / "my-labelled-turns" / "turns.jsonl").write_bytes(labelled)

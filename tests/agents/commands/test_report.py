@@ -125,7 +125,7 @@ RIGHT = [{"id": "1", "labels": ["a"]}]
         (RIGHT, [], "pred.json: expected queries such as * got none"),
         (RIGHT, "", "pred.json: expected queries such as * got none"),
         (RIGHT, {"1": ["a"]}, "expected an id, got none (the record has: 1)"),
-        (RIGHT, ["a", "b"], "pred.json: expected queries such as * got none"),
+        (RIGHT, ["a", "b"], "pred.json: * entry 1 (line 1): expected JSON"),
         (RIGHT, "id: 1", "pred.json: * entry 1 (line 1): expected JSON"),
         (RIGHT, '[{"id": "1", "labels": ["a"]}, {"id": "2", ', "expected the end of a record, got that of the file"),
         (RIGHT, [{"id": n} for n in [True] * 9], "9 that are none: * and 4 more"),

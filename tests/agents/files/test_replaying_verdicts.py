@@ -71,7 +71,7 @@ def test_the_command_takes_a_file_of_verdicts_and_sets_unreadable_ones_aside(tmp
     (tmp_path / "verdicts.jsonl").write_bytes(b"\n".join([*(said.value or b"" for said in spoken), damaged]))
     given = [str(tmp_path / "turns.jsonl"), "--verdicts", str(tmp_path / "verdicts.jsonl")]
     options = ["--suite", str(tmp_path / "suite.toml"), "--out", str(tmp_path / "out")]
-    result = CliRunner().invoke(turnsignal, ["replay", *given, *options])
+    result = CliRunner(env={"COLUMNS": "140"}).invoke(turnsignal, ["replay", *given, *options])
     assert result.exit_code == 0, result.output
     assert "What judges say" in result.output
     assert "groundedness(by=groundedness)" in result.output
