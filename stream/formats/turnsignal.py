@@ -17,12 +17,7 @@ from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
 _NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
-_UNITS = (
-    (1e2, "seconds"),
-    (1e5, "milliseconds"),
-    (1e8, "microseconds"),
-    (1e99, "nanoseconds"),
-)  #: more than a second's
+_UNITS = {"seconds": 1e2, "milliseconds": 1e5, "microseconds": 1e8, "nanoseconds": 1e99}  # less than, a second
 _OWN_ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -95,7 +90,7 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
         stamp = float(stamp)
     if isinstance(stamp, int | float) and (time := seconds(stamp)) is not None:
         turn["timestamp"] = timestamp(time)
-        unit = next(unit for most, unit in _UNITS if abs(stamp) <= most * max(abs(time), 1e-9))
+        unit = next(unit for unit, most in _UNITS.items() if abs(stamp) <= most * max(abs(time), 1e-9))
         assumed[f"a number as timestamp counts {unit} since 1970"] += 1
     _mend_documents(turn, assumed)
     return turn

@@ -33,7 +33,7 @@ def turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def replay(turns: Path, out: Path, **how: object) -> dict[str, bytes]:
     replay_files([turns], out, load_suite(None), NOW, workers=1, alerts=True, **how)  # type: ignore[arg-type]
-    return {path.name: path.read_bytes() for path in out.iterdir()}
+    return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 
 def interrupt_after(checkpoints: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -120,7 +120,9 @@ def rows(path: Path, out: Path) -> dict[tuple[str, str, float], dict[str, Any]]:
     scored = map(orjson.loads, (out / "scores.jsonl").read_bytes().splitlines())
     return {
         (row["conversation_id"], row["stage"], round(row["time"], 1)): {
-            score["scorer"]: (score["value"], score.get("label"), score.get("unscored")) for score in row["scores"]
+            score["scorer"]: (score["value"], score.get("label"), score.get("unscored"))
+            for score in row["scores"]
+            if score["scorer"] not in OF_TRUTH  # logs hold no labels
         }
         for row in scored
     }
