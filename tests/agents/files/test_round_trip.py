@@ -123,6 +123,7 @@ def rows(path: Path, out: Path) -> dict[tuple[str, str, float], dict[str, Any]]:
             score["scorer"]: (score["value"], score.get("label"), score.get("unscored"))
             for score in row["scores"]
             if score["scorer"] not in OF_TRUTH  # logs hold no labels
+            if score["scorer"] not in OF_TRUTH  # logs hold no labels
         }
         for row in scored
     }
