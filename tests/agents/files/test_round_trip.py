@@ -11,6 +11,7 @@ import pytest
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.files.replaying import replay_files
+from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH
 from turnsignal.stream.simulation import Traffic, simulate
 from turnsignal.stream.suite import Suite
 
@@ -122,7 +123,6 @@ def rows(path: Path, out: Path) -> dict[tuple[str, str, float], dict[str, Any]]:
         (row["conversation_id"], row["stage"], round(row["time"], 1)): {
             score["scorer"]: (score["value"], score.get("label"), score.get("unscored"))
             for score in row["scores"]
-            if score["scorer"] not in OF_TRUTH  # logs hold no labels
             if score["scorer"] not in OF_TRUTH  # logs hold no labels
         }
         for row in scored
