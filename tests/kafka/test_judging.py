@@ -54,14 +54,22 @@ def judge(name: str, model: str, **more: object) -> str:
 def test_whatever_an_endpoint_does_each_exchange_gets_one_verdict_that_says_so(
     broker: Broker, fresh_prefix: str, tmp_path: Path, endpoint: Served
 ) -> None:
-    suite = "[judging.endpoints.lab]\nat_once = 64\n"
-    suite += "".join(
-        judge(f"j{number}", f"lab:{model}", timeout=2 if model == "hang" else 60, attempts=2 + ("times=2" in model))
+    # Each has an endpoint of its own, or failures of some would have others left alone; and fewer exchanges than would
+    # have it left alone for its own.
+    suite = "".join(
+        judge(
+            f"j{number}",
+            f"lab{number}:{model}",
+            timeout=2 if "hang" in model else 60,
+            attempts=2 + ("times=2" in model),
+        )
         for number, model in enumerate(BEHAVIOURS)
     )
-    lab = JudgeLab(broker, fresh_prefix, tmp_path, endpoint, suite)
+    env = {f"TURNSIGNAL_JUDGE_LAB{number}_URL": endpoint.url for number in range(len(BEHAVIOURS))}
+    env |= {f"TURNSIGNAL_JUDGE_LAB{number}_KEY": KEY for number in range(len(BEHAVIOURS))}
+    lab = JudgeLab(broker, fresh_prefix, tmp_path, endpoint, suite, env)
     try:
-        lab.queue(6)
+        lab.queue(2)
         lab.write(b"no exchange")
         worker = lab.start()
         verdicts = lab.await_verdicts(len(BEHAVIOURS), 90)
