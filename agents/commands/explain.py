@@ -21,7 +21,7 @@ from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
 from turnsignal.agents.files.redacting import load_redaction
-from turnsignal.agents.files.replaying import FILES, SUMMARY
+from turnsignal.agents.files.replay_files import FILES, SUMMARY
 from turnsignal.agents.files.standard_input import DASH
 from turnsignal.agents.kafka.topics import partition_for, topic_names
 from turnsignal.agents.python_checks.host import hosted

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.settings import Settings
+    from turnsignal.stream.suite import Suite
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
 FILES = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True, allow_dash=True)  #: - is standard input
@@ -103,6 +104,16 @@ def how_to_read(
         raise click.UsageError("--format, --mapping and --strict exclude each other: give one of them")
     how = read_how(format_name, mapping, strict=strict)
     return how if user_key is None else how._replace(user_key=read_user_key(user_key))
+
+
+def chosen_suite(suite_file: Path | None, redaction: Path | None) -> "Suite":
+    """Read the suite and the redaction that an option names, or else the environment."""
+    from turnsignal.agents.files.redacting import suite_in_force
+
+    environment = os.environ.get
+    return suite_in_force(
+        suite_file or environment("TURNSIGNAL_SUITE") or None, redaction or environment("TURNSIGNAL_REDACTION") or None
+    )
 
 
 def read_settings() -> "Settings":

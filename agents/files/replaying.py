@@ -12,16 +12,15 @@ import queue
 import shutil
 import signal
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 from types import ModuleType
-from typing import IO, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -30,18 +29,16 @@ from turnsignal.agents.files.past_alarms import keep_series
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
+from turnsignal.agents.files.replay_files import FILES, SUMMARY, WORST, ReplayFiles, count_reasons, join_parts
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
-from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.decisions import Decision
-from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES, SERIES, OutputRecord
+from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.replay import SHARDS, Indexer, Line, Replay, Run
 from turnsignal.stream.suite import Suite
 
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
-FILES = {SCORES: "scores.jsonl", CONVERSATIONS: "conversations.jsonl", DEAD_LETTERS: "dead-letters.jsonl"}
-SUMMARY = "summary.json"
-WORST = "worst.jsonl"  #: the worst exchanges with their texts: apart from the summary, which holds none
 _ASSUMED = "assumed.json"
 
 
@@ -115,7 +112,7 @@ def replay_files(
             run.merge(runs[number])
         if refused is not None:
             shutil.copy(refused, Path(directory) / f"99-{FILES[DEAD_LETTERS]}")
-            run.dead_letters.update(_count_reasons(refused))
+            run.dead_letters.update(count_reasons(refused))
         summary = {"files": recording.names(), **run.summary(suite)}
         if read_as:
             summary["read_as"] = {**read_as, "files": recording.names(turns_only=True)}
@@ -125,7 +122,7 @@ def replay_files(
             summary["alerts"] = back_test_parts(Path(directory), suite, decisions)
         keep_series(Path(directory).glob(f"[0-9][0-9]-{SERIES_FILE}"), out)
         for name in FILES.values():
-            _join(Path(directory), name, out, keep=resume)
+            join_parts(Path(directory), name, out, keep=resume)
         worst = Path(directory) / WORST
         worst.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in run.aggregates.worst.rows()))
         worst.replace(out / WORST)
@@ -213,105 +210,6 @@ class _Taken:
         for line in self._lines:
             self.count += 1
             yield line
-
-
-class ReplayFiles(ExitStack):
-    """The files that the shards write: one for each shard and kind of row; alerts: of series, too."""
-
-    def __init__(self, directory: Path, recording: Recording, alerts: bool = False) -> None:
-        super().__init__()
-        self._names = FILES | ({SERIES: SERIES_FILE} if alerts else {})
-        self._directory = directory
-        self._recording = recording
-        self._files: dict[tuple[int, str], IO[bytes]] = {}
-
-    def write(self, processor: int, outputs: Iterable[OutputRecord]) -> None:
-        """Append what a batch of a shard wrote."""
-        rows: dict[str, list[bytes]] = {topic: [] for topic in self._names}
-        for output in outputs:
-            if output.topic == DEAD_LETTERS:
-                rows[DEAD_LETTERS].append(self._encode(output))
-            elif output.topic in rows and output.value is not None:
-                rows[output.topic].append(output.value)
-        for topic, lines in rows.items():
-            if lines:
-                lines += (b"", b"") if topic == SERIES else (b"",)  # an empty line ends a batch of series
-                self._open(processor, self._names[topic]).write(b"\n".join(lines))
-
-    def flush(self) -> dict[tuple[int, str], int]:
-        """Write out what was written, and return how long each file is: (shard, name) → bytes."""
-        for file in self._files.values():
-            file.flush()
-        return {part: file.tell() for part, file in self._files.items()}
-
-    def cut(self, lengths: Mapping[tuple[int, str], int]) -> None:
-        """Go on with files as they were at a `flush`; call before the first `write`.
-
-        Raises ConfigError when they hold less than that.
-        """
-        for part, length in lengths.items():
-            try:
-                file = self._open(*part, mode="r+b")
-                size = file.seek(0, os.SEEK_END)
-            except FileNotFoundError:
-                size = -1
-            if size < length:
-                msg = (
-                    f"{self._directory}: expected {length} bytes of {part[1]} of shard {part[0]}, got {max(size, 0)}; "
-                )
-                raise ConfigError(msg + "delete the directory to begin anew")
-            file.truncate(length)
-            file.seek(length)
-
-    def _open(self, processor: int, name: str, mode: str = "wb") -> IO[bytes]:
-        file = self._files.get((processor, name))
-        if file is None:
-            path = self._directory / f"{processor:02d}-{name}"
-            file = self._files[processor, name] = self.enter_context(cast("IO[bytes]", path.open(mode)))
-        return file
-
-    def _encode(self, output: OutputRecord) -> bytes:
-        """Write a dead letter as one JSON line: the file and line where it still stands, and why."""
-        headers = dict(output.headers or [])
-        file, line = self._recording.where(int(headers["offset"]))
-        return encode_dead_letter({"file": file, "line": line}, headers, output.value)
-
-
-def encode_dead_letter(source: dict[str, Any], headers: dict[str, bytes], value: bytes | None) -> bytes:
-    """Write a dead letter as one JSON line: where it stood, why, and what it kept, if anything, as text."""
-    row = source | {name: headers[name].decode("utf-8", "replace") for name in ("reason", "detail") if name in headers}
-    if "length" in headers:
-        row |= {"length": int(headers["length"]), "sha256": headers["sha256"].decode()}
-    if value:
-        row["value"] = value.decode("utf-8", "replace")
-    return orjson.dumps(row)
-
-
-def encode_kept_letter(headers: dict[str, bytes], value: bytes | None) -> bytes:
-    """Write a dead letter of the topic as one JSON line; its headers say where it stood."""
-    source = {
-        "topic": headers.get("topic", b"").decode("utf-8", "replace"),
-        "partition": int(headers.get("partition", b"-1")),
-        "offset": int(headers.get("offset", b"-1")),
-    }
-    return encode_dead_letter(source, headers, value)
-
-
-def _count_reasons(refused: Path) -> Counter[str]:
-    with refused.open("rb") as rows:
-        return Counter(orjson.loads(row)["reason"] for row in rows)
-
-
-def _join(directory: Path, name: str, out: Path, *, keep: bool) -> None:
-    """Put the shards' files together, in the order of the shards, under their final name; keep: leave them there."""
-    whole = directory / name
-    with whole.open("wb") as file:
-        for part in sorted(directory.glob(f"[0-9][0-9]-{name}")):
-            with part.open("rb") as rows:
-                shutil.copyfileobj(rows, file, 1 << 20)
-            if not keep:
-                part.unlink()
-    whole.replace(out / name)
 
 
 def _cores() -> int:

@@ -12,7 +12,7 @@ from turnsignal.agents.files.evaluation_data import EvaluationFolder
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import SORT_BYTES, Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
-from turnsignal.agents.files.replaying import FILES
+from turnsignal.agents.files.replay_files import FILES
 from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.stream.errors import Refused, TurnsignalError

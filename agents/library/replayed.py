@@ -16,7 +16,8 @@ import orjson
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.agents.files.recognising import read_how
-from turnsignal.agents.files.replaying import FILES, replay_files
+from turnsignal.agents.files.replay_files import FILES
+from turnsignal.agents.files.replaying import replay_files
 from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.files.result import read_result as read_files
 from turnsignal.agents.files.sample import write_sample

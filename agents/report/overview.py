@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from turnsignal.agents.files.replaying import SUMMARY
+from turnsignal.agents.files.replay_files import SUMMARY
 from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number

@@ -1,0 +1,141 @@
+"""`turnsignal replay …`: recorded turns through the scorers, without Kafka."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from turnsignal.agents.commands.options import (
+    FEEDBACK,
+    FILE,
+    FILES,
+    FORMAT,
+    JSON,
+    MAPPING,
+    MAX_REJECTED,
+    STRICT,
+    SUITE,
+    VERDICTS,
+    chosen_suite,
+    how_to_read,
+    open_console,
+    print_json,
+    shown_progress,
+)
+from turnsignal.agents.commands.recorded import or_from_topic
+from turnsignal.stream.records.environments import ENVIRONMENTS, PRODUCTION, read_environment
+
+_NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample needs none, and shows what comes out"
+
+
+@click.command(epilog="Example: turnsignal replay --sample, or: turnsignal replay turns.jsonl.gz")
+@click.argument("files", type=FILES, nargs=-1)
+@click.option("--sample", is_flag=True, help="Replay 500 simulated conversations, in which a release gets worse.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Directory for the results.  [out/replay; out/sample for the sample]",
+)
+@click.option("--suite", "suite_file", type=SUITE, help="Suite to score with.  [TURNSIGNAL_SUITE, or the built-in one]")
+@click.option("--redaction", type=SUITE, help="What to take out of texts first.  [TURNSIGNAL_REDACTION, or nothing]")
+@click.option("--workers", type=click.IntRange(1), help="Processes.  [one per core]")
+@click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
+@click.option(
+    "--environment",
+    "counted",
+    type=click.Choice(ENVIRONMENTS),
+    default=PRODUCTION,
+    show_default=True,
+    help="Whose turns the figures are of; all have rows.",
+)
+@click.option("--alerts", is_flag=True, help="Say when would have been called that answers changed, and why.")
+@click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
+@click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
+@FEEDBACK
+@VERDICTS
+@JSON
+@FORMAT
+@MAPPING
+@STRICT
+@MAX_REJECTED
+@or_from_topic("files", Path("out/replay"))
+def replay(
+    files: tuple[Path, ...],
+    *,
+    sample: bool,
+    feedback: tuple[Path, ...],
+    verdicts: tuple[Path, ...],
+    out: Path | None,
+    suite_file: Path | None,
+    redaction: Path | None,
+    workers: int | None,
+    as_is: bool,
+    counted: str,
+    alerts: bool,
+    decisions: Path | None,
+    resume: bool,
+    as_json: bool,
+    format_name: str | None,
+    mapping: Path | None,
+    strict: bool,
+    max_rejected: Callable[[int, int], bool] | None,
+) -> None:
+    """Score recorded turns, or any chat log, without Kafka, exactly as a worker would.
+
+    What the files hold is found out by their content: turns (`turnsignal schema turn`), messages of OpenAI, Anthropic
+    or LangChain, OpenTelemetry and OpenInference spans, exports of Langfuse and LangSmith, ShareGPT; as JSON lines,
+    arrays, pretty-printed or CSV, plain, gzip or zstd. Anything else by --mapping. The file - is standard input.
+
+    Prints what was found, the figures of each release, and the worst exchanges. Writes scores.jsonl,
+    conversations.jsonl, dead-letters.jsonl, worst.jsonl and summary.json; the same files, byte for byte, whatever the
+    number of processes. Ends with 1 when no line could be read, or more than --max-rejected.
+    """
+    import time
+    from functools import partial
+
+    from turnsignal.agents.commands.rejected import end_by_rejected
+    from turnsignal.agents.commands.resuming import saying_how_to_resume
+    from turnsignal.agents.files.back_testing import read_decisions
+    from turnsignal.agents.files.importing import Imported
+    from turnsignal.agents.files.reading import Recording
+    from turnsignal.agents.files.replaying import replay_files
+    from turnsignal.agents.files.result import read_result
+    from turnsignal.agents.files.sample import write_sample
+    from turnsignal.agents.report.ending import format_ending
+    from turnsignal.agents.report.tables import print_lines
+    from turnsignal.agents.report.unread import describe_files
+
+    if sample and resume:
+        raise click.UsageError("--sample and --resume exclude each other: the sample takes a second")
+    if sample == bool(files):
+        raise click.UsageError("expected files of turns, or --sample; got both" if sample else _NO_FILES)
+    if decisions is not None and not alerts:
+        raise click.UsageError("--decisions are heard by --alerts: give both")
+    decided = () if decisions is None else read_decisions(decisions)
+    out = out or Path("out/sample" if sample else "out/replay")
+    chosen = chosen_suite(suite_file, redaction)
+    if sample:
+        files = (write_sample(out),)
+    reading_of = how_to_read(format_name, mapping, strict=strict)
+    with (
+        saying_how_to_resume(out if resume else None),
+        Imported(files, reading_of, say=partial(click.echo, err=as_json)) as imported,
+        shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
+    ):
+        how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
+        how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
+        how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
+        how["read_as"] = reading_of.as_json()
+        summary = replay_files(imported.sources, out, chosen, time.time(), **how)
+    for line in describe_files(imported.reports, summary.get("assumed", {})):
+        click.echo(line, err=as_json)
+    result = read_result(out)
+    if as_json:
+        print_json(result.as_json())
+    else:
+        console = open_console()
+        print_lines(console, format_ending(result, console.width, is_sample=sample))
+    read = sum(summary["turns"].values()) + sum(summary["other_environments"].values())
+    read += sum(row["n"] for row in summary["feedback"])
+    end_by_rejected(sum(summary["dead_letters"].values()), read, max_rejected)

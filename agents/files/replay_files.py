@@ -1,0 +1,120 @@
+"""Replay files: what the shards of a replay write, and what is made of their parts."""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Any, cast
+
+import orjson
+
+from turnsignal.agents.files.back_testing import SERIES_FILE
+from turnsignal.agents.files.reading import Recording
+from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES, SERIES, OutputRecord
+
+FILES = {SCORES: "scores.jsonl", CONVERSATIONS: "conversations.jsonl", DEAD_LETTERS: "dead-letters.jsonl"}
+SUMMARY = "summary.json"
+WORST = "worst.jsonl"  #: the worst exchanges with their texts: apart from the summary, which holds none
+
+
+class ReplayFiles(ExitStack):
+    """The files that the shards write: one for each shard and kind of row; alerts: of series, too."""
+
+    def __init__(self, directory: Path, recording: Recording, alerts: bool = False) -> None:
+        super().__init__()
+        self._names = FILES | ({SERIES: SERIES_FILE} if alerts else {})
+        self._directory = directory
+        self._recording = recording
+        self._files: dict[tuple[int, str], IO[bytes]] = {}
+
+    def write(self, processor: int, outputs: Iterable[OutputRecord]) -> None:
+        """Append what a batch of a shard wrote."""
+        rows: dict[str, list[bytes]] = {topic: [] for topic in self._names}
+        for output in outputs:
+            if output.topic == DEAD_LETTERS:
+                rows[DEAD_LETTERS].append(self._encode(output))
+            elif output.topic in rows and output.value is not None:
+                rows[output.topic].append(output.value)
+        for topic, lines in rows.items():
+            if lines:
+                lines += (b"", b"") if topic == SERIES else (b"",)  # an empty line ends a batch of series
+                self._open(processor, self._names[topic]).write(b"\n".join(lines))
+
+    def flush(self) -> dict[tuple[int, str], int]:
+        """Write out what was written, and return how long each file is: (shard, name) → bytes."""
+        for file in self._files.values():
+            file.flush()
+        return {part: file.tell() for part, file in self._files.items()}
+
+    def cut(self, lengths: Mapping[tuple[int, str], int]) -> None:
+        """Go on with files as they were at a `flush`; call before the first `write`.
+
+        Raises ConfigError when they hold less than that.
+        """
+        for part, length in lengths.items():
+            try:
+                file = self._open(*part, mode="r+b")
+                size = file.seek(0, os.SEEK_END)
+            except FileNotFoundError:
+                size = -1
+            if size < length:
+                msg = (
+                    f"{self._directory}: expected {length} bytes of {part[1]} of shard {part[0]}, got {max(size, 0)}; "
+                )
+                raise ConfigError(msg + "delete the directory to begin anew")
+            file.truncate(length)
+            file.seek(length)
+
+    def _open(self, processor: int, name: str, mode: str = "wb") -> IO[bytes]:
+        file = self._files.get((processor, name))
+        if file is None:
+            path = self._directory / f"{processor:02d}-{name}"
+            file = self._files[processor, name] = self.enter_context(cast("IO[bytes]", path.open(mode)))
+        return file
+
+    def _encode(self, output: OutputRecord) -> bytes:
+        """Write a dead letter as one JSON line: the file and line where it still stands, and why."""
+        headers = dict(output.headers or [])
+        file, line = self._recording.where(int(headers["offset"]))
+        return encode_dead_letter({"file": file, "line": line}, headers, output.value)
+
+
+def encode_dead_letter(source: dict[str, Any], headers: dict[str, bytes], value: bytes | None) -> bytes:
+    """Write a dead letter as one JSON line: where it stood, why, and what it kept, if anything, as text."""
+    row = source | {name: headers[name].decode("utf-8", "replace") for name in ("reason", "detail") if name in headers}
+    if "length" in headers:
+        row |= {"length": int(headers["length"]), "sha256": headers["sha256"].decode()}
+    if value:
+        row["value"] = value.decode("utf-8", "replace")
+    return orjson.dumps(row)
+
+
+def encode_kept_letter(headers: dict[str, bytes], value: bytes | None) -> bytes:
+    """Write a dead letter of the topic as one JSON line; its headers say where it stood."""
+    source = {
+        "topic": headers.get("topic", b"").decode("utf-8", "replace"),
+        "partition": int(headers.get("partition", b"-1")),
+        "offset": int(headers.get("offset", b"-1")),
+    }
+    return encode_dead_letter(source, headers, value)
+
+
+def count_reasons(refused: Path) -> Counter[str]:
+    """Count the dead letters of a file by their reason."""
+    with refused.open("rb") as rows:
+        return Counter(orjson.loads(row)["reason"] for row in rows)
+
+
+def join_parts(directory: Path, name: str, out: Path, *, keep: bool) -> None:
+    """Put the shards' files together, in the order of the shards, under their final name; keep: leave them there."""
+    whole = directory / name
+    with whole.open("wb") as file:
+        for part in sorted(directory.glob(f"[0-9][0-9]-{name}")):
+            with part.open("rb") as rows:
+                shutil.copyfileobj(rows, file, 1 << 20)
+            if not keep:
+                part.unlink()
+    whole.replace(out / name)
