@@ -53,7 +53,8 @@ def test_a_process_that_is_killed_again_and_again_is_not_kept_waiting(
         "import os, pathlib; tries = pathlib.Path('tries'); n = len(tries.read_text()) if tries.exists() else 0\n"
         "tries.write_text('x' * (n + 1))\nif n < 3: os.kill(os.getpid(), 9)\n"
     )
-    assert run_until_said(tmp_path, counting + SAY.format("'back'"), 60.0) == ("back", 0)
+    code = "import time\n" + counting + SAY.format("'back'")
+    assert run_until_said(tmp_path, code, 60.0) == ("back", 0)
     waits = [record.getMessage() for record in caplog.records if "to be started again" in record.getMessage()]
     assert waits == ["worker score ended with -9, to be started again in 0.5 s"] * 3
 
