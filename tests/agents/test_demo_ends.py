@@ -38,7 +38,7 @@ def test_a_demo_that_is_interrupted_leaves_nothing_behind(
     scratch.mkdir()
     command = [sys.executable, "-m", "turnsignal.agents.cli", "demo", "--mock", "--forever", "--directory", str(out)]
     env = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
-    env |= {"TEST_MARK": mark, "TMPDIR": str(scratch), "PYTHONUNBUFFERED": "1"}
+    env |= {"TEST_MARK": mark, "TMPDIR": str(scratch), "PYTHONUNBUFFERED": "1", "TURNSIGNAL_METRICS_PORT": "0"}
     said = []
     with subprocess.Popen(
         command,
@@ -72,6 +72,7 @@ def test_a_demo_ends_as_a_replay_does_and_what_it_prints_to_be_typed_next_shows_
     log = Path(__file__).parents[1] / "data" / "formats" / "openai.jsonl"
     chosen = ["--seconds", "8"] if given == "simulated" else ["--seconds", "4", "--file", str(log)]
     env = {name: value for name, value in os.environ.items() if not name.startswith("TURNSIGNAL_")}
+    env["TURNSIGNAL_METRICS_PORT"] = "0"  # another test's demo may run beside
     command = [sys.executable, "-m", "turnsignal.agents.cli"]
     done = subprocess.run(
         [*command, "demo", "--mock", "--directory", str(out), *chosen], env=env, capture_output=True, text=True
