@@ -196,7 +196,7 @@ def _write_results(outdir: Path, routing: Any, made: dict[str, Any]) -> None:
 
     metrics = s1_metrics(routing)
     files = {
-        "metrics.json": json.dumps(metrics, indent=2),  # the bytes of S1's script: escapes, and no newline at the end
+        "metrics.json": json.dumps(metrics, indent=2),  # Waterfall's bytes: escapes, and no newline at the end
         "analysis_report.txt": write_analysis(metrics),
         "routing.json": json.dumps(made, indent=2, ensure_ascii=False) + "\n",
     }

@@ -1,4 +1,4 @@
-"""S1's EvaluationData folder: read as a file of turns, and written from answers that have labels."""
+"""Waterfall's EvaluationData folder: read as a file of turns, and written from answers that have labels."""
 
 import json
 from collections.abc import Mapping
@@ -53,7 +53,7 @@ def read_evaluation_data(folder: Path, turns: Path) -> int:
 
 
 class EvaluationFolder(ExitStack):
-    """S1's folder, written one answer after another: `add` each that has labels."""
+    """Waterfall's folder, written one answer after another: `add` each that has labels."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__()

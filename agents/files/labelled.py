@@ -1,6 +1,6 @@
 """Labelled files: ground truth, predictions, and what else is known of queries, by their ids.
 
-JSON as S1's script reads it, an array of objects; and whatever else `agents.files.containers` takes: JSON lines, an
+JSON as Waterfall's script reads it, an array of objects; and what else `agents.files.containers` takes: JSON lines, an
 object around a list, CSV, packed or not.
 """
 

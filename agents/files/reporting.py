@@ -38,7 +38,7 @@ def report_traffic(
     """Read what a replay wrote, and the turns behind it.
 
     turns: files of them, none for those that the replay names; suite: the one it ran under; progress: told how many
-    bytes of turns were read, in steps; evaluation_data: folder for the answers that have labels, as S1 has it. Raises
+    bytes of turns were read, in steps; evaluation_data: folder for answers with labels, as Waterfall has it. Raises
     TurnsignalError when none of the turns is one of the replay's.
     """
     signals = RowSignals(relevancy_name(suite), suite.thresholds.model_dump(), result.summary["environment"])

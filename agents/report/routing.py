@@ -1,4 +1,4 @@
-"""What a routing report says: S1's text, line for line, and for the terminal what to mend first."""
+"""What a routing report says: Waterfall's text, line for line, and for the terminal what to mend first."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ _TITLES = {AGENTS: "combination of agents"}
 
 
 def write_analysis(metrics: Mapping[str, Any]) -> str:
-    """Write `analysis_report.txt` of what `metrics.json` holds: S1's lines, and what they leave out behind them."""
+    """Write `analysis_report.txt` of what `metrics.json` holds: its lines, and what they leave out behind them."""
     dataset, multi, to_multi = metrics["dataset"], metrics["multi_label"], metrics["single_to_multi"]
     lines = [
         "=== DATASET STATISTICS ===",

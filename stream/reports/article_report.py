@@ -1,9 +1,9 @@
-"""Articles: answers that cite one document, read as a classifier of articles (S4, RAG with citations).
+"""Articles: answers that cite one document, read as a classifier of articles (RAG+C).
 
 The cited article is the predicted class, the labelled one the right class; to cite none, or several, is a class of its
 own, and never right. Where a question has several labelled articles, each of them is right. Beside it stands how often
 the retriever brought a right one at all, so that the picker is told from the retriever; and, where answers are known to
-be right or wrong, how often the right citation goes with the right answer, which is what S4 relies on.
+be right or wrong, how often the right citation goes with the right answer, which is what RAG+C relies on.
 """
 
 from array import array

@@ -1,4 +1,4 @@
-"""Evaluation data: S1's folder of labels, predictions and answers by query, as turns, and turns as that folder.
+"""Evaluation data: Waterfall's folder of labels, predictions and answers by query, as turns, and turns as that folder.
 
 The folder says of each query which agents, documents, passages and answer are right, and which came. The article shows
 the names of its files and not of their fields, so the usual ones are read: a list of objects with an id each, or one

@@ -1,7 +1,7 @@
 """Labelled: queries by id with the agents that each belongs to, as files of ground truth and predictions name them.
 
-Labels are read as S1's routing script reads them: a list, a text with commas, or nothing, in small letters. What that
-script would take in silence, or end by, has a reason here: an id that is missing or there twice, labels that are none.
+Labels are read as Waterfall's routing script reads them: a list, a text with commas, or none, in small letters. What it
+would take in silence, or end by, has a reason here: an id that is missing or there twice, labels that are none.
 """
 
 from collections import Counter

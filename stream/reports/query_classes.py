@@ -1,4 +1,4 @@
-"""Query classes: among which questions answers are better or worse than among all others (S3).
+"""Query classes: among which questions answers are better or worse than among all others (Jhunjhunwala).
 
 By label where a turn has one; and by the words of a conversation's opening question, or by all of it, where many begin
 alike. A class is compared with all other answers, conversation by conversation. So many comparisons at once are

@@ -1,6 +1,6 @@
-"""Routing: which agents queries were sent to, beside those that they belong to; S1's report, and what it leaves out.
+"""Routing: which agents queries were sent to, beside those they belong to; Waterfall's report, and what it leaves out.
 
-S1's script drops predicted labels that no query belongs to, so its precision is too good there. Its figures stay as
+Waterfall's script drops predicted labels that no query belongs to, so its precision is too good. Its figures stay as
 they are, because somebody compares with them; those that count every label stand beside.
 """
 
@@ -107,7 +107,7 @@ class Routing:
 
     @cached_property
     def of_classes(self) -> Classified:
-        """S1's figures: of the classes that queries belong to."""
+        """Waterfall's figures: of the classes that queries belong to."""
         return classify(self.pairs, self.classes)
 
     @cached_property
@@ -125,7 +125,7 @@ class Routing:
 
 
 def s1_metrics(routing: Routing) -> dict[str, Any]:
-    """Return `metrics.json` with the keys of S1's script in their order.
+    """Return `metrics.json` with the keys of Waterfall's script in their order.
 
     Where predictions have labels that no query belongs to, `predicted_only` follows: which, and the figures that count
     them.

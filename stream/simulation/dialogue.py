@@ -3,7 +3,7 @@
 The follow-up is drawn together with the response, because it is the response that decides it: a misread question is
 answered about the wrong topic and then corrected, a vague answer is asked again. Responses have two qualities that do
 not depend on each other, of the answer and of the ranking, each with a part that a conversation shares (intra-class
-correlation 0.2, standard deviation 0.24, as OBSERVABILITY 4.1 assumes of real traffic).
+correlation 0.2, standard deviation 0.24, as detection assumes of real traffic).
 """
 
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
 """Stages: at which step an answer first went wrong: routing, retrieval, chunks, generation or format.
 
-Each stage is judged only where those before it were right (S1's gate): an answer out of the wrong documents says
+Each stage is judged only where those before it were right (Waterfall's gate): an answer out of the wrong documents says
 nothing about the model. What is not known is passed over, neither right nor wrong. Labels decide where there are any;
 else the diagnosis does: retrieval by the ranking of what was cited, generation by the follow-up, format by the checks.
 """
