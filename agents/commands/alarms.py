@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--tune", is_flag=True, help="Find alerts.assistants for one false page in 30 days of this history.")
 @JSON
 def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, tune: bool, as_json: bool) -> None:
-    """Say which alarms would have been called, when, and with how much evidence.
+    """Say which alerts would have fired, when, and with how much evidence.
 
     PATHS are directories of `replay --alerts`, or files of the topic of series that `export` wrote. The detectors are
     those of `worker watch`, so what they call is what was called live. With --known, says which known incidents would

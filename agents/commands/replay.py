@@ -49,7 +49,7 @@ _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample nee
     show_default=True,
     help="Whose turns the figures are of; all have rows.",
 )
-@click.option("--alerts", is_flag=True, help="Say when would have been called that answers changed, and why.")
+@click.option("--alerts", is_flag=True, help="Say when an alert would have fired, and why.")
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
 @FEEDBACK

@@ -16,7 +16,7 @@ SERIES_FILE = "series.jsonl"  #: between the shards and the back-test
 
 
 def back_test_parts(directory: Path, suite: Suite, decisions: Sequence[Decision] = ()) -> dict[str, Any]:
-    """Say what would have been called of the series that the shards have written.
+    """Say which alerts would have fired on the series that the shards have written.
 
     decisions: what operators said meanwhile, by time.
     """

@@ -232,7 +232,7 @@ def replay(
     exactly as a topic does. Otherwise small deviations are read (`content` for `text`, the role `ai`, a time in
     seconds, …) and counted in `assumed`. format: what the files hold, None to find out by their content; mapping: a
     file that says how any JSON or CSV is read, as `turnsignal convert --propose` writes it; alerts: say in
-    `summary["alerts"]` when would have been called that answers changed, and why.
+    `summary["alerts"]` when an alert would have fired, and why.
 
     A turn that no worker could take in is counted and kept among `dead_letters()`. Raises TurnsignalError when a file,
     the directory or the suite cannot be used.

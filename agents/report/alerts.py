@@ -1,4 +1,4 @@
-"""Alerts: when a recording would have been called, had it been live, and why."""
+"""Alerts: when one would have fired, had a recording been live, and why."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
     if alerts is None:
         return
     days, pages, tickets = alerts["days"], alerts[PAGE], alerts[TICKET]
-    yield Text(f"In {days:.1f} days would have been called: {pages:,} pages, {tickets:,} tickets.")
+    yield Text(f"{pages:,} pages and {tickets:,} tickets would have fired in {days:.1f} days.")
     if days <= 1.0:
         yield Text("Nothing is called before a series is known for a day, and has 1,000 values.")
     if alerts["unwatched"]:
@@ -35,9 +35,9 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def format_known(matched: MatchedIncidents) -> Iterator[Text]:
-    """Give which known incidents would have been called, and how late."""
+    """Give which known incidents would have raised an alert, and how late."""
     of = len(matched.hits) + len(matched.misses)
-    yield Text(f"Of {of:,} known incidents would have been called: {len(matched.hits):,}.", style="bold")
+    yield Text(f"{len(matched.hits):,} of {of:,} known incidents would have raised an alert.", style="bold")
     for hit in matched.hits[:SHOWN]:
         tier, hours = hit.incident.tier, hit.delay / DAY * 24
         yield Text(f"  {plain(hit.known.name, 80)}: {tier} after {hours:.1f} hours ({hit.incident.id})")
@@ -53,7 +53,7 @@ def format_tried(tried: Sequence[Tried]) -> Iterator[Text]:
     for each in tried:
         yield Text(
             f"alerts.assistants = {each.assistants:,}: {each.false_pages:,} false pages, {each.false_per_month:.1f} in"
-            f" 30 days; known incidents called: {each.hits:,} of {each.hits + each.misses:,}"
+            f" 30 days; known incidents with an alert: {each.hits:,} of {each.hits + each.misses:,}"
         )
     if tried and tried[-1].false_per_month > 1.0:
         yield Text("None of these settings has one false page in 30 days at most.")

@@ -1,4 +1,4 @@
-"""Back-test: when would have been called, and why, had a recording been live."""
+"""Back-test: when alerts would have fired, and why, had a recording been live."""
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Known incidents: what operators know went wrong, beside what would have been called: hits, misses, false calls."""
+"""Known incidents: what operators know went wrong, beside alerts that would have fired: hits, misses, false ones."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
@@ -71,7 +71,7 @@ class MatchedIncidents(NamedTuple):
 
 
 def match_incidents(test: BackTest, known: Iterable[KnownIncident]) -> MatchedIncidents:
-    """Say which known incidents would have been called, and which calls are none of them."""
+    """Say which known incidents would have raised an alert, and which alerts are of none of them."""
     matched = MatchedIncidents([], [], [], [])
     every = sorted(known, key=lambda incident: incident.began)
     for incident in every:

@@ -245,7 +245,7 @@ def test_a_back_test_says_when_would_have_been_called_and_why(broken: Path, tmp_
     )
     assert asked.exit_code == 0
     text = " ".join(asked.output.split())  # terminals break lines where they will
-    assert "days would have been called: 1 pages, 0 tickets." in text
+    assert "1 pages and 0 tickets would have fired in " in text
     assert "citation.format: lower, from" in text
     assert "one page in 30 days of the 3 scorers that page of this assistant at most" in text
     (incident,) = orjson.loads((tmp_path / "summary.json").read_bytes())["alerts"]["incidents"]

@@ -83,7 +83,7 @@ def test_known_incidents_are_hits_misses_or_outside_with_their_delay(replayed: P
     ]
     assert matched["false"] == []
     text = " ".join(alarms(replayed / "out", "--known", known, "--tune").output.split())
-    assert "Of 2 known incidents would have been called: 1." in text
+    assert "1 of 2 known incidents would have raised an alert." in text
     assert "format: page after 2.0 hours" in text
     assert "alerts.assistants = 1: 0 false pages" in text
 

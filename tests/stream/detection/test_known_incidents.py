@@ -1,4 +1,4 @@
-"""What is known to have gone wrong beside what would have been called: hits with their delay, misses, false calls."""
+"""What is known to have gone wrong beside alerts that would have fired: hits, delays, misses, false ones."""
 
 from collections.abc import Callable
 from typing import Any
