@@ -30,7 +30,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, sources / name)
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("TURNSIGNAL_", "PYTHON"))}
-    clean["TURNSIGNAL_METRICS_PORT"] = "0"  # another test's demo may run beside
 
     def call(*command: str | Path) -> str:
         done = subprocess.run(
