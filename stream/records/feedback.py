@@ -12,7 +12,7 @@ from typing import Annotated, Literal, cast, get_args
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.records.turns import MAX_AHEAD, MAX_SHORT, Id, check_bytes, refusal
+from turnsignal.stream.records.turns import MAX_AHEAD, MAX_SHORT, Id, check_bytes, refuse_json
 
 MAX_RECORD = 100_000  #: bytes of one record
 MAX_REASON = 1_000  #: characters of the words beside it
@@ -69,7 +69,7 @@ def decode_feedback(value: bytes | None, key: bytes | None = None, broker_time: 
     try:
         feedback = cast("Feedback", _validate(given))
     except ValidationError as error:
-        raise _refuse(error) from None
+        raise refuse_json(error) from None
     if key is not None and feedback.conversation_id.encode() != key:
         detail = (
             f"expected the key to be the conversation_id {feedback.conversation_id!r}, got a key of {len(key)} bytes"
@@ -105,12 +105,3 @@ def _missing(feedback: Feedback) -> str:
         if feedback.value is None and feedback.label is None:
             return "value or label"
     return ""
-
-
-def _refuse(error: ValidationError) -> Refused:
-    first = error.errors(include_url=False, include_context=False)[0]
-    if first["type"] != "json_invalid":
-        reason, detail, came = refusal(error)
-        return Refused(reason, detail, came=came)
-    reason = Reason.TOO_DEEP if "recursion" in first["msg"] else Reason.NOT_JSON
-    return Refused(reason, f"expected one JSON object in UTF-8, got bytes that do not parse: {first['msg']}")

@@ -258,6 +258,16 @@ def refusal(error: ValidationError) -> tuple[Reason, str, str]:
     return reason, detail, came
 
 
+def refuse_json(error: ValidationError) -> Refused:
+    """Turn pydantic's first complaint about a record's bytes into the refusal of it, broken JSON included."""
+    first = error.errors(include_url=False, include_context=False)[0]
+    if first["type"] != "json_invalid":
+        reason, detail, came = refusal(error)
+        return Refused(reason, detail, came=came)
+    reason = Reason.TOO_DEEP if "recursion" in first["msg"] else Reason.NOT_JSON
+    return Refused(reason, f"expected one JSON object in UTF-8, got bytes that do not parse: {first['msg']}")
+
+
 def _refuse(error: ValidationError, data: object, key: bytes | None) -> Refused:
     """Refuse what pydantic complains of, and say whose conversation now has a gap."""
     reason, detail, came = refusal(error)

@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.environments import Environment
-from turnsignal.stream.records.turns import Id, Short, check_bytes, refusal
+from turnsignal.stream.records.turns import Id, Short, check_bytes, refuse_json
 
 MAX_REASONING = 2_000  #: characters
 MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
@@ -180,16 +180,7 @@ def _read_slowly(value: bytes) -> Verdict:
     try:
         return cast("Verdict", _validate(value))
     except ValidationError as error:
-        raise _refuse(error) from None
-
-
-def _refuse(error: ValidationError) -> Refused:
-    first = error.errors(include_url=False, include_context=False)[0]
-    if first["type"] != "json_invalid":
-        reason, detail, came = refusal(error)
-        return Refused(reason, detail, came=came)
-    reason = Reason.TOO_DEEP if "recursion" in first["msg"] else Reason.NOT_JSON
-    return Refused(reason, f"expected one JSON object in UTF-8, got bytes that do not parse: {first['msg']}")
+        raise refuse_json(error) from None
 
 
 def scorer_of(rubric: str, judge: str) -> str:
