@@ -42,7 +42,7 @@ def compare_routing(expected: Sequence[str], routed: Sequence[str]) -> Routed:
     >>> compare_routing(["billing", "shipping"], ["Billing"])
     Routed(label=<RoutingLabel.MISSED: 'missed'>, sentence='not sent to shipping')
     """
-    mine, theirs = _normalise(expected), _normalise(routed)
+    mine, theirs = agents_of(expected), agents_of(routed)
     missed = [label for label in mine if label not in theirs]
     extra = [label for label in theirs if label not in mine]
     right = len(missed) < len(mine)
@@ -59,7 +59,8 @@ def compare_routing(expected: Sequence[str], routed: Sequence[str]) -> Routed:
     return Routed(RoutingLabel.WRONG, f"sent to {_name(extra)}; it belongs to {_name(missed)}")
 
 
-def _normalise(labels: Iterable[str]) -> dict[str, None]:
+def agents_of(labels: Iterable[str]) -> dict[str, None]:
+    """Return labels as they are compared: in small letters, each once, in their order, which does not count."""
     return dict.fromkeys(label for given in labels if (label := given.strip().lower()))
 
 

@@ -13,6 +13,7 @@ from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.records.turns import Document, Truth
 from turnsignal.stream.truth.documents import match_documents
 from turnsignal.stream.truth.passages import coverage
+from turnsignal.stream.truth.routing import agents_of
 
 CUTOFF = 5  #: ranks within which a labelled document has to be
 ENOUGH = 0.5  #: share of labelled documents, of those that fit into so many ranks, or of labelled chunks
@@ -137,11 +138,6 @@ def _by_diagnosis(signals: Signals) -> dict[AnswerStage, bool]:
         AnswerStage.FORMAT: signals.instructions,
     }
     return {stage: level is Level.HIGH for stage, level in levels.items() if level is not Level.UNKNOWN}
-
-
-def agents_of(labels: Sequence[str]) -> frozenset[str]:
-    """Return labels as they are compared: in small letters, each once, whatever their order."""
-    return frozenset(name for label in labels if (name := label.strip().lower()))
 
 
 def top_documents(documents: Sequence[Document], cutoff: int) -> list[Document]:
