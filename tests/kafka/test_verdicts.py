@@ -12,7 +12,7 @@ from tests.kafka.faults.oracle import committed, ends, read_states, read_topic
 from tests.kafka.faults.play import make_settings, wait
 from tests.kafka.faults.workers import FaultyWorker
 from tests.kafka.test_isolation import running
-from tests.stream.judging.judged import verdicts
+from tests.stream.judging.judged import JUDGES, verdicts
 from turnsignal.agents.kafka.brokers import Broker
 from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.settings import Settings
@@ -24,17 +24,6 @@ from turnsignal.stream.testing import make_record
 
 pytestmark = pytest.mark.kafka
 
-JUDGES = """
-[exchanges]
-share = 1.0
-[[judges]]
-rubric = "follow_up"
-model = "scripted:rules"
-name = "strong"
-[[judges]]
-rubric = "groundedness"
-model = "scripted:overlap"
-"""
 INPUTS = ("turns", "feedback", "forget", "verdicts")
 
 

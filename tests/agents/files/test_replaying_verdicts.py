@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 from click.testing import CliRunner
 
-from tests.stream.judging.judged import record, verdicts
+from tests.stream.judging.judged import JUDGES, record, verdicts
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.files.replaying import replay_files
 from turnsignal.stream.pipeline.processor import PartitionProcessor
@@ -14,17 +14,6 @@ from turnsignal.stream.simulation import steady
 from turnsignal.stream.suite import parse_suite
 from turnsignal.stream.testing import FakeRecord
 
-JUDGES = """
-[exchanges]
-share = 1.0
-[[judges]]
-rubric = "follow_up"
-model = "scripted:rules"
-name = "strong"
-[[judges]]
-rubric = "groundedness"
-model = "scripted:overlap"
-"""
 SUITE = parse_suite(JUDGES)
 
 

@@ -13,6 +13,19 @@ from turnsignal.stream.records.wire import EXCHANGES, OutputRecord
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.testing import FakeRecord
 
+#: a suite's part of two judges, one for each stage
+JUDGES = """
+[exchanges]
+share = 1.0
+[[judges]]
+rubric = "follow_up"
+model = "scripted:rules"
+name = "strong"
+[[judges]]
+rubric = "groundedness"
+model = "scripted:overlap"
+"""
+
 
 def judges_of(suite: Suite) -> list[Judge]:
     """The judges of a suite, ready to be asked."""

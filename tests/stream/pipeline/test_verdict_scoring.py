@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.stream.judging.judged import exchanges, judges_of, record, verdicts
+from tests.stream.judging.judged import JUDGES, exchanges, judges_of, record, verdicts
 from turnsignal.stream.conversations.state import VERSION, restore
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
@@ -23,17 +23,6 @@ from turnsignal.stream.records.wire import CONVERSATIONS, SCORES, SERIES, Output
 from turnsignal.stream.suite import Suite, parse_suite
 from turnsignal.stream.testing import T0, FakeRecord, decoded, reply, user
 
-JUDGES = """
-[exchanges]
-share = 1.0
-[[judges]]
-rubric = "follow_up"
-model = "scripted:rules"
-name = "strong"
-[[judges]]
-rubric = "groundedness"
-model = "scripted:overlap"
-"""
 SUITE, UNJUDGED = parse_suite(JUDGES), parse_suite("[exchanges]\nshare = 1.0")
 DOCUMENTS = [{"doc_id": "a", "text": "The colour is set under settings."}]
 GROUNDED, STRONG = "groundedness(by=groundedness)", "follow_up(by=strong)"
