@@ -62,7 +62,8 @@ def test_a_folder_goes_through_the_gate(tmp_path: Path) -> None:
     assert routing["exact_match"]["value"] == 0.75
     assert [(gain["missed"], gain["n"]) for gain in routing["gains"]] == [("billing", 10)]
     assert made["known_by"]["chunks"] == {"truth": 20, "diagnosis": 0}
-    assert made["labelled"]["figures"]["reference: ROUGE-L"]["answers"] == 40
+    for overlap in ("ROUGE-L", "BLEU", "chrF"):
+        assert made["labelled"]["figures"][f"reference: {overlap}"]["answers"] == 40
 
 
 def test_the_page_of_a_folder_has_all_parts_and_the_terminal_too(tmp_path: Path) -> None:
