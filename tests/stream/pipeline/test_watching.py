@@ -159,7 +159,7 @@ def test_what_became_better_and_what_became_worse_later_are_two_incidents(step: 
 
 def test_accepting_what_became_worse_leaves_what_became_better_open() -> None:
     processor = watching()
-    better, worse = newest(called(processor, risen_then_dropped())).values()
+    _, worse = newest(called(processor, risen_then_dropped())).values()
     decided = Decision(ACCEPT, "support", 0, worse.time, worse.id)
     batch = processor.process([], [FakeRecord(0, b"support", decided.encode(), -1)])
     (closed,) = [read_incident(out.value or b"") for out in batch.outputs if out.topic == REGRESSIONS]
