@@ -2,8 +2,8 @@
 
 Which documents came: precision, recall and F1 among the first ranks. Which passages they hold: ROUGE-L, containment and
 coverage, so that the right document with the wrong passage is told from the wrong document. How near an answer is to a
-reference: words, letters, lists, headings. Overlap with a reference says little about whether an answer is right (it can
-be said in other words), so none of that is a headline.
+reference: words, letters, lists, headings. Overlap with a reference says little about whether an answer is right (that
+can be said in other words), so none of it is a headline.
 """
 
 import re
