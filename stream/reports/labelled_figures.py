@@ -30,12 +30,16 @@ _READ = 20_000  # characters of an answer
 
 
 class LabelledFigures:
-    """Means of what can be measured on labels: `add` each answer that has some; cutoff: ranks that count."""
+    """Means of what can be measured on labels: `add` each answer that has some; cutoff: ranks that count.
+
+    references: reference and answer of the first MOST_COMPARED answers that have both, for who compares them otherwise.
+    """
 
     def __init__(self, cutoff: int) -> None:
         self.moved = 0
+        self.references: list[tuple[str, str]] = []
+        self._referring = array("I")
         self._cutoff = cutoff
-        self._compared = 0
         self._values: dict[str, tuple[array[int], array[float]]] = {}
         self._structure: dict[str, list[float]] = {}
 
@@ -51,12 +55,20 @@ class LabelledFigures:
             self._add_passages(conversation, truth.chunks, texts)
         if truth.reference and answer:
             self._put("reference: ROUGE-L", conversation, rouge_l(truth.reference, answer).f1)
-            if can_compare() and self._compared < MOST_COMPARED:
-                self._compared += 1
+            self._compare_structure(truth.reference, answer)
+            if len(self.references) == MOST_COMPARED:
+                return
+            self.references.append((truth.reference, answer))
+            self._referring.append(conversation)
+            if can_compare():
                 shared = compare_ngrams(truth.reference, answer)
                 self._put("reference: BLEU", conversation, shared.bleu)
                 self._put("reference: chrF", conversation, shared.chrf)
-            self._compare_structure(truth.reference, answer)
+
+    def put_similarities(self, name: str, cosines: Sequence[float]) -> None:
+        """Take in how near each of `references` is to its answer, by a model called `name`."""
+        for conversation, cosine in zip(self._referring, cosines, strict=True):
+            self._put(f"reference: cosine by {name}", conversation, cosine)
 
     def _add_documents(self, conversation: int, right: int, given: int, labelled: int) -> None:
         precision, recall = right / given if given else 0.0, right / labelled
