@@ -33,8 +33,8 @@ class AlertPart(BaseModel):
 
     page: scorers that page, by default the three qualities of the diagnosis; all others make tickets; ignore: scorers
     that are not watched at all; worse: scorer → the direction in which it pages, where that is not what is worse;
-    assistants: over how many assistants together there is one false page in 30 days at most: each takes longer to be
-    called the more there are.
+    assistants: over how many assistants together there is one false page in 30 days at most: the more there are,
+    the longer each alarm takes.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
