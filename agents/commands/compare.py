@@ -49,7 +49,7 @@ _SIDES = 2
 @click.option(
     "--fail-if-worse", metavar="SCORES", help="End with 3 when one of these (all: any) is worse; for a build."
 )
-@click.option("--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to show such a change.")
+@click.option("--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to name such a change.")
 @JSON
 @FORMAT
 @MAPPING
@@ -95,19 +95,24 @@ def compare(
         else:
             scores, pairs = compare_results(before, after, reading), None
     promised = after.summary["suite"]
-    comparison = scores.as_json(primary or promised["primary"], promised["least_change"], promised["minimum_n"])
+    promise = (primary or promised["primary"], promised["least_change"], promised["minimum_n"])
+    comparison = scores.as_json(*promise)
     wanted = _wanted(fail_if_worse, comparison["figures"])
     if pairs is not None:
         comparison["pairs"] = {"by_id": pairs.by_id, "by_question": pairs.by_question, "alone": list(pairs.alone)}
-    planned = {} if plan is None else plan_traffic(scores, plan)
+    planned = {} if plan is None else plan_traffic(scores, plan, *promise)
     comparison["planned"] = {name: needed._asdict() for name, needed in planned.items()}
     if as_json:
         print_json({"before": names[0], "after": names[1], **comparison})
     else:
         print_lines(open_console(), format_comparison(comparison, names))
         for name, needed in planned.items():
+            if needed.conversations is None:
+                why = f"what comes out below least_change ({promise[1]:g}) is never named"
+                click.echo(f"No traffic names a change of {plan:g} in {name} in 80 of 100 cases: {why}.")
+                continue
             days = "" if needed.days is None else f", {needed.days:,.1f} days of this traffic"
-            click.echo(f"To show a change of {plan:g} in {name}: {needed.conversations:,} conversations{days}.")
+            click.echo(f"To name a change of {plan:g} in {name}: {needed.conversations:,} conversations{days}.")
     if worse := [name for name in wanted if comparison["figures"][name]["verdict"] == "worse"]:
         click.echo(f"Worse: {', '.join(worse)}.", err=True)
         sys.exit(EXIT_WORSE)

@@ -78,7 +78,7 @@ def _figures(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableTyp
             cells = [write_number(figure["value"]), interval, f"{figure['n']:,}", f"{figure['least_shown']:.3f}"]
             add(table, [plain(name, 60), *cells, verdict])
         yield drawn
-        yield Text("least shown: a difference of that size would have been shown in 80 of 100 such recordings")
+        yield Text("least shown: a difference of that size would have been named in 80 of 100 such recordings")
     same = [plain(name, 60) for name, figure in figures.items() if figure["verdict"] == IDENTICAL]
     if same:
         yield Text(f"The same in every exchange: {', '.join(same)}")

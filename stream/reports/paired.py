@@ -8,13 +8,14 @@ arXiv 2411.00640, paired differences). Words of comparison follow the one promis
 import heapq
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import zip_longest
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import TurnsignalError
-from turnsignal.stream.statistics.claims import SAME, SMALL, Claim, claims, coverage_name
-from turnsignal.stream.statistics.intervals import Clusters, Difference, Z, t_quantile, t_tails
+from turnsignal.stream.statistics.claims import PROMISE, SAME, SMALL, Claim, claims, coverage_name
+from turnsignal.stream.statistics.intervals import Clusters, Difference, t_quantile, t_tails
 
 POWER = 0.8416212335729143  #: 80 % quantile of the normal distribution
 IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversations to compare"
@@ -117,7 +118,9 @@ class PairedScores:
             "exchanges": self.exchanges,
             "conversations": max((delta.n for delta in deltas.values()), default=0),
             "primary": primary,
-            "figures": {name: _figure(delta, named[name]) for name, delta in deltas.items()},
+            "figures": {
+                name: _figure(delta, named[name], level_of(name, primary, deltas)) for name, delta in deltas.items()
+            },
             "labels": {
                 name: [{"before": before, "after": after, "n": n} for (before, after), n in counts.most_common(SHOWN)]
                 for name, counts in sorted(self.labels.items())
@@ -163,36 +166,69 @@ def paired_difference(sums: Clusters) -> Difference:
     return Difference(mean, max(-1.0, mean - half), min(1.0, mean + half), n, t_tails(abs(mean) / error, degrees))
 
 
-def least_shown(delta: Difference) -> float:
-    """Return the smallest difference that this comparison would have shown in 80 of 100 cases."""
+def level_of(name: str, primary: str, figures: Collection[str]) -> float:
+    """Return the p below which one of these figures is named.
+
+    The primary has half of the promise to itself. Another one has to stand beside figures that do not differ.
+    """
+    others = sum(figure != primary for figure in figures)
+    return PROMISE / 2 if name == primary else PROMISE / 2 / max(1, others)
+
+
+def least_shown(delta: Difference, level: float) -> float:
+    """Return the smallest difference that this comparison would have named in 80 of 100 cases; level: `level_of` it."""
     half = (delta.high - delta.low) / 2
-    return half * (Z + POWER) / t_quantile(max(1, delta.n - 1))
+    return half * (_quantile(level) + POWER) / t_quantile(max(1, delta.n - 1))
 
 
-def conversations_needed(delta: Difference, wanted: float) -> int:
-    """Return how many conversations like these it takes to show a difference in 80 of 100 cases."""
-    return math.ceil(delta.n * (least_shown(delta) / wanted) ** 2)
+def conversations_needed(delta: Difference, wanted: float, level: float, least_change: float) -> int:
+    """Return how many conversations like these it takes to name a difference in 80 of 100 cases.
+
+    level: `level_of` it; least_change: below `wanted`: what comes out has to be as large, too. Half the squared
+    quantile is for t in the place of the normal distribution (Guenther 1981).
+    """
+    quantile = _quantile(level)
+    shown = least_shown(delta, level)
+    large = shown * POWER / (quantile + POWER)
+    share = max(shown / wanted, large / (wanted - least_change))
+    return math.ceil(delta.n * share * share + quantile * quantile / 2)
+
+
+def _quantile(level: float) -> float:
+    return NormalDist().inv_cdf(1 - level / 2)
 
 
 class Planned(NamedTuple):
-    """What it takes to show a difference in 80 of 100 cases.
+    """What it takes to name a difference in 80 of 100 cases.
 
-    days: at the traffic of the recording, None where that has no length.
+    conversations: None where so small a one is never named; days: at the traffic of the recording, None where that has
+    no length.
     """
 
-    conversations: int
+    conversations: int | None
     days: float | None
 
 
-def plan(scores: PairedScores, wanted: float) -> dict[str, Planned]:
-    """Say of each scorer that differs anywhere how much traffic like this it takes to show a difference."""
+def plan(
+    scores: PairedScores, wanted: float, primary: str, least_change: float, minimum: int = 2
+) -> dict[str, Planned]:
+    """Say of each scorer that differs anywhere how much traffic like this it takes to name a difference.
+
+    primary, least_change, minimum: as in `PairedScores.claimed`.
+    """
     span = scores.until - scores.since
+    deltas = scores.differences()
     planned = {}
-    for name, delta in scores.differences().items():
-        if delta.high > delta.low:
-            needed = conversations_needed(delta, wanted)
-            days = needed / delta.n * span / 86_400 if math.isfinite(span) and span > 0 else None
-            planned[name] = Planned(needed, days)
+    for name, delta in deltas.items():
+        if delta.high <= delta.low:
+            continue
+        if wanted <= least_change:
+            planned[name] = Planned(None, None)
+            continue
+        level = level_of(name, primary, deltas)
+        needed = max(minimum, conversations_needed(delta, wanted, level, least_change))
+        days = needed / delta.n * span / 86_400 if math.isfinite(span) and span > 0 else None
+        planned[name] = Planned(needed, days)
     return planned
 
 
@@ -235,10 +271,10 @@ def _place(row: _Row) -> _Place:
     return row["conversation_id"], row["turn_id"], row["stage"], row.get("follow_up"), feedback.get("id")
 
 
-def _figure(delta: Difference, claim: Claim) -> dict[str, Any]:
+def _figure(delta: Difference, claim: Claim, level: float) -> dict[str, Any]:
     figure: dict[str, Any] = {name: round(getattr(delta, name), 6) for name in ("value", "low", "high")}
     figure |= {"n": delta.n, "p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}")}
-    figure |= {"verdict": claim.wording, "least_shown": round(least_shown(delta), 6)}
+    figure |= {"verdict": claim.wording, "least_shown": round(least_shown(delta, level), 6)}
     return figure | ({"why": claim.why} if claim.why else {})
 
 

@@ -29,14 +29,14 @@ def compare(directory: Path, *arguments: str) -> Result:
 
 
 def test_a_suite_that_reads_more_strictly_is_named_with_what_it_changes(directory: Path) -> None:
-    done = compare(directory, "--plan", "0.01")
+    done = compare(directory, "--plan", "0.02")
     assert done.exit_code == 0, done.output
     text = " ".join(done.output.split())
     assert "With next worse: follow_up −0.0" in text
     assert "Not compared, only in now: nDCG(order=retrieval)@10, nDCG@10" in text
     assert "Not compared, only in next: RR@5" in text
     assert "Conversations that moved most" in text
-    assert "To show a change of 0.01 in follow_up:" in text
+    assert "To name a change of 0.02 in follow_up:" in text
     again = CliRunner().invoke(
         turnsignal, ["compare", str(directory / "out/before"), str(directory / "out/after"), "--json"]
     )

@@ -13,12 +13,14 @@ from turnsignal.stream.reports.paired import (
     PairedScores,
     conversations_needed,
     least_shown,
+    level_of,
     pair_rows,
     paired_difference,
+    plan,
     replaced_rows,
 )
-from turnsignal.stream.statistics.claims import BETTER, WORSE
-from turnsignal.stream.statistics.intervals import Clusters
+from turnsignal.stream.statistics.claims import BETTER, WORSE, claims
+from turnsignal.stream.statistics.intervals import Clusters, Difference
 
 
 def row(conversation: str, turn: str, stage: str = "response", **values: Any) -> dict[str, Any]:
@@ -120,17 +122,32 @@ def test_where_nothing_differs_five_in_a_hundred_are_named_at_most() -> None:
     assert naive > 0.12 * 2_000
 
 
-def test_so_many_conversations_show_a_difference_of_the_size_that_is_wanted() -> None:
+@pytest.mark.parametrize(("name", "wanted"), [("primary", 0.03), ("primary", 0.012), ("other", 0.03)])
+def test_so_many_conversations_name_a_difference_of_the_size_that_is_wanted(name: str, wanted: float) -> None:
     random = np.random.default_rng(6)
 
-    def recording(conversations: int, change: float) -> Clusters:
-        return clusters(*[[change + random.normal(0, 0.2)] for _ in range(conversations)])
+    def recording(conversations: int, change: float) -> Difference:
+        values = random.normal(change, 0.2, conversations)
+        squares, n = float(values @ values), conversations
+        return paired_difference(Clusters(n, n, float(values.sum()), n, float(values.sum()), squares))
 
-    pilot = paired_difference(recording(400, 0.0))
-    needed = conversations_needed(pilot, 0.02)
-    shown = sum(paired_difference(recording(needed, 0.02)).p < 0.05 for _ in range(300))
-    assert 0.7 <= shown / 300 <= 0.9
-    assert least_shown(pilot) == pytest.approx(0.02 * np.sqrt(needed / 400), rel=0.01)
+    pilot = recording(1_000, 0.0)
+    level = level_of(name, "primary", [*"abc", "primary", "other"])
+    needed = conversations_needed(pilot, wanted, level, 0.01)
+    named = 0
+    for _ in range(300):
+        deltas = {each: recording(needed, wanted if each == name else 0.0) for each in (*"abc", "primary", "other")}
+        named += claims(deltas, {}, "primary", 0.01)[name].wording == "better"
+    assert 0.78 <= named / 300 <= 0.88  # planned for an interval that leaves 0 out: 0.71 of the primary, 0.54 of others
+    assert least_shown(pilot, level) <= wanted * np.sqrt(needed / 1_000)
+
+
+def test_a_change_below_the_least_that_is_named_is_planned_for_never() -> None:
+    scores = PairedScores()
+    for n in range(40):
+        scores.add(row(f"c{n}", "t", a=0.5), row(f"c{n}", "t", a=0.5 + 0.1 * (n % 2)))
+    assert plan(scores, 0.005, "a", 0.01, 30)["a"].conversations is None
+    assert plan(scores, 0.9, "a", 0.01, 30)["a"].conversations == 30  # of fewer nothing is said
 
 
 def test_a_few_long_conversations_among_many_short_ones_do_not_call_a_difference_that_is_none() -> None:
