@@ -70,14 +70,14 @@ fmt: $(VENV)/.tests $(LINKED) ## format the code
 
 check: $(VENV)/.tests $(LINKED) ## what to run while working: style, types, layers, and the tests that need no broker (ARGS="tests/stream")
 	$(VENV)/bin/ruff check --quiet .
-	$(VENV)/bin/lint-imports >/dev/null
+	$(VENV)/bin/lint-imports --no-cache >/dev/null
 	$(PY) -m pytest -q -n auto --dist loadfile -m "not kafka and not slow" $(ARGS)
 
 lint: $(VENV)/.tests $(LINKED) ## check style, types and layers
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/lint-imports
+	$(VENV)/bin/lint-imports --no-cache
 
 # First what needs no broker, on all cores; 5 is pytest's code for no test of that kind.
 test: $(VENV)/.tests $(LINKED) ## run all tests, those on a real broker too (ARGS="tests/stream -k pairing")

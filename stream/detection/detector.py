@@ -4,6 +4,12 @@ It raises an alarm when values have become lower or higher than is usual, and wh
 than those of the version that it replaces. An alarm is latched: nothing is learned, and no second one opens, until
 values are back for a day, or somebody says that the new level is the usual one. What it does follows from the series'
 own observations alone, in their order: no other series and no clock takes part.
+
+Judged values, of which a sample exists, are tested as they were drawn, and not by their weights (the inverse of the
+probability of being asked for). The promise about false alarms rests on no payoff costing more than its stake: a value
+of weight 50 would, unless all stakes were a fiftieth, and then a change takes fifty times as many values to be noticed.
+What is usual is learned from the same unweighted values, so like is compared with like; the means that are shown weigh.
+The price: where the probabilities themselves shift between easy and hard answers, an alarm opens.
 """
 
 import math
@@ -105,7 +111,7 @@ class Detector(msgspec.Struct, array_like=True):
 
         latest: the most that an event time counts: no observation is of a time when nobody had it yet.
         """
-        conversation_id, time, value, n, total = observation
+        conversation_id, time, value, n, total, _ = observation
         now = self.clock
         if time > now and latest > now:
             now = self.clock = min(time, latest)
