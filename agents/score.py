@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any, cast
 
-from turnsignal.agents.files.redacting import suite_in_force
+from turnsignal.agents.files.suites import suite_in_force
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.conversations import ConversationPages

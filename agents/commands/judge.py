@@ -98,7 +98,7 @@ def judge(
 
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.judging import judge_exchanges, load_judges, read_exchanges, redacted_exchanges
-    from turnsignal.agents.files.redacting import suite_in_force
+    from turnsignal.agents.files.suites import suite_in_force
 
     if probe and (out is not None or recorded is not None or dry_run):
         raise click.UsageError(

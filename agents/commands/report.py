@@ -119,8 +119,8 @@ def _replay_evaluation_data(folder: Path, out: Path, suite: Path | None) -> tupl
     import time
 
     from turnsignal.agents.files.evaluation_data import read_evaluation_data
-    from turnsignal.agents.files.redacting import suite_in_force
     from turnsignal.agents.files.replaying import replay_files
+    from turnsignal.agents.files.suites import suite_in_force
 
     turns = out / "turns.jsonl"
     try:
@@ -166,9 +166,9 @@ def _report_traffic(
 ) -> None:
     import os
 
-    from turnsignal.agents.files.redacting import suite_in_force
     from turnsignal.agents.files.reporting import report_traffic
     from turnsignal.agents.files.result import read_result
+    from turnsignal.agents.files.suites import suite_in_force
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.traffic import format_traffic
 
