@@ -129,11 +129,7 @@ class DocketProcessor:
 
     def accept(self, batch: BatchResult) -> None:
         """Remember what a batch changed, and hand its calls on; call when it is safe."""
-        for key, value in batch.changes.items():
-            if value is None:
-                self.store.pop(key, None)
-            else:
-                self.store[key] = value
+        batch.apply_to(self.store)
         if isinstance(batch, JudgedBatch):
             self._on_accepted(self, batch)
 

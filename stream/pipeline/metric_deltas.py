@@ -272,6 +272,9 @@ class MetricDeltas:
         *("redactions_total", "What was taken out of texts before they were scored or judged, by kind.", "kind"),
         apps=(SCORE, JUDGE),
     )
+    assumptions: defaultdict[str, int] = _counter(
+        *("assumptions_total", "Turns that deviate and were read all the same, by what was assumed.", "assumption")
+    )
     overflow: defaultdict[str, int] = _counter(
         "label_overflow_total",
         "Values counted as other; release: no room in max_series.",
