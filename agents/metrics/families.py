@@ -13,7 +13,7 @@ from turnsignal.stream.records.environments import ENVIRONMENTS
 PREFIX = "turnsignal_"
 
 LATENCY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)  #: seconds
-STAGES = {SCORE: "inline", WATCH: "watch"}  #: app → what its end-to-end latency is called
+LATENCY_STAGES = {SCORE: "inline", WATCH: "watch"}  #: app → what its end-to-end latency is called
 
 #: without the prefix `turnsignal_`
 WORKER_FAMILIES: Mapping[str, Family] = {
@@ -33,7 +33,7 @@ WORKER_FAMILIES: Mapping[str, Family] = {
         "histogram",
         ("stage",),
         "From the record on the broker to what came of it, committed.",
-        {"stage": {app: (stage,) for app, stage in STAGES.items()}},
+        {"stage": {app: (stage,) for app, stage in LATENCY_STAGES.items()}},
         bounds=LATENCY_BOUNDS,
     ),
     "transactions_total": Family(
