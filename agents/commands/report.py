@@ -135,7 +135,7 @@ def _replay_evaluation_data(folder: Path, out: Path, suite: Path | None) -> tupl
 
 
 def _embed_at(text: str) -> Callable[["LabelledFigures"], None]:
-    """Return what has an endpoint's model compare answers with references; ConfigError where there is no endpoint."""
+    """Return a comparison of answers with references by an endpoint's model; ConfigError where there is no endpoint."""
     import os
 
     from turnsignal.agents.providers.embedding import compare_texts

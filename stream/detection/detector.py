@@ -174,7 +174,7 @@ class Detector(msgspec.Struct, array_like=True):
     def _open_if_enough(
         self, direction: str, evidence: Evidence, strength: float, version: str, now: float, paging: Paging
     ) -> list[Alarm]:
-        """Open an alarm if the evidence is enough for a tier that none is open of yet."""
+        """Open an alarm if the evidence is enough for a tier that has none yet."""
         tier, bar = self._tier(direction, paging, strength, now)
         known = self.alarms.get(direction)
         if strength < bar or (known is not None and known.tier == tier):
