@@ -24,6 +24,7 @@ from prometheus_client.samples import Exemplar
 
 from turnsignal.agents.metrics.families import (
     FAMILIES,
+    JUDGED,
     PREFIX,
     series_of_environments,
     series_per_assistant,
@@ -167,6 +168,9 @@ class WorkerMetrics(Collector):
             if self._secret:
                 for (assistant, version, scorer), worst in deltas.exemplars.items():
                     self._keep_exemplar(release((assistant, version)), scorer, worst, now)
+            if deltas.judged_times:
+                seconds = np.maximum(now - _finite(deltas.judged_times), 0.0)
+                self._observe("end_to_end_latency_seconds", (JUDGED,), seconds)
             self._remove_evicted()
 
     def count(self, name: str, *labels: str, by: float = 1) -> None:

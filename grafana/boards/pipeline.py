@@ -89,7 +89,7 @@ def _flow() -> list[Panel]:
             "From the broker to the committed score",
             "95 of 100 take no longer. inline: scores; watch: what is watched.",
             SECONDS,
-            Query(quantile(0.95, "stage", "end_to_end_latency_seconds"), "{{stage}}"),
+            Query(quantile(0.95, "stage", "end_to_end_latency_seconds", 'stage!="judged"'), "{{stage}}"),
             width=8,
         ),
         lines(

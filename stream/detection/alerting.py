@@ -62,7 +62,9 @@ class AlertPart(BaseModel):
                     raise ValueError(msg)
         for name in budgets:
             if name in _NEVER_BAD or _JUDGED in name:
-                msg = f"expected alerts.bad_budget to name scorers whose scores are good or bad; got {name!r}, whose are"
+                msg = (
+                    f"expected alerts.bad_budget to name scorers whose scores are good or bad; got {name!r}, whose are"
+                )
                 msg += " neither"
                 raise ValueError(msg)
         if both := set(self.page or ()) & set(self.ignore):
