@@ -49,7 +49,7 @@ from turnsignal.stream.records.scores import Unscored
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
 _PIPELINE = tuple(pipeline_families())
 DIGEST_LENGTH = 16  #: hex digits of a conversation's digest
-_PER_SCORER = 3  #: series that a scorer has once, whatever is released
+_PER_SCORER = 2  #: series that a scorer has once, whatever is released; the few budgets are among those without
 _NAMES = frozenset(("topic", "table"))  #: labels whose values are names from the configuration
 
 Labels = tuple[str, ...]
