@@ -132,7 +132,9 @@ def describe_gone(topic: str, gone: dict[int, float]) -> list[str]:
     lines = []
     if kept:
         since = datetime.fromtimestamp(0, UTC) + timedelta(seconds=max(kept))
-        lines.append(f"Retention has taken what came before {since:%Y-%m-%d %H:%M:%S} UTC in {len(kept)} partitions.")
+        lines.append(
+            f"Retention has taken what came before {since:%Y-%m-%d %H:%M:%S} UTC in {len(kept)} partitions of {topic}."
+        )
     if empty := len(gone) - len(kept):
         lines.append(f"Retention has taken all of {empty} partitions of {topic}.")
     return lines

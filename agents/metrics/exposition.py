@@ -198,7 +198,7 @@ class WorkerMetrics(Collector):
         with self._lock:
             self._numbers[name][self._guarded(FAMILIES[name].labels, labels)] = value
 
-    def forget(self, label: str, value: str) -> None:
+    def remove_series(self, label: str, value: str) -> None:
         """Stop showing the gauges of a partition or a table that is another worker's now, or both would show them."""
         with self._lock:
             for name, family in FAMILIES.items():

@@ -35,8 +35,8 @@ class AlertPart(BaseModel):
 
     page: scorers that page, by default the three qualities of the diagnosis; all others make tickets; ignore: scorers
     that are not watched at all; worse: scorer → the direction in which it pages, where that is not what is worse;
-    assistants: over how many assistants together there is one false page in 30 days at most: each takes longer to be
-    called the more there are; bad_budget: scorer → share of its scores that may be bad over 30 days, by default a fifth
+    assistants: over how many assistants together there is one false page in 30 days at most: the more there are, the
+    longer each alarm takes; bad_budget: scorer → share of its scores that may be bad over 30 days, by default a fifth
     of each scorer that pages.
     """
 

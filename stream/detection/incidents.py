@@ -109,10 +109,10 @@ class Incidents:
             change.scorer for incident in open_here if incident.id == decision.incident for change in incident.changes
         }
 
-    def accept(self, series: Series, detector: Detector, why: str) -> list[Incident]:
+    def relearn(self, series: Series, detector: Detector, why: str) -> list[Incident]:
         """Have a detector take the present level for the usual one; return the records that its alarms leave."""
         alarms, now = list(detector.alarms.values()), detector.clock
-        detector.accept()
+        detector.relearn()
         return self.close(series, alarms, now, why)
 
     def _open_or_add(self, series: Series, alarm: Alarm) -> Incident:
@@ -120,16 +120,16 @@ class Incidents:
         change = self._change(scorer, alarm)
         incident = self._choose((assistant, lane), change)
         if incident is None:
-            first = f"{assistant}\x1f{lane}\x1f{scorer}\x1f{alarm.name}\x1f{alarm.called!r}"
+            first = f"{assistant}\x1f{lane}\x1f{scorer}\x1f{alarm.name}\x1f{alarm.opened!r}"
             name = blake2b(first.encode(), digest_size=8).hexdigest()
             version = alarm.version
             incident = Incident(
-                name, OPENED, alarm.called, assistant, lane, TICKET, alarm.called, alarm.since, version, []
+                name, OPENED, alarm.opened, assistant, lane, TICKET, alarm.opened, alarm.since, version, []
             )
-            return self._write(incident, [change], OPENED, alarm.called)
+            return self._write(incident, [change], OPENED, alarm.opened)
         changes = [other for other in incident.changes if not _is_same(change, other)]
         event = RAISED if change.tier == PAGE != incident.tier else ADDED
-        return self._write(incident, [*changes, change][-MAX_CHANGES:], event, alarm.called)
+        return self._write(incident, [*changes, change][-MAX_CHANGES:], event, alarm.opened)
 
     def _choose(self, who: tuple[str, int], change: ScorerChange) -> Incident | None:
         """Return the open incident that a change belongs to, None where it begins one of its own."""
@@ -152,7 +152,7 @@ class Incidents:
             alarm.direction,
             alarm.scope,
             alarm.tier,
-            alarm.called,
+            alarm.opened,
             alarm.since,
             alarm.version,
             alarm.replaces,

@@ -289,7 +289,7 @@ def test_state_from_before_the_limit_shrinks_a_bounded_number_at_a_time_and_the_
     before = processor()
     before.accept(before.process([made_up(n, f"a{n}") for n in range(5000)]))
     kept = processor(before.store, limit=100)
-    kept.restored()
+    kept.read_store()
     batch = kept.process([made_up(5000, "a4999")])
     assert list(batch.changes.values()).count(None) == 10
     kept.accept(batch)
@@ -318,7 +318,7 @@ def test_what_is_kept_does_not_depend_on_batches_and_restarts(fed: list[tuple[st
         if restart:
             store = apart.store
             apart = processor(store, limit=3)
-            assert apart.restored() == max((restore_series(value).offset for value in store.values()), default=-1)
+            assert apart.read_store() == max((restore_series(value).offset for value in store.values()), default=-1)
     assert apart.store == together.store
 
 

@@ -59,7 +59,7 @@ def records(observations: Sequence[Observation], size: int = 40, *, version: str
 
 def watching(store: dict[bytes, bytes] | None = None, policy: AlertPolicy = POLICY) -> SeriesProcessor:
     processor = SeriesProcessor({} if store is None else store, "series", 0, policy=policy)
-    processor.restored()
+    processor.read_store()
     return processor
 
 
