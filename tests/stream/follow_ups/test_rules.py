@@ -284,7 +284,7 @@ def test_a_contrast_needs_no_comma() -> None:
     for text in (
         "Tell me about 2019 not 2021",
         "I need the women's not the men's",
-        "I'd like to know the price in euros",
+        "I'd like to know the price of Gold in euros",
     ):
         assert read(text).clarification, text
 
