@@ -32,7 +32,7 @@ _STOCK = _EMPTY | _WISHES  #: words that say nothing of a subject
 _NEARBY = _POINTING | _WISHES  #: words of one who speaks of the answer, or of the question
 #: Conditions that want the follow-up near its exchange: the one that each stands on, and how many words of its own a
 #: message has that is about something else.
-_NEAR = {"anew": ("answered", 2), "narrowed": ("unasked", 3), "reported": ("stated", 4)}
+_NEAR = {"anew": ("answered", 3), "narrowed": ("unasked", 3), "reported": ("stated", 4)}
 _TELLING_KINDS = frozenset(("told", "settled", "telling", "remote", "negated", "asserted"))
 _STEM = 5  #: letters that two forms of a word share
 _BRIEF = 8  #: words of an objection that need not say to what
