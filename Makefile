@@ -16,10 +16,10 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect faults lock sbom audit clean
+.PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect bench-judge bench-report faults lock sbom audit clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Made anew whenever what it should hold changes; the code itself is linked, not copied. Every package is the one whose
 # hash stands in a lock file, those that install the others (pip, setuptools) included.
@@ -70,14 +70,14 @@ fmt: $(VENV)/.tests $(LINKED) ## format the code
 
 check: $(VENV)/.tests $(LINKED) ## what to run while working: style, types, layers, and the tests that need no broker (ARGS="tests/stream")
 	$(VENV)/bin/ruff check --quiet .
-	$(VENV)/bin/lint-imports >/dev/null
+	$(VENV)/bin/lint-imports --no-cache >/dev/null
 	$(PY) -m pytest -q -n auto --dist loadfile -m "not kafka and not slow" $(ARGS)
 
 lint: $(VENV)/.tests $(LINKED) ## check style, types and layers
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
-	$(VENV)/bin/lint-imports
+	$(VENV)/bin/lint-imports --no-cache
 
 # First what needs no broker, on all cores; 5 is pytest's code for no test of that kind.
 test: $(VENV)/.tests $(LINKED) ## run all tests, those on a real broker too (ARGS="tests/stream -k pairing")
@@ -106,6 +106,15 @@ bench: $(BENCH)/.installed ## measure speed and memory beside other engines (ARG
 
 bench-detect: $(BENCH)/.installed ## how soon a change is called and how often none is, beside other detectors (ARGS="--only planted")
 	$(BENCH)/bin/python tests/bench/detection.py $(ARGS)
+
+bench-judge: $(VENV)/.tests $(LINKED) ## how fast judges are asked, how evenly a budget is spent, what a cascade saves (labels=FOLDER of mtrag_followup)
+	$(PY) -m tests.bench.judging $(ARGS)
+	$(PY) tests/bench/pacing.py
+	$(PY) tests/bench/cascade.py $(labels)
+
+bench-report: $(VENV)/.tests $(LINKED) ## how often comparing claims too much, whether the waterfall names what was planted, what both cost (ARGS="--pairs 200")
+	$(PY) tests/bench/comparing.py $(ARGS)
+	$(PY) tests/bench/waterfall.py
 
 faults: $(VENV)/.tests $(LINKED) ## break workers, brokers, networks, disks and records in every known way, ten seeds, and print the table (ARGS="--short")
 	$(PY) -m tests.kafka.faults.run $(ARGS)

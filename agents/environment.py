@@ -6,7 +6,6 @@ variables with our prefix there. Only name and value together tell them from a s
 
 import difflib
 import ipaddress
-import math
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -22,8 +21,6 @@ _MAX_SECRET = 65_536  #: bytes of a file with a secret
 _SERVICE = r"TURNSIGNAL(?:_[A-Z0-9_]+)?"
 _PROTOCOL = r"(?:TCP|UDP|SCTP)"
 _ADDRESS = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):(\d{1,5})")
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)?")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 
 
 def _is_ip(text: str) -> bool:
@@ -154,13 +151,3 @@ def read_hosts(text: str) -> str:
     if text and not all(re.fullmatch(r"[a-z0-9._-]+|[0-9a-f:.]+", host) for host in hosts):
         raise ValueError("not host,host")
     return ",".join(hosts)
-
-
-def read_duration(given: object) -> object:
-    """Read 10s, 500ms, 7d or plain seconds; `forever` is infinite."""
-    if not isinstance(given, str):
-        return given
-    if given == "forever":
-        return math.inf
-    match = _DURATION.fullmatch(given)
-    return float(match[1]) * _SECONDS[match[2] or "s"] if match else given

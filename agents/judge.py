@@ -25,7 +25,7 @@ from turnsignal.agents.providers.sending import CallSender
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.apps import build_app
 from turnsignal.agents.worker.consumer import PartitionApp
-from turnsignal.agents.worker.partition_task import AppSpec, HeldRecords
+from turnsignal.agents.worker.partition_task import AppSpec, Deferral
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.docket import partition_budget
@@ -127,7 +127,7 @@ class JudgeWork:
 def make_spec(settings: Settings, judging: JudgeWork) -> AppSpec:
     """Say what the judge app reads, keeps and writes."""
     names = topic_names(settings.prefix)
-    held = HeldRecords(
+    deferral = Deferral(
         room=lambda processor: processor.docket.room,
         waits=lambda processor: processor.waits,
         finish=judging.finish,
@@ -143,7 +143,7 @@ def make_spec(settings: Settings, judging: JudgeWork) -> AppSpec:
         DocketProcessor.set_aside,
         "docket",
         hide=judging.drop,
-        held=held,
+        deferral=deferral,
     )
 
 

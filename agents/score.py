@@ -89,10 +89,7 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         checks=[check.name for _, check in suite.parsed_checks],
         topics=make_spec(settings, suite).inputs,
     )
-    for scorer in describe_scorers(suite):
-        metrics.set("scorer_info", 1, scorer.name, scorer.quality, scorer.better)
-        if scorer.good_from is not None:
-            metrics.set("scorer_good_from_ratio", scorer.good_from, scorer.name)
+    metrics.declare(describe_scorers(suite))
     owner, rows = TaskManager(settings, make_spec(settings, suite), metrics), RecentRows()
     owner.work.on_committed = rows.take
     secret = settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else None

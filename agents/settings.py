@@ -1,19 +1,14 @@
 """Settings: where things are and how Kafka is reached, from TURNSIGNAL_… variables; what is scored is in the suite.
 
-One place gives librdkafka, aiokafka and Faust their connection, so that none of them speaks in the clear while the
-others are encrypted. Whatever is missing, wrong or unknown stops the program before it starts, in one line.
+Whatever is missing, wrong or unknown stops the program before it starts, in one line.
 """
 
-import logging
-import ssl
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from aiokafka.helpers import create_ssl_context
 from pydantic import (
     AfterValidator,
-    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -21,33 +16,20 @@ from pydantic import (
     model_validator,
 )
 
+from turnsignal.agents.connection_settings import ConnectionSettings, File, expect
 from turnsignal.agents.environment import (
     PREFIX,
     SECRETS,
     is_loopback,
-    read_brokers,
-    read_duration,
     read_environment,
     read_hosts,
 )
 from turnsignal.agents.notify_settings import NotifySettings
+from turnsignal.stream.durations import Duration, DurationOrForever, DurationOrZero
 from turnsignal.stream.errors import ConfigError
 
-
-def _is_file(path: Path) -> Path:
-    if not path.is_file():
-        raise ValueError("no such file")
-    return path
-
-
-Seconds = Annotated[float, BeforeValidator(read_duration), Field(gt=0, allow_inf_nan=False)]
 #: Of what clients and brokers count in milliseconds; what a broker takes of them is asked at the start of a worker.
-Timeout = Annotated[Seconds, Field(ge=1, le=86_400)]
-Retention = Annotated[float, BeforeValidator(read_duration), Field(gt=0)]
-File = Annotated[Path, AfterValidator(_is_file)]
-Count = Annotated[int, Field(ge=1)]
-
-_FILE_TEXT = "a readable PEM file"
+Timeout = Annotated[Duration, Field(ge=1, le=86_400)]
 
 
 def _timeout(default: float, least: int = 1) -> Any:
@@ -58,35 +40,13 @@ def _retention(default: str) -> Any:
     return Field(default=default, description="a duration such as 12h, 30d or forever", validate_default=True)
 
 
-class Settings(NotifySettings):
+class Settings(ConnectionSettings, NotifySettings):
     """Everything about where and how; each field is the variable TURNSIGNAL_ and its name in capitals.
 
     Durations are seconds. A field's description is what its error message says was expected.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    brokers: Annotated[str, AfterValidator(read_brokers)] = Field(description="host:port,host:port,…")
-    #: Begins every topic, group and transactional id, so that two installations can share a broker. The longest name
-    #: made of it has 40 more characters; Kafka takes 249.
-    prefix: str = Field(
-        default="turnsignal",
-        pattern=r"^[A-Za-z0-9._-]{1,200}$",
-        description="1 to 200 of the characters A-Z a-z 0-9 . _ -",
-    )
-
-    security_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = Field(
-        default="PLAINTEXT", description="PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"
-    )
-    ssl_cafile: File | None = Field(default=None, description=_FILE_TEXT)
-    ssl_certfile: File | None = Field(default=None, description=_FILE_TEXT)
-    ssl_keyfile: File | None = Field(default=None, description=_FILE_TEXT)
-    ssl_key_password: SecretStr | None = Field(default=None, description="the password of the key file")
-    sasl_mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] | None = Field(
-        default=None, description="PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512"
-    )
-    sasl_username: str | None = Field(default=None, min_length=1, description="the user's name")
-    sasl_password: SecretStr | None = Field(default=None, description="the user's password")
 
     delivery: Literal["exactly_once", "at_least_once"] = Field(
         default="exactly_once", description="exactly_once, or at_least_once for brokers without transactions"
@@ -102,7 +62,7 @@ class Settings(NotifySettings):
         default="lz4", description="lz4, zstd, snappy, gzip or none"
     )
     #: Between two commits of a partition in which few records wait: the broker pays for each, however small it is.
-    commit_interval: Annotated[float, BeforeValidator(read_duration), Field(ge=0, le=10)] = Field(
+    commit_interval: Annotated[DurationOrZero, Field(le=10)] = Field(
         default=0.02, description="a duration up to 10s, such as 20ms, or 0: how long records gather between commits"
     )
     #: As it lies unpacked in memory; a larger one is a dead letter. Four times as much may wait to be worked on.
@@ -113,7 +73,7 @@ class Settings(NotifySettings):
     #: A worker that is not heard of for this long loses its partitions. Short, because that is how long they stand
     #: still after a kill -9 (FAUST 2: 62 s with Faust's default of 60, 12 s with 10).
     session_timeout: Timeout = _timeout(10.0)
-    heartbeat_interval: Annotated[Seconds, Field(ge=0.1)] = Field(
+    heartbeat_interval: Annotated[Duration, Field(ge=0.1)] = Field(
         default=1.0, description="a duration from 100ms to a third of TURNSIGNAL_SESSION_TIMEOUT, such as 1s"
     )
     rebalance_timeout: Timeout = _timeout(10.0)
@@ -134,18 +94,18 @@ class Settings(NotifySettings):
     min_insync_replicas: Annotated[int, Field(ge=1, le=100)] = Field(
         default=1, description="a whole number from 1 to TURNSIGNAL_REPLICATION"
     )
-    retention_turns: Retention = _retention("7d")
-    retention_feedback: Retention = _retention("7d")
-    retention_forget: Retention = _retention("7d")
-    retention_exchanges: Retention = _retention("7d")
-    retention_verdicts: Retention = _retention("30d")
-    retention_scores: Retention = _retention("30d")
-    retention_series: Retention = _retention("7d")
-    retention_decisions: Retention = _retention("90d")
-    retention_regressions: Retention = _retention("90d")
-    retention_dead_letters: Retention = _retention("7d")
+    retention_turns: DurationOrForever = _retention("7d")
+    retention_feedback: DurationOrForever = _retention("7d")
+    retention_forget: DurationOrForever = _retention("7d")
+    retention_exchanges: DurationOrForever = _retention("7d")
+    retention_verdicts: DurationOrForever = _retention("30d")
+    retention_scores: DurationOrForever = _retention("30d")
+    retention_series: DurationOrForever = _retention("7d")
+    retention_decisions: DurationOrForever = _retention("90d")
+    retention_regressions: DurationOrForever = _retention("90d")
+    retention_dead_letters: DurationOrForever = _retention("7d")
     #: How long a record of a compacted topic may outlive the one that replaced or erased it.
-    compaction_lag: Annotated[Seconds, Field(ge=1)] = Field(
+    compaction_lag: Annotated[Duration, Field(ge=1)] = Field(
         default=86_400.0, description="a duration of a second or more, such as 12h or 1d"
     )
     dead_letters: Literal["headers", "full"] = Field(
@@ -194,31 +154,19 @@ class Settings(NotifySettings):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        tls, sasl = "SSL" in self.security_protocol, self.security_protocol.startswith("SASL")
-        for field in ("ssl_cafile", "ssl_certfile", "ssl_keyfile", "ssl_key_password"):
-            _expect(
-                tls or getattr(self, field) is None, field, f"none with {self.security_protocol}", "one that is set"
-            )
-        for field in ("sasl_mechanism", "sasl_username", "sasl_password"):
-            is_set = getattr(self, field) is not None
-            _expect(is_set or not sasl, field, f"one with {self.security_protocol}", "nothing")
-            _expect(sasl or not is_set, field, f"none with {self.security_protocol}", "one that is set")
-        certified = self.ssl_certfile is not None
-        _expect(certified or not self.ssl_keyfile, "ssl_certfile", "one beside the key file", "nothing")
-        _expect(certified or not self.ssl_key_password, "ssl_certfile", "one beside the key password", "nothing")
-        _expect(
+        expect(
             self.min_insync_replicas <= self.replication,
             "min_insync_replicas",
             f"at most the {self.replication} of TURNSIGNAL_REPLICATION (a broker refuses every record otherwise)",
             str(self.min_insync_replicas),
         )
-        _expect(
+        expect(
             self.heartbeat_interval <= self.session_timeout / 3,
             "heartbeat_interval",
             f"at most a third of TURNSIGNAL_SESSION_TIMEOUT, {self.session_timeout:g} s",
             f"{self.heartbeat_interval:g} s",
         )
-        _expect(
+        expect(
             self.redaction is None or self.dead_letters == "headers",
             "dead_letters",
             "headers with TURNSIGNAL_REDACTION (a record that cannot be read cannot be redacted)",
@@ -240,60 +188,10 @@ class Settings(NotifySettings):
         """Name an app's consumer group, which begins its transactional ids and changelogs: `turnsignal-score`."""
         return f"{self.prefix}-{app}"
 
-    def ssl_context(self) -> ssl.SSLContext | None:
-        """Make the TLS context for aiokafka and Faust, None without TLS.
-
-        Raises ConfigError when certificate, key and password do not belong together.
-        """
-        if "SSL" not in self.security_protocol:
-            return None
-        password = self.ssl_key_password.get_secret_value() if self.ssl_key_password else ""
-        try:
-            context: ssl.SSLContext = create_ssl_context(
-                cafile=self.ssl_cafile,
-                certfile=self.ssl_certfile,
-                keyfile=self.ssl_keyfile,
-                password=lambda: password,  # without one OpenSSL would stop and ask the terminal
-            )
-        except (ssl.SSLError, ValueError, OSError) as error:
-            msg = (
-                "TURNSIGNAL_SSL_CAFILE, _CERTFILE, _KEYFILE, _KEY_PASSWORD: expected certificates and a key in PEM that"
-                f" belong together, got files that OpenSSL refuses: {error}"
-            )
-            raise ConfigError(msg) from None
-        return context
-
     def secrets(self) -> list[str]:
         """List what must not be shown to anybody."""
         values = (getattr(self, field) for field in Settings.model_fields)
         return [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-
-    def confluent(self) -> dict[str, Any]:
-        """Give the connection as librdkafka's properties; add what is special to a consumer or an admin client.
-
-        What librdkafka says goes to the logger of its name, when the client is polled, and not past us to stderr.
-        """
-        properties: dict[str, Any] = {
-            "bootstrap.servers": self.brokers,
-            "security.protocol": self.security_protocol,
-            "client.id": self.prefix,
-            # After an outage librdkafka would wait up to ten seconds before it looks again.
-            "reconnect.backoff.max.ms": 1000,
-        }
-        if "SSL" in self.security_protocol:
-            # librdkafka looks for authorities in places of its own: name the ones that Python trusts.
-            properties["ssl.ca.location"] = self.ssl_cafile or ssl.get_default_verify_paths().cafile
-            properties["ssl.certificate.location"] = self.ssl_certfile
-            # OpenSSL also takes a key from the certificate's file; librdkafka wants to be told.
-            properties["ssl.key.location"] = self.ssl_keyfile or self.ssl_certfile
-            if self.ssl_key_password:
-                properties["ssl.key.password"] = self.ssl_key_password.get_secret_value()
-        if self.sasl_mechanism and self.sasl_password:
-            properties["sasl.mechanism"] = self.sasl_mechanism
-            properties["sasl.username"] = self.sasl_username
-            properties["sasl.password"] = self.sasl_password.get_secret_value()
-        given = {name: str(value) for name, value in properties.items() if value is not None}
-        return {**given, "logger": logging.getLogger("librdkafka")}
 
     def producer(self, transactional_id: str | None = None) -> dict[str, Any]:
         """Give a librdkafka producer's properties; with an id its writes are transactions.
@@ -324,19 +222,6 @@ class Settings(NotifySettings):
             properties["transactional.id"] = transactional_id
             properties["transaction.timeout.ms"] = round(self.transaction_timeout * 1000)
         return properties
-
-    def aiokafka(self) -> dict[str, Any]:
-        """Give the connection as the keyword arguments of aiokafka's clients."""
-        arguments: dict[str, Any] = {
-            "bootstrap_servers": self.brokers.split(","),
-            "security_protocol": self.security_protocol,
-            "ssl_context": self.ssl_context(),
-        }
-        if self.sasl_mechanism and self.sasl_password:
-            arguments["sasl_mechanism"] = self.sasl_mechanism
-            arguments["sasl_plain_username"] = self.sasl_username
-            arguments["sasl_plain_password"] = self.sasl_password.get_secret_value()
-        return arguments
 
     def faust(self) -> dict[str, Any]:
         """Give the keyword arguments of faust.App: connection, group membership and what its tables must not do."""
@@ -379,12 +264,6 @@ class Settings(NotifySettings):
 def variables() -> dict[str, str]:
     """Map every variable that turnsignal knows to its field in Settings."""
     return {f"{PREFIX}{field.upper()}": field for field in Settings.model_fields}
-
-
-def _expect(holds: bool, field: str, expected: str, got: str) -> None:
-    if not holds:
-        msg = f"{PREFIX}{field.upper()}: expected {expected}, got {got}"
-        raise ValueError(msg)
 
 
 def _explain(error: ValidationError, given: Mapping[str, str]) -> str:

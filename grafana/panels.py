@@ -96,14 +96,19 @@ def bars(
     width: int,
     link: Link | None = None,
     most: float | None = 1,
+    steps: Sequence[tuple[float | None, str]] = ((None, "blue"),),
+    empty: str | None = None,
 ) -> bargauge.Panel:
-    """Draw the latest values as bars beneath each other, from 0 to `most` (None: to the largest)."""
-    panel = _dressed(bargauge.Panel(), title, description, unit, queries, width, 8, link, instant=True)
+    """Draw the latest values as bars beneath each other, from 0 to `most` (None: to the largest).
+
+    steps: colours, from value to value; empty: said where there is no value.
+    """
+    panel = _dressed(bargauge.Panel(), title, description, unit, queries, width, 8, link, instant=True, empty=empty)
     panel.reduce_options(_latest()).orientation(common.VizOrientation.HORIZONTAL).min(0)
     panel.display_mode(common.BarGaugeDisplayMode.BASIC).show_unfilled(True)
     panel.value_mode(common.BarGaugeValueMode.TEXT).name_placement(common.BarGaugeNamePlacement.LEFT)
     panel.legend(shown.VizLegendOptions().show_legend(False).calcs([]))  # names stand beside the bars
-    panel.thresholds(_steps([(None, "blue")])).color_scheme(_coloured(dashboard.FieldColorModeId.THRESHOLDS))
+    panel.thresholds(_steps(steps)).color_scheme(_coloured(dashboard.FieldColorModeId.THRESHOLDS))
     return panel if most is None else panel.max(most)
 
 

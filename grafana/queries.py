@@ -9,6 +9,7 @@ from turnsignal.agents.metrics.families import FAMILIES, PREFIX
 
 WINDOW = "$window"  #: what the reader chose; means and shares are taken over it
 RANGE = "$__range"  #: all that the dashboard shows
+BUDGET = "30d"  #: over which a budget of bad scores is counted
 END = "@ end()"  #: as of the end of what the dashboard shows
 SCRAPES = "$__rate_interval"  #: as short as the scrape interval and the picture's width allow
 
@@ -68,6 +69,16 @@ def share(by: str, metric: str, part: str, whole: str = "", *, over: str = WINDO
         f"sum {_by(by)}({rates(metric, *filter(None, [matchers]), over=over, when=when)})" for matchers in (part, whole)
     )
     return f"{of_part} / ({of_whole} > 0)"
+
+
+def budget_left() -> str:
+    """Return how much is left of the share of scores that may be bad (1: all of it, below 0: overspent).
+
+    By assistant and scorer, of those that have a budget and any scores.
+    """
+    bad = count("assistant, scorer", "score_verdicts_total", 'verdict="bad"', over=BUDGET)
+    every = count("assistant, scorer", "score_verdicts_total", 'verdict=~"good|bad"', over=BUDGET)
+    return f"1 - {bad} / ({every} > 0) / on (scorer) group_left () {newest('scorer', 'slo_bad_budget_ratio')}"
 
 
 def portions(by: str, metric: str, *matchers: str, over: str = WINDOW) -> str:

@@ -1,22 +1,36 @@
-"""Durations as people write them in a suite: `90`, `"30m"`, `"24h"`; in seconds everywhere else."""
+"""Durations as people write them in suites and settings: `90`, `"30m"`, `"1w"`; in seconds everywhere else."""
 
+import math
 import re
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+FOREVER = "forever"  #: a duration without an end, where one may have none
+
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+_WRITTEN = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(ms|s|m|h|d|w|)\s*")
 
 
-def _seconds(value: object) -> float:
-    """Read `90`, `"30m"`, `"24h"`; pydantic turns the ValueError into its own."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*", value) if isinstance(value, str) else None
+def read_duration(given: object) -> float:
+    """Read `90`, `"90"`, `"30m"`, `"1w"` as seconds; raises ValueError, which pydantic turns into its own.
+
+    >>> read_duration("1.5m"), read_duration(90)
+    (90.0, 90.0)
+    """
+    if isinstance(given, int | float) and not isinstance(given, bool):
+        return float(given)
+    match = _WRITTEN.fullmatch(given) if isinstance(given, str) else None
     if match is None:
         msg = 'a duration like 90, "30m", "24h" or "7d" is expected'
         raise ValueError(msg)
     return float(match[1]) * _UNITS[match[2]]
 
 
-Duration = Annotated[float, BeforeValidator(_seconds), Field(gt=0)]
+def _read_endless(given: object) -> float:
+    return math.inf if isinstance(given, str) and given.strip() == FOREVER else read_duration(given)
+
+
+Duration = Annotated[float, BeforeValidator(read_duration), Field(gt=0, allow_inf_nan=False)]
+DurationOrZero = Annotated[float, BeforeValidator(read_duration), Field(ge=0, allow_inf_nan=False)]
+DurationOrForever = Annotated[float, BeforeValidator(_read_endless), Field(gt=0)]

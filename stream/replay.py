@@ -39,14 +39,14 @@ _DATETIME: TypeAdapter[datetime] = TypeAdapter(datetime)
 
 
 class Line(Record, Protocol):
-    """One line on its way to a shard. key: conversation id; held: bytes of it that wait in memory."""
+    """One line on its way to a shard. key: conversation id; size: bytes of it that wait in memory."""
 
     @property
     def key(self) -> bytes: ...  # noqa: D102
     @property
     def time(self) -> float: ...  # noqa: D102
     @property
-    def held(self) -> int: ...  # noqa: D102
+    def size(self) -> int: ...  # noqa: D102
 
 
 class Recorded(NamedTuple):
@@ -63,7 +63,7 @@ class Recorded(NamedTuple):
     timestamp: int
 
     @property
-    def held(self) -> int:
+    def size(self) -> int:
         """Bytes of the line."""
         return len(self.value)
 
@@ -241,10 +241,10 @@ class Replay:
         waiting, sizes = self._waiting, self._sizes
         for record in records:
             number = crc32(record.key) % SHARDS
-            held = waiting[number]
-            held.append(record)
-            sizes[number] += record.held
-            if len(held) >= _BATCH or sizes[number] >= _BATCH_BYTES:
+            lines = waiting[number]
+            lines.append(record)
+            sizes[number] += record.size
+            if len(lines) >= _BATCH or sizes[number] >= _BATCH_BYTES:
                 yield number, self._work(number)
 
     def finish(self, end: float = math.inf) -> Iterator[tuple[int, list[OutputRecord]]]:
@@ -282,7 +282,7 @@ class Replay:
             environment=self._environment,
         )
 
-    def _accept(self, number: int, batch: BatchResult) -> list[OutputRecord]:
-        self._shards[number].accept(batch)
-        self.runs[number].add(batch)
-        return batch.outputs
+    def _accept(self, number: int, result: BatchResult) -> list[OutputRecord]:
+        self._shards[number].accept(result)
+        self.runs[number].add(result)
+        return result.outputs

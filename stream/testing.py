@@ -98,7 +98,7 @@ class Played:
 
     def __init__(self, suite: Suite | None = None, store: dict[bytes, bytes] | None = None) -> None:
         self.processor = PartitionProcessor(suite or Suite(), {} if store is None else store)
-        self.processor.restored()
+        self.processor.read_store()
         self.outputs: list[OutputRecord] = []
         self.batch = BatchResult()
         self._offset = 0

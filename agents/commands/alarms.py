@@ -22,8 +22,8 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
     """Say which alerts would have fired, when, and with how much evidence.
 
     PATHS are directories of `replay --alerts`, or files of the topic of series that `export` wrote. The detectors are
-    those of `worker watch`, so what they call is what was called live. With --known, says which known incidents would
-    have been called, how late, and which calls are none of them.
+    those of `worker watch`, so the incidents are those that opened live. With --known, says which known incidents
+    would have been detected, how late, and which of those detected nobody knows.
     """
     import os
 

@@ -1,12 +1,14 @@
 """`turnsignal export …`: what a topic holds, by time, as a file."""
 
 import re
+import shlex
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
 
 from turnsignal.agents.commands.options import JSON, print_json, reach_settings, shown_progress
+from turnsignal.agents.report.program_name import typed_program
 
 #: Names of `agents.files.exporting.EXPORTED`, here so that `--help` need not import them; a test compares.
 TOPIC_NAMES = (
@@ -78,7 +80,7 @@ def export(
         numbers = ", ".join(map(str, exported.held_back[:10]))
         click.echo(f"A transaction that is open holds back the end of partitions {numbers}: repeat it later for that.")
     if topic == "turns" and exported.lines:
-        click.echo(f"Next: turnsignal replay {out}")
+        click.echo(f"Next: {typed_program()} replay {shlex.quote(str(out))}")
 
 
 def read_range(since: str | None, until: str | None) -> tuple[float | None, float | None]:
@@ -130,7 +132,9 @@ def describe_gone(topic: str, gone: dict[int, float]) -> list[str]:
     lines = []
     if kept:
         since = datetime.fromtimestamp(0, UTC) + timedelta(seconds=max(kept))
-        lines.append(f"Retention has taken what came before {since:%Y-%m-%d %H:%M:%S} UTC in {len(kept)} partitions.")
+        lines.append(
+            f"Retention has taken what came before {since:%Y-%m-%d %H:%M:%S} UTC in {len(kept)} partitions of {topic}."
+        )
     if empty := len(gone) - len(kept):
         lines.append(f"Retention has taken all of {empty} partitions of {topic}.")
     return lines

@@ -10,51 +10,63 @@ import click
 from turnsignal.stream.errors import TurnsignalError
 
 EXPORTED_TURNS = "exported-turns.jsonl.gz"  #: beside the results
+EXPORTED_FEEDBACK = "exported-feedback.jsonl.gz"
 
 
 def or_from_topic(files: str, out: Path) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Let a command that reads files take a range of the topic of turns instead.
 
-    files: the parameter that they come in; out: the directory of its results where none is given.
+    files: the parameter that they come in; out: the directory of its results where none is given. A command that takes
+    feedback, too, is given what came about the conversations of these turns, whenever it came.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @click.option("--topic", type=click.Choice(["turns"]), help="Read turns from Kafka instead of files.")
         @click.option("--from", "since", metavar="TIME", help="With --topic: turns that came in then or later.")
         @click.option("--to", "until", metavar="TIME", help="With --topic: turns that came in before.")
+        @click.option("--whole", is_flag=True, help="With --topic: every turn of each conversation that has one there.")
         @wraps(command)
-        def taking(*, topic: str | None, since: str | None, until: str | None, **given: Any) -> Any:
+        def taking(*, topic: str | None, since: str | None, until: str | None, whole: bool, **given: Any) -> Any:
             if topic is None:
-                if since or until:
-                    raise click.UsageError("--from and --to are of --topic turns; got them without it")
+                if since or until or whole:
+                    raise click.UsageError("--from, --to and --whole are of --topic turns; got them without it")
                 return command(**given)
             if given[files]:
                 raise click.UsageError("--topic and files exclude each other; got both")
-            into = Path(given.get("out") or out) / EXPORTED_TURNS
-            if not (given.get("resume") and into.is_file()):  # what is gone on with is what was begun
-                _export(topic, since, until, into)
-            return command(**{**given, files: (into,)})
+            directory = Path(given.get("out") or out)
+            turns, votes = directory / EXPORTED_TURNS, directory / EXPORTED_FEEDBACK
+            if not (given.get("resume") and turns.is_file()):  # what is gone on with is what was begun
+                _export(since, until, turns, votes if "feedback" in given else None, whole=whole)
+            if "feedback" in given and votes.is_file():
+                given["feedback"] = (*given["feedback"], votes)
+            return command(**{**given, files: (turns,)})
 
         return taking
 
     return decorate
 
 
-def _export(topic: str, since: str | None, until: str | None, into: Path) -> None:
-    """Write a range of a topic to a file, in place of the one that an earlier run has written there."""
+def _export(since: str | None, until: str | None, turns: Path, votes: Path | None, *, whole: bool) -> None:
+    """Write a range of the topic to files, in place of those that an earlier run has written there."""
     from turnsignal.agents.commands.export import describe_gone, read_range
     from turnsignal.agents.commands.options import reach_settings, shown_progress
     from turnsignal.agents.files.exporting import Wanted, export_topic
 
-    wanted = Wanted(topic, *read_range(since, until))
+    times = read_range(since, until)
     settings = reach_settings()
-    into.unlink(missing_ok=True)
+    wanted = [(Wanted("turns", *times, whole=whole), turns)]
+    if votes is not None:
+        wanted.insert(0, (Wanted("feedback", *times, whole=True, of="turns"), votes))
     with shown_progress("exporting", 1) as (_, _, sending):
-        exported = export_topic(settings, wanted, into, sending)
-    for line in describe_gone(topic, exported.gone):
-        click.echo(line, err=True)
-    click.echo(f"Read {exported.lines:,} records of {topic} into {into}.", err=True)
+        for what, into in wanted:
+            into.unlink(missing_ok=True)
+            exported = export_topic(settings, what, into, sending)
+            for line in describe_gone(what.topic, exported.gone):
+                click.echo(line, err=True)
+            if exported.lines:
+                click.echo(f"Read {exported.lines:,} records of {what.topic} into {into}.", err=True)
+            else:
+                into.unlink()
     if not exported.lines:
-        into.unlink()
-        msg = f"{topic}: expected turns that came in from {since or 'the beginning'} to {until or 'now'}, got none"
+        msg = f"turns: expected turns that came in from {since or 'the beginning'} to {until or 'now'}, got none"
         raise TurnsignalError(msg)

@@ -80,7 +80,7 @@ def accept(incident_id: str) -> None:
 def rebase(assistant: str) -> None:
     """Take whatever all scorers of an ASSISTANT say from now on for the usual; open incidents of it close.
 
-    For a change of everything that is wanted. Nothing is called for a day and 1,000 values of each scorer.
+    For a change of everything that is wanted. No alarm opens for a day and 1,000 values of each scorer.
     """
     from turnsignal.agents.kafka.logs import find_log
     from turnsignal.agents.kafka.topics import topic_names

@@ -1,12 +1,16 @@
 """`turnsignal report …`: labels of what should have happened beside what did."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from turnsignal.agents.commands.options import FILE, FILES, JSON, SUITE, open_console, print_json, shown_progress
 from turnsignal.stream.errors import TurnsignalError
+
+if TYPE_CHECKING:
+    from turnsignal.stream.reports.labelled_figures import LabelledFigures
 
 _REMOVE = "--remove"
 
@@ -47,6 +51,11 @@ class _SeveralToRemove(click.Command):
     help="Write the answers that have labels as such a folder.",
 )
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page that needs nothing else.")
+@click.option(
+    "--embeddings",
+    metavar="ENDPOINT:MODEL",
+    help="Also compare answers with references by this model's embeddings; both texts are sent to the endpoint.",
+)
 @click.option("--gt", type=FILE, help="Ground truth: the agents that each query belongs to, by id.")
 @click.option("--pred", type=FILE, help="Predictions: the agents that each was sent to, by id.")
 @click.option(
@@ -67,6 +76,7 @@ def report(
     evaluation_data: Path | None,
     written: Path | None,
     html: Path | None,
+    embeddings: str | None,
     gt: Path | None,
     pred: Path | None,
     outdir: Path,
@@ -94,8 +104,10 @@ def report(
     if evaluation_data is not None:
         directory, turns = _replay_evaluation_data(evaluation_data, outdir, suite)
     if directory is not None:
-        _report_traffic(directory, turns, suite, html, written, as_json=as_json)
+        _report_traffic(directory, turns, suite, html, written, embeddings, as_json=as_json)
         return
+    if embeddings is not None:
+        raise click.UsageError("--embeddings compares the answers of a replay; got no directory of one")
     if gt is None or pred is None:
         raise click.UsageError("expected a directory that `replay --out` wrote, or --gt and --pred")
     _report_routing(gt, pred, outdir, remove, queries, as_json=as_json)
@@ -122,12 +134,33 @@ def _replay_evaluation_data(folder: Path, out: Path, suite: Path | None) -> tupl
     return out / "replay", (turns,)
 
 
+def _embed_at(text: str) -> Callable[["LabelledFigures"], None]:
+    """Return what has an endpoint's model compare answers with references; ConfigError where there is no endpoint."""
+    import os
+
+    from turnsignal.agents.providers.embedding import compare_texts
+    from turnsignal.agents.providers.endpoints import find_endpoint
+    from turnsignal.stream.judging.judges import split_model
+
+    name, model = split_model(text)
+    endpoint = find_endpoint(name, os.environ)
+
+    def compare(labelled: "LabelledFigures") -> None:
+        pairs = labelled.references
+        with shown_progress(f"asking {name} for embeddings", len(pairs)) as (_, asking, _sending):
+            cosines = compare_texts(endpoint, model, pairs, asking)
+        labelled.put_similarities(model, cosines)
+
+    return compare
+
+
 def _report_traffic(
     directory: Path,
     turns: tuple[Path, ...],
     suite: Path | None,
     html: Path | None,
     written: Path | None,
+    embeddings: str | None,
     *,
     as_json: bool,
 ) -> None:
@@ -142,8 +175,12 @@ def _report_traffic(
     result = read_result(directory)
     chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)
     size = sum(path.stat().st_size for path in turns if path.is_file())
+    compare = None if embeddings is None else _embed_at(embeddings)
     with shown_progress("reading turns", size) as (_, reading, _sending):
-        made = report_traffic(result, turns, chosen, progress=reading, evaluation_data=written).as_json()
+        report = report_traffic(result, turns, chosen, progress=reading, evaluation_data=written)
+    if compare is not None:
+        compare(report.labelled)
+    made = report.as_json()
     if (ran := result.summary["suite"]["fingerprint"]) != chosen.fingerprint:
         made["notes"].append(f"The replay ran under another suite ({ran}): give it with --suite, for its thresholds.")
     if html is not None:

@@ -39,7 +39,7 @@ class Wanted(msgspec.Struct, frozen=True):
 
     topic: without its prefix; since, until: seconds since 1970 between which records came in, None for no bound;
     offsets: partition → first offset and the one behind the last, instead of times, None for times; whole: every record
-    of each conversation that has one in the range.
+    of each conversation that has one in the range, or, with `of` the name of another topic, in the same range of that.
     """
 
     topic: str
@@ -47,6 +47,7 @@ class Wanted(msgspec.Struct, frozen=True):
     until: float | None = None
     offsets: dict[int, tuple[int, int]] | None = None
     whole: bool = False
+    of: str | None = None
 
 
 class Exported(msgspec.Struct):
@@ -93,7 +94,7 @@ def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progre
             left = dict(log) if wanted.whole else chosen
             exported = Exported(gone=_emptied(log, wanted), held_back=find_held_back(settings, topic, left))
             note = file.note = _Note(topic, wanted, chosen, left, exported)
-        keys = _keys(settings, topic, note.chosen, progress) if wanted.whole else None
+        keys = _keys(settings, wanted, note.chosen, progress) if wanted.whole else None
         forgotten = _forgotten(settings) if wanted.topic in _OF_CONVERSATIONS else {}
         behind, total = 0, sum(end - first for first, end in note.left.values())
         for number, (first, end) in sorted(note.left.items()):
@@ -142,8 +143,11 @@ def _note_gone(note: _Note, number: int, message: Any, kept_from: int) -> None:
         note.exported.gone[number] = came
 
 
-def _keys(settings: Settings, topic: str, ranges: Ranges, progress: Progress) -> set[bytes | None]:
-    """Return the keys of a range's records."""
+def _keys(settings: Settings, wanted: Wanted, ranges: Ranges, progress: Progress) -> set[bytes | None]:
+    """Return the keys of the records in the range: in that of `wanted.of` where it names a topic."""
+    topic = topic_names(settings.prefix)[wanted.of or wanted.topic]
+    if wanted.of is not None:
+        ranges = _choose(settings, topic, find_log(settings, topic), wanted)
     read = read_log(settings, topic, ranges, committed=True, progress=progress)
     return {message.key() for messages in read for message in messages}
 

@@ -227,7 +227,7 @@ class Placed:
     """A line that stays in its file until its value is asked for, a `stream.replay.Line`."""
 
     __slots__ = ("_length", "_number", "_read", "_start", "key", "offset", "time", "timestamp")
-    held = 0
+    size = 0
 
     def __init__(self, read: Callable[[int, int, int], bytes], stored: _Place) -> None:
         self._read = read

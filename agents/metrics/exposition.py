@@ -42,12 +42,13 @@ from turnsignal.stream.pipeline.metric_deltas import (
     pipeline_families,
 )
 from turnsignal.stream.pipeline.release_labels import MAX_SEEN, ReleaseLabels
+from turnsignal.stream.pipeline.scoring import ScorerFacts
 from turnsignal.stream.records.scores import Unscored
 
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
 _PIPELINE = tuple(pipeline_families())
 DIGEST_LENGTH = 16  #: hex digits of a conversation's digest
-_PER_SCORER = 2  #: series that a scorer has once, whatever is released
+_PER_SCORER = 3  #: series that a scorer has once, whatever is released
 _NAMES = frozenset(("topic", "table"))  #: labels whose values are names from the configuration
 
 Labels = tuple[str, ...]
@@ -179,12 +180,21 @@ class WorkerMetrics(Collector):
             guarded = self._guarded(FAMILIES[name].labels, labels)
             self._observe(name, guarded, np.maximum(_finite(values), 0.0))
 
+    def declare(self, scorers: Iterable[ScorerFacts]) -> None:
+        """Show what panels and rules have to know of each scorer of the suite."""
+        for scorer in scorers:
+            self.set("scorer_info", 1, scorer.name, scorer.quality, scorer.better)
+            if scorer.good_from is not None:
+                self.set("scorer_good_from_ratio", scorer.good_from, scorer.name)
+            if scorer.bad_budget is not None:
+                self.set("slo_bad_budget_ratio", scorer.bad_budget, scorer.name)
+
     def set(self, name: str, value: float, *labels: str) -> None:
         """Show a value of a gauge; labels: in the order of the family's."""
         with self._lock:
             self._numbers[name][self._guarded(FAMILIES[name].labels, labels)] = value
 
-    def forget(self, label: str, value: str) -> None:
+    def remove_series(self, label: str, value: str) -> None:
         """Stop showing the gauges of a partition or a table that is another worker's now, or both would show them."""
         with self._lock:
             for name, family in FAMILIES.items():

@@ -100,6 +100,11 @@ WORKER_FAMILIES: Mapping[str, Family] = {
     "scorer_good_from_ratio": Family(
         "gauge", ("scorer",), "From which score on an answer is good, where the suite says.", begun=False, apps=(SCORE,)
     ),
+    "slo_bad_budget_ratio": Family(
+        *("gauge", ("scorer",), "Share of a scorer's scores that may be bad over 30 days, by the suite."),
+        begun=False,
+        apps=(SCORE,),
+    ),
     "build_info": Family("gauge", ("version", "revision", "app"), "Always 1: the turnsignal that is running."),
 }
 

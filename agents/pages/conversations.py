@@ -251,7 +251,7 @@ class ConversationPages:
                     state = processor.conversation(key)
                     if state is not None and state.turns:
                         yield key, state
-            await pauses.rest()
+            await pauses.pause_if_due()
 
     # -- exemplars -----------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ class Pauses:
         self._clock = clock
         self._since = clock()
 
-    async def rest(self) -> None:
+    async def pause_if_due(self) -> None:
         """Let others go on, if a slice has been worked through."""
         if self._clock() - self._since > SLICE:
             await asyncio.sleep(PAUSE)
@@ -41,4 +41,4 @@ async def snapshots(processors: Iterable[Searchable]) -> AsyncIterator[tuple[Sea
             value = store.get(key)
             if value is not None:
                 yield processor, key, value
-            await pauses.rest()
+            await pauses.pause_if_due()

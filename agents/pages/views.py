@@ -56,7 +56,7 @@ class Health:
     spare worker. partitions: how many. recovery_remaining: changelog records still to be restored. broker_reachable:
     the last request was answered. starts: partition → take-overs at its present position, where there were several.
     stalled: partition → its position, the end of its log, and for how many seconds it has stood there. troubles:
-    partition → why its batches are held, slow or small, in words.
+    partition → why its batches are blocked, slow or small, in words.
     """
 
     seconds_since_progress: float

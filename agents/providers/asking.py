@@ -31,7 +31,7 @@ class JudgeAsker:
             return make_unjudged(exchange, judge, error.reason, error.detail)
         inquiry = begin_inquiry(judge, material)
         most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
-        if not self._purse.hold(most):
+        if not self._purse.reserve(most):
             return make_unjudged(
                 exchange, judge, Unjudged.BUDGET, "the budget has no room for the price that it can have"
             )

@@ -21,7 +21,7 @@ _NO_KEY = "none"  #: the client sends one always
 _FINAL = {400: "the request", 401: "the key", 403: "the key", 404: "the model or the URL", 422: "the request"}
 
 
-class _TooLargeError(Exception):
+class TooLargeError(Exception):
     """Say that a reply was given up before it was read whole."""
 
 
@@ -37,11 +37,27 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
                 content += chunk
                 if len(content) > MAX_REPLY:
                     msg = f"expected a reply of at most {MAX_REPLY:,} bytes, got more"
-                    raise _TooLargeError(msg)
+                    raise TooLargeError(msg)
         finally:
             await response.aclose()
         response._content = bytes(content)  # as its own `aread` does
         return response
+
+
+def make_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
+    """Make a client of one endpoint, to which nothing of the environment goes.
+
+    A reply of more than MAX_REPLY bytes raises TooLargeError.
+    """
+    client = openai.AsyncOpenAI(
+        api_key=endpoint.key.get_secret_value() if endpoint.key else _NO_KEY,
+        base_url=endpoint.url,
+        max_retries=0,
+        http_client=_BoundedClient(follow_redirects=False),
+    )
+    client.organization = client.project = client.admin_api_key = None
+    client._custom_headers = {}
+    return client
 
 
 class OpenAICompatible:
@@ -51,20 +67,13 @@ class OpenAICompatible:
         self._endpoint = endpoint
         # OpenAI's newer models refuse max_tokens; most other servers know nothing else.
         self._limit = "max_completion_tokens" if endpoint.name == "openai" else "max_tokens"
-        self._sdk = openai.AsyncOpenAI(
-            api_key=endpoint.key.get_secret_value() if endpoint.key else _NO_KEY,
-            base_url=endpoint.url,
-            max_retries=0,
-            http_client=_BoundedClient(follow_redirects=False),
-        )
-        self._sdk.organization = self._sdk.project = self._sdk.admin_api_key = None
-        self._sdk._custom_headers = {}
+        self._sdk = make_client(endpoint)
 
     async def ask(self, call: ProviderCall) -> ProviderReply:
         """Answer one prompt; raises ProviderError."""
         try:
             completion = await self._sdk.chat.completions.create(**self._request(call))
-        except _TooLargeError as error:
+        except TooLargeError as error:
             detail = f"{self._endpoint.name}: {error}"
             raise ProviderError(detail) from None
         except openai.APITimeoutError:

@@ -21,7 +21,7 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
     days, pages, tickets = alerts["days"], alerts[PAGE], alerts[TICKET]
     yield Text(f"{pages:,} pages and {tickets:,} tickets would have fired in {days:.1f} days.")
     if days <= 1.0:
-        yield Text("Nothing is called before a series is known for a day, and has 1,000 values.")
+        yield Text("No alarm opens before a series is known for a day, and has 1,000 values.")
     if alerts["unwatched"]:
         yield Text(f"{alerts['unwatched']:,} values were of series beyond {MAX_SERIES:,}, which nobody watches.")
     if decided := alerts.get("decisions"):

@@ -12,6 +12,7 @@ from turnsignal.agents.report.details import format_details
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.judged_scores import format_judged_scores
 from turnsignal.agents.report.overview import describe_input, format_overview
+from turnsignal.agents.report.program_name import typed_program
 from turnsignal.stream.reports.review import SUSPECT
 
 
@@ -35,17 +36,18 @@ def format_ending(result: ReplayResult, width: int = 120, *, is_sample: bool = F
 
 def next_commands(result: ReplayResult, *, is_sample: bool = False) -> list[tuple[str, str]]:
     """Return what to type next and what for: the worst conversation, suspect checks, one's own turns."""
+    program = typed_program()
     directory = shlex.quote(str(result.directory))
     ids = (row["conversation_id"] for row in result.worst)
     worst = next((name for name in ids if plain(name, len(name)) == name and not name.startswith("-")), None)
     commands = []
     if worst is not None:
-        command = f"turnsignal conversation {shlex.quote(worst)} --from {directory}"
+        command = f"{program} conversation {shlex.quote(worst)} --from {directory}"
         commands.append((command, "read the worst one"))
     if any(row["verdict"] in SUSPECT for row in result.summary["review"]):
-        commands.append((f"turnsignal review {directory}", "checks that tell nothing, or the wrong thing"))
+        commands.append((f"{program} review {directory}", "checks that tell nothing, or the wrong thing"))
     if is_sample:
-        commands.append(("turnsignal replay turns.jsonl.gz", "the same of your own turns"))
+        commands.append((f"{program} replay turns.jsonl.gz", "the same of your own turns"))
     if not result.summary["turns"]:
-        commands.append(("turnsignal replay --sample", "what it looks like with turns that can be read"))
+        commands.append((f"{program} replay --sample", "what it looks like with turns that can be read"))
     return commands

@@ -32,7 +32,7 @@ from turnsignal.agents.worker.positions import (
     topic_ids,
 )
 from turnsignal.agents.worker.stores import make_store
-from turnsignal.agents.worker.transactions import Restored, TransactionWriter, restore_changelog
+from turnsignal.agents.worker.transactions import RestoredChangelog, TransactionWriter, restore_changelog
 
 logger = logging.getLogger("turnsignal.assignment")
 
@@ -49,7 +49,7 @@ class _State:
 
     writer: TransactionWriter
     processor: Processor
-    restored: Restored
+    restored: RestoredChangelog
     applied: int
 
 
@@ -79,8 +79,8 @@ class Assignment:
         self._group = group
         self._progress = progress
 
-    def run(self, numbers: Iterable[int], held: Mapping[int, PartitionTask]) -> dict[int, PartitionTask]:
-        """Return the holdings of these numbers: those that are held already and stand where the group does stay.
+    def run(self, numbers: Iterable[int], owned: Mapping[int, PartitionTask]) -> dict[int, PartitionTask]:
+        """Return the tasks of these numbers: those that are owned already and stand where the group does stay.
 
         Raises ConfigError where state and position do not belong together, OutdatedError, or what Kafka raises.
         """
@@ -88,9 +88,9 @@ class Assignment:
         counts, ids = self._describe_topics(len(numbers))
         check_positions([], counts, self._spec.name, marked=True)
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "takeover") as pool:
-            writers = dict(zip(numbers, pool.map(partial(self._fence_unless_held, held), numbers), strict=True))
+            writers = dict(zip(numbers, pool.map(partial(self._fence_unless_owned, owned), numbers), strict=True))
             positions = self._read_positions(numbers)
-            kept = {number: held[number] for number in numbers if _stands(held.get(number), positions[number])}
+            kept = {number: owned[number] for number in numbers if _stands(owned.get(number), positions[number])}
             for task in kept.values():
                 task.writer.wanted = self._wanted  # the former take-over's is outdated
             new = [number for number in numbers if number not in kept]
@@ -129,8 +129,8 @@ class Assignment:
         bounds = log_bounds(admin, {self._spec.changelog: numbers})[self._spec.changelog]
         return {number: end for number, (_, end) in bounds.items()}
 
-    def _fence_unless_held(self, held: Mapping[int, PartitionTask], number: int) -> TransactionWriter | None:
-        return None if number in held else self._fence(number)
+    def _fence_unless_owned(self, owned: Mapping[int, PartitionTask], number: int) -> TransactionWriter | None:
+        return None if number in owned else self._fence(number)
 
     def _fence(self, number: int) -> TransactionWriter:
         """Make this process the only one that can write for a partition."""
@@ -160,7 +160,7 @@ class Assignment:
         seconds = time.monotonic() - began
         logger.info("restored %d entries of %s-%d in %.1f s", len(store), spec.changelog, number, seconds)
         partition_processor = spec.make(number, store)
-        return _State(writer, partition_processor, restored, partition_processor.restored())
+        return _State(writer, partition_processor, restored, partition_processor.read_store())
 
     def _check(
         self,

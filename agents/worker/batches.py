@@ -40,13 +40,13 @@ class PartitionBatch(NamedTuple):
         """Return how many records were taken in, of all topics; without any said: all."""
         return sum(taken.values()) if taken else self.size
 
-    def positions(self, taken: Mapping[str, int], held: Mapping[str, int] | None = None) -> dict[str, int]:
+    def positions(self, taken: Mapping[str, int], instead: Mapping[str, int] | None = None) -> dict[str, int]:
         """Return the next offsets to be read once so many records of each topic are taken in; without any: all.
 
-        held: topic → the position instead, as records from there on are taken in and not done with.
+        instead: topic → the position to commit all the same, as records from there on are taken in and not done with.
         """
-        if held is not None:
-            return dict(held)
+        if instead is not None:
+            return dict(instead)
         reached = dict(self.ahead)
         for topic, records in self.records.items():
             count = taken.get(topic, 0) if taken else len(records)
@@ -58,8 +58,8 @@ class PartitionBatch(NamedTuple):
         """Return the records that were not taken in; `taken` as in `positions`."""
         if not taken:
             return {}
-        rest = {topic: records[taken.get(topic, 0) :] for topic, records in self.records.items()}
-        return {topic: records for topic, records in rest.items() if records}
+        left = {topic: records[taken.get(topic, 0) :] for topic, records in self.records.items()}
+        return {topic: records for topic, records in left.items() if records}
 
     def inputs(self) -> str:
         """Name the topics that it has records of, in order."""
@@ -141,11 +141,11 @@ class RecordBuffer:
         if partition not in self._owned:
             return
         by_topic = self._waiting.setdefault(partition, {})
-        held = by_topic.get(tp.topic)
-        if held is None:
+        waiting = by_topic.get(tp.topic)
+        if waiting is None:
             by_topic[tp.topic] = records
         else:
-            held.extend(records)
+            waiting.extend(records)
         self._sizes[partition] = self._sizes.get(partition, 0) + len(records)
         self._bytes += _weigh(records)
         self._work.set()

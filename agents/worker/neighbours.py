@@ -53,8 +53,8 @@ class Neighbours:
     def owner_of(self, key: bytes) -> str | None:
         """Return the address of the other worker that has a key's partition; None when there is none."""
         topic = self._owner.spec.inputs[0]
-        held = {number: url for url, topics in self._dealt_out() for number in topics.get(topic, ())}
-        address = held.get(partition_for(key, len(held))) if held else None
+        owners = {number: url for url, topics in self._dealt_out() for number in topics.get(topic, ())}
+        address = owners.get(partition_for(key, len(owners))) if owners else None
         return None if address == self._own else address
 
     def others(self) -> list[str]:

@@ -20,7 +20,7 @@ from turnsignal.stream.pipeline.processor import BatchResult
 #: Records of a partition that are set aside in a row before it slows down: it is more likely then that the code is to
 #: blame than that they are, and whoever can mend it needs the time.
 _IN_A_ROW = 10
-_LONGEST_REST = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
+_LONGEST_PAUSE = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
 _LATELY = 60.0  #: seconds for which it is told that the broker has refused something
 
 
@@ -29,29 +29,32 @@ class Processor(Protocol):
 
     store: MutableMapping[bytes, bytes]
 
-    def restored(self) -> int:
-        """Take up what the store holds, and return the last input offset that it has taken in, −1 if none."""
+    def read_store(self) -> int:
+        """Take up what the store holds, and return the last input offset that it has taken in, −1 if none.
+
+        Called once, after the store was filled and before the first batch.
+        """
         ...
 
     def resume(self, last: Moment, now: Moment) -> None:
-        """Go on with a silence that began when records last came."""
+        """Go on with a silence that began when records last came; called after `read_store`."""
         ...
 
     def describe(self, key: bytes) -> dict[str, Any] | None:
         """Spell out what is kept under a key."""
         ...
 
-    def accept(self, batch: BatchResult) -> None:
-        """Remember what a batch changed."""
+    def accept(self, result: BatchResult) -> None:
+        """Remember what a batch changed; called when it is committed, never before."""
         ...
 
 
-class HeldRecords(NamedTuple):
+class Deferral(NamedTuple):
     """What is asked of a processor that takes records in and is done with them later, in any order.
 
     room: how many more it takes now; waits: whether it is not done with some; finish: wait, at most so many seconds,
     until none of these processors waits for anybody outside; leave: make the next batch the last one before another
-    worker may have the partition. What such a processor holds cannot be put back, so a batch that fails ends the
+    worker may have the partition. What such a processor has taken in cannot be put back, so a batch that fails ends the
     worker, and the next one reads it again.
     """
 
@@ -70,8 +73,8 @@ class AppSpec:
     work: (processor, records by input topic, steady clock) → the batch; set_aside: (processor, input topic, record,
     reason in words) → its dead letter, and what has to be remembered of its absence; table: name of the Faust table
     that shows the state; windows: sizes of the windowed ones beside it; show, hide: the gauges of a partition's state
-    as it is taken over, and what takes them away when it is another worker's; held: where batches do not end with
-    what they took in.
+    as it is taken over, and what takes them away when it is another worker's; deferral: where batches do not end
+    with what they took in.
     """
 
     name: str
@@ -85,7 +88,7 @@ class AppSpec:
     windows: Sequence[WindowSpec] = ()
     show: Callable[[Any], MetricDeltas] | None = None
     hide: Callable[[Any], MetricDeltas] | None = None
-    held: HeldRecords | None = None
+    deferral: Deferral | None = None
 
 
 @dataclass(slots=True)
@@ -122,16 +125,16 @@ class PartitionTask:
         if self.fed is not None:
             self.processor.resume(self.fed, read_moment())
 
-    def rest(self) -> float:
+    def pause(self) -> float:
         """Return for how many seconds it had better get no batch, as something is wrong with its last ones."""
         many = max(self.aside - _IN_A_ROW, self.refused)
-        return min(_LONGEST_REST, 2.0 ** min(many, 10)) if many > 0 else 0.0
+        return min(_LONGEST_PAUSE, 2.0 ** min(many, 10)) if many > 0 else 0.0
 
     def trouble(self, now: float) -> str:
         """Say in words what keeps it from going on as it should; "" for nothing. now: monotonic clock."""
         at, answer = self.refusal or (-math.inf, "")
         if self.refused:
-            return f"held, as what sets a record aside is refused: {answer}"
+            return f"blocked, as what sets a record aside is refused: {answer}"
         if self.aside > _IN_A_ROW:
             return f"slow, as {self.aside} records in a row are set aside"
         return f"going on in smaller parts since the broker refused some: {answer}" if now - at < _LATELY else ""

@@ -83,7 +83,7 @@ class Progress:
         self._standing.clear()
         self.made()
 
-    def forget(self, tp: TP) -> None:
+    def stop_following(self, tp: TP) -> None:
         """Drop what is known of a partition that is somebody else's now."""
         self._standing.pop(tp, None)
 
@@ -96,7 +96,7 @@ class Progress:
         self._standing[tp] = before._replace(end=end)
         return now - before.since
 
-    def check_broker(self, group: Consumer, held: Collection[PartitionTask]) -> bool:
+    def check_broker(self, group: Consumer, owned: Collection[PartitionTask]) -> bool:
         """Ask the broker for the topics, and, without partitions of our own, whether anybody has some; blocks.
 
         Returns whether nobody has. Raises ConfigError when partitions were added to some topics, or a topic was made
@@ -112,8 +112,8 @@ class Progress:
             return False
         self.heard(answers=True)
         if all(counts.values()):
-            self._compare_topics(metadata, counts, held)
-        if held or not self._assigned or not self._group_is_idle():
+            self._compare_topics(metadata, counts, owned)
+        if owned or not self._assigned or not self._group_is_idle():
             self._nobody = 0
             return False
         self._nobody += 1
@@ -124,7 +124,7 @@ class Progress:
         return AdminClient({**self._settings.confluent(), "log_level": 0})
 
     def _compare_topics(
-        self, metadata: ClusterMetadata, counts: Mapping[str, int], held: Collection[PartitionTask]
+        self, metadata: ClusterMetadata, counts: Mapping[str, int], owned: Collection[PartitionTask]
     ) -> None:
         """Refuse where a topic that is read, or the one of the state, is another under the same name by now."""
         spec = self._plan
@@ -135,11 +135,11 @@ class Progress:
         positions = [
             # What the logs hold is not asked: a position that is worked on is within them.
             Position(topic, one.number, at, at, at, one.commit_metadata[topic], ids.get(topic, ""), counts[topic])
-            for one in held
+            for one in owned
             for topic, at in one.positions.items()
         ]
         now = ids.get(spec.changelog, "")
-        changelogs = [Changelog(spec.changelog, one.number, 1, now, one.ids.get(spec.changelog, "")) for one in held]
+        changelogs = [Changelog(spec.changelog, one.number, 1, now, one.ids.get(spec.changelog, "")) for one in owned]
         check_positions(positions, counts, spec.name, marked=True, changelogs=changelogs)
         anew = [topic for topic, topic_id in ids.items() if self._outputs.get(topic, topic_id) != topic_id]
         for topic in anew:
@@ -153,13 +153,13 @@ class Progress:
             description = self._admin.describe_consumer_groups([group], request_timeout=_ASK)[group].result(_ASK)
         except (KafkaException, TimeoutError):
             return False
-        held = [at for member in description.members for at in member.assignment.topic_partitions]
-        return description.state == ConsumerGroupState.STABLE and not any(at.topic in self._plan.inputs for at in held)
+        owned = [at for member in description.members for at in member.assignment.topic_partitions]
+        return description.state == ConsumerGroupState.STABLE and not any(at.topic in self._plan.inputs for at in owned)
 
-    def health(self, *, busy: bool, held: Mapping[int, PartitionTask]) -> Health:
+    def health(self, *, busy: bool, owned: Mapping[int, PartitionTask]) -> Health:
         """Say how this worker is.
 
-        busy: whether batches wait or are under way; held: the partitions that are ours.
+        busy: whether batches wait or are under way; owned: the partitions that are ours.
         """
         # A group that never assigns, a take-over that never ends: waiting for them is work that must go on, too.
         waits = busy or bool(self._remaining) or not self._settled
@@ -172,9 +172,9 @@ class Progress:
         return Health(
             seconds_since_progress=now - self._last if waits else 0.0,
             assigned=self._assigned and not self._nobody,
-            partitions=len(held),
-            starts={number: task.starts for number, task in held.items() if task.starts > 1},
-            troubles={number: trouble for number, task in held.items() if (trouble := task.trouble(now))},
+            partitions=len(owned),
+            starts={number: task.starts for number, task in owned.items() if task.starts > 1},
+            troubles={number: trouble for number, task in owned.items() if (trouble := task.trouble(now))},
             recovery_remaining=sum(self._remaining.values()),
             broker_reachable=self._reachable,
             progress_limit=self._settings.stall_timeout,

@@ -25,7 +25,7 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.assignment import Assignment, OutdatedError
 from turnsignal.agents.worker.batch_work import BatchWork
 from turnsignal.agents.worker.batches import BatchStream, PartitionBatch, RecordBuffer
-from turnsignal.agents.worker.partition_task import AppSpec, HeldRecords, PartitionTask
+from turnsignal.agents.worker.partition_task import AppSpec, Deferral, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.transactions import group_reader
 from turnsignal.agents.worker.unpacking import AT_ONCE
@@ -68,7 +68,7 @@ class TaskManager:
         self.spec = spec
         self.metrics = metrics
         self.buffer = RecordBuffer(settings.max_poll_records, AT_ONCE * settings.max_batch_bytes)
-        if spec.held is not None:
+        if spec.deferral is not None:
             self.buffer.room = self._room
         self.tasks: dict[int, PartitionTask] = {}
         self.progress = Progress(settings, spec)
@@ -198,10 +198,10 @@ class TaskManager:
 
     def _drop(self, number: int) -> None:
         self._hide(self.tasks.pop(number, None))
-        self.metrics.forget("table", f"{self.spec.name}-{number}")
-        self.metrics.forget("partition", str(number))
+        self.metrics.remove_series("table", f"{self.spec.name}-{number}")
+        self.metrics.remove_series("partition", str(number))
         for topic in self.spec.inputs:
-            self.progress.forget(TP(topic, number))
+            self.progress.stop_following(TP(topic, number))
 
     def _hide(self, task: PartitionTask | None) -> None:
         """Stop showing the gauges of a partition's state, or two workers would show them."""
@@ -213,30 +213,30 @@ class TaskManager:
         self._generation += 1
         self.progress.revoke()
         await self.work.wait_idle()
-        if self.spec.held is not None:
-            await self._leave(self.spec.held)
-        self.work.end_rests()
+        if self.spec.deferral is not None:
+            await self._leave(self.spec.deferral)
+        self.work.end_pauses()
         if self._taking is not None and not self._taking.done():
             # Its next fence would come after the new owner's; it stops before it, within one step.
             await asyncio.wait([self._taking], timeout=self.settings.rebalance_timeout / 2)
 
-    async def _leave(self, held: HeldRecords) -> None:
+    async def _leave(self, deferral: Deferral) -> None:
         """Have what was taken in be done with as far as that is soon, and commit how it stands."""
         tasks = list(self.tasks.values())
-        await held.finish([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
+        await deferral.finish([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
         for task in tasks:
-            held.leave(task.processor)
+            deferral.leave(task.processor)
             self.work.start(task, PartitionBatch(task.number, {}))
         await self.work.wait_idle()
 
     def _room(self, number: int) -> int:
         """Return how many more records the processor of a partition takes now."""
-        task, held = self.tasks.get(number), self.spec.held
-        return self.buffer.limit if task is None or held is None else held.room(task.processor)
+        task, deferral = self.tasks.get(number), self.spec.deferral
+        return self.buffer.limit if task is None or deferral is None else deferral.room(task.processor)
 
-    def _holds(self, task: PartitionTask) -> bool:
+    def _defers(self, task: PartitionTask) -> bool:
         """Say whether records of a partition are taken in and not done with."""
-        return self.spec.held is not None and self.spec.held.waits(task.processor)
+        return self.spec.deferral is not None and self.spec.deferral.waits(task.processor)
 
     def owned(self) -> set[int]:
         """Return the partition numbers that are worked on."""
@@ -263,14 +263,14 @@ class TaskManager:
     def health(self) -> Health:
         """Say how this worker is."""
         busy = bool(self.work.inflight or self.buffer.waits)
-        return self.progress.health(busy=busy, held=dict(self.tasks))
+        return self.progress.health(busy=busy, owned=dict(self.tasks))
 
     def pass_time(self) -> None:
         """Have time pass for each partition that has been read to its end; called every second.
 
-        Where there is more to read, silence would be ours, not the users'; only what is held goes by the wall clock.
+        Where more is to be read, silence would be ours, not the users'; only what is deferred goes by the wall clock.
         """
-        if self.spec.held is not None:
+        if self.spec.deferral is not None:
             for number in self.tasks:
                 self.buffer.call(number)
             return
@@ -294,8 +294,8 @@ class TaskManager:
                 tp = TP(topic, number)
                 end = self.source.end_of(tp)
                 if end is not None:
-                    comes = self.buffer.waiting_for(number) > 0 or self.buffer.is_busy(number) or self._holds(task)
-                    waiting = comes and not task.refused  # a partition that is held stands, whatever waits there
+                    comes = self.buffer.waiting_for(number) > 0 or self.buffer.is_busy(number) or self._defers(task)
+                    waiting = comes and not task.refused  # a partition that is blocked stands, whatever waits there
                     stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
                     self.metrics.set("position_stalled_seconds", stalled, topic, str(number))
                     # What was handed on and is done with may end in markers of transactions, which are no records.
@@ -309,7 +309,7 @@ class TaskManager:
         number = task.number
         if now - task.committed_at < _CATCH_UP or self.buffer.waiting_for(number) or self.buffer.is_busy(number):
             return
-        if self._holds(task):
+        if self._defers(task):
             return
         read = {topic: self.source.read_to(TP(topic, number)) for topic in task.positions}
         ahead = {topic: at for topic, at in read.items() if at is not None and at > task.positions[topic]}

@@ -66,8 +66,8 @@ def was_forgotten(error: BaseException) -> bool:
     return inner is not None and inner.code() in _FORGOTTEN
 
 
-class Restored(NamedTuple):
-    """What a changelog partition held: entries read, its end, and the newest checkpoint."""
+class RestoredChangelog(NamedTuple):
+    """What was read of a changelog partition: entries, its end, and the newest checkpoint."""
 
     records: int
     end: int
@@ -293,7 +293,7 @@ def restore_changelog(
     wanted: Callable[[], bool] = lambda: True,
     progress: Callable[[int], None] = lambda _: None,
     deadline: float = 60.0,
-) -> Restored:
+) -> RestoredChangelog:
     """Read one changelog partition, committed records only, into `store`, to its very end.
 
     end: of its log, where it is known; wanted: asked now and then whether to go on; progress: told how many records may
@@ -333,7 +333,7 @@ def restore_changelog(
                 elif error.code() != KafkaError._PARTITION_EOF:
                     raise KafkaException(error)
                 elif message.offset() >= end:
-                    return Restored(count, end, checkpoint)
+                    return RestoredChangelog(count, end, checkpoint)
                 reached, moved = message.offset(), time.monotonic()
             # The last stable offset is behind the end while somebody's transaction is open; the broker ends it in time.
             if time.monotonic() - moved > deadline:
@@ -343,6 +343,6 @@ def restore_changelog(
                 )
                 raise TurnsignalError(msg)
             progress(max(0, end - count))
-        return Restored(count, end, checkpoint)
+        return RestoredChangelog(count, end, checkpoint)
     finally:
         consumer.close()

@@ -213,10 +213,7 @@ def _metrics(app: str, suite: Suite) -> WorkerMetrics:
     metrics = WorkerMetrics(
         version="0.1.0", revision="8968a80", scorers=[*scorer_names(suite), VOTE], checks=checks, topics=_TOPICS[SCORE]
     )
-    for scorer in describe_scorers(suite):
-        metrics.set("scorer_info", 1, scorer.name, scorer.quality, scorer.better)
-        if scorer.good_from is not None:
-            metrics.set("scorer_good_from_ratio", scorer.good_from, scorer.name)
+    metrics.declare(describe_scorers(suite))
     return metrics
 
 

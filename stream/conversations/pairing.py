@@ -55,8 +55,8 @@ class PendingResponse(msgspec.Struct, array_like=True, gc=False):
 class KeptTurn(msgspec.Struct, array_like=True, gc=False):
     """One kept turn: id, role, event time, text (cut), and what is remembered of it if it is a response.
 
-    rest: what was cut from the text, "" when it is not kept any more; None when the text is whole; given: how many
-    exchange records it was written to.
+    remainder: what was cut from the text, "" when it is not kept any more, None when the text is whole; given: how
+    many exchange records it was written to.
     """
 
     turn_id: str
@@ -64,17 +64,17 @@ class KeptTurn(msgspec.Struct, array_like=True, gc=False):
     time: float
     text: str
     response: PendingResponse | None = None
-    rest: str | None = None
+    remainder: str | None = None
     given: int = 0
 
-    def give_rest(self) -> str:
+    def give_remainder(self) -> str:
         """Return what was cut from the text, for one more exchange record; what was given often enough is dropped."""
-        rest = self.rest or ""
-        if rest:
+        remainder = self.remainder or ""
+        if remainder:
             self.given += 1
             if self.given >= MOST_GIVEN:
-                self.rest = ""
-        return rest
+                self.remainder = ""
+        return remainder
 
 
 class Pairing(NamedTuple):
@@ -113,8 +113,8 @@ def _paired(outcome: Outcome, turn: KeptTurn, gap: bool, more: Sequence[KeptTurn
     turns = (turn.turn_id, *(later.turn_id for later in more))
     if more:
         text = TOGETHER.join(each.text for each in (turn, *more))
-        is_cut = any(each.rest is not None for each in (turn, *more))
-        turn = KeptTurn(turn.turn_id, USER, more[-1].time, text, rest="" if is_cut else None)
+        is_cut = any(each.remainder is not None for each in (turn, *more))
+        turn = KeptTurn(turn.turn_id, USER, more[-1].time, text, remainder="" if is_cut else None)
     return Pairing(outcome, turn, gap, pairing_key(outcome, *turns, gap=gap), turns)
 
 

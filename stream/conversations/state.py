@@ -112,8 +112,8 @@ class Conversation(msgspec.Struct, array_like=True):
             self.last = time
         return late
 
-    def mixes(self, environment: str | None) -> bool:
-        """Take in the environment of a turn that is not the conversation's; return whether there were turns before."""
+    def join_environment(self, environment: str | None) -> bool:
+        """Take in a turn's environment that is not the conversation's; return whether it has turns of another one."""
         self.environment = furthest(self.environment, environment)
         return self.turns > 0
 
@@ -132,32 +132,32 @@ class Conversation(msgspec.Struct, array_like=True):
                 self.last_evicted_response = gone
                 if gone.response.clarification or gone.response.went_on:
                     self.unhappy = gone.response.clarification
-                self.hear().on_evicted(gone.turn_id, gone.response)
+                self.feedback_memory().on_evicted(gone.turn_id, gone.response)
             index -= 1
             if index < 0:
                 return None
         return index
 
-    def admit_rest(self, rest: str, limits: Limits) -> str:
-        """Return the rest of a long prompt to be kept with its turn: all of it, or "" where there is no room."""
-        kept = sum(len(turn.rest.encode()) for turn in self.kept if turn.rest)
-        return rest if kept + len(rest.encode()) <= limits.room else ""
+    def admit_remainder(self, remainder: str, limits: Limits) -> str:
+        """Return what was cut from a long prompt, to be kept with its turn; "" where there is no room for all of it."""
+        kept = sum(len(turn.remainder.encode()) for turn in self.kept if turn.remainder)
+        return remainder if kept + len(remainder.encode()) <= limits.room else ""
 
-    def leave_rests(self, *, waiting: bool) -> None:
-        """Drop the rests of long prompts; waiting: keep those of prompts that wait for a response."""
+    def drop_remainders(self, *, waiting: bool) -> None:
+        """Drop what was cut from long prompts; waiting: keep that of prompts that wait for a response."""
         for turn in reversed(self.kept):
             if turn.role == ASSISTANT:
                 waiting = False
-            elif turn.rest and not waiting:
-                turn.rest = ""
+            elif turn.remainder and not waiting:
+                turn.remainder = ""
 
-    def hear(self) -> FeedbackMemory:
+    def feedback_memory(self) -> FeedbackMemory:
         """Return what is remembered of feedback, which begins now if there was nothing."""
         if self.heard is None:
             self.heard = FeedbackMemory()
         return self.heard
 
-    def judge(self) -> JudgedMemory:
+    def judged_memory(self) -> JudgedMemory:
         """Return what is remembered of judges, which begins now if there was nothing."""
         if self.judged is None:
             self.judged, self.version = JudgedMemory(), VERSION
@@ -184,7 +184,7 @@ class Conversation(msgspec.Struct, array_like=True):
 
     def wait_for_turn(self, reaction: Reaction) -> Reaction | None:
         """Keep feedback until its turn comes; return the oldest feedback where there is too much of it."""
-        waiting = self.hear().waiting
+        waiting = self.feedback_memory().waiting
         waiting.append(reaction)
         return waiting.pop(0) if len(waiting) > MAX_WAITING else None
 
@@ -248,8 +248,8 @@ class Conversation(msgspec.Struct, array_like=True):
         """Say whether the conversation is open and has to be closed at `now`."""
         return not self.closed and now > self.quiet_since + limits.idle
 
-    def forgotten_at(self, now: float, limits: Limits) -> bool:
-        """Say whether the conversation has to be forgotten at `now`."""
+    def expired_at(self, now: float, limits: Limits) -> bool:
+        """Say whether the conversation's retention is over at `now`."""
         return now > self.needed_since + limits.idle + limits.retention
 
     def snapshot(self) -> bytes:

@@ -29,7 +29,7 @@ class _ObservedAnswer(NamedTuple):
 
 
 class BackTest(NamedTuple):
-    """What was called, as the newest record of each incident.
+    """What would have opened, as the newest record of each incident.
 
     unwatched: observations of series for which there was no room; rows: how many there were; first, last: event times;
     decided: decisions that were heard, and those of them that were about nothing here.
@@ -96,13 +96,13 @@ class _WatchedSeries:
             series for series in self._detectors if series[:2] == who and (scorers is None or series[2] in scorers)
         ]
         for series in sorted(about):
-            self.written += self._incidents.accept(series, self._detectors[series][0], CLOSES[decision.kind])
+            self.written += self._incidents.relearn(series, self._detectors[series][0], CLOSES[decision.kind])
         return bool(about)
 
     def take(self, row: _ObservedAnswer) -> None:
         """Take in a row."""
         now = self._now = max(self._now, row.clock)
-        self._forget_unfed(now)
+        self._expire_unfed(now)
         for scorer, observation in row.values:
             series = row.assistant, row.lane, scorer
             known = self._detectors.pop(series, None)
@@ -116,7 +116,7 @@ class _WatchedSeries:
             self._detectors[series] = detector, now
             self.written += self._incidents.observe(series, detector, row.version, observation)
 
-    def _forget_unfed(self, now: float) -> None:
+    def _expire_unfed(self, now: float) -> None:
         """Forget the series that nobody has fed for long, as live."""
         while self._detectors:
             series, (detector, fed) = next(iter(self._detectors.items()))

@@ -1,4 +1,4 @@
-"""Baseline: what a scorer usually says at this hour of the day, and how alike the values of one conversation are."""
+"""Baseline: what a scorer usually says at this hour of the day, and how the values of a conversation correlate."""
 
 import math
 
@@ -8,10 +8,10 @@ FORGETTING = 14.0  #: days after which an observation weighs 1/e
 SHRINKING = 200.0  #: observations with which the mean of all hours counts in that of each
 #: Correlation within a conversation that is believed at most: 1 is a value that is the same for all of its answers, of
 #: which only the first tells anything.
-MOST_ALIKE = 1.0
+MOST_CORRELATED = 1.0
 LEAST_KNOWN, LEAST_TIME = 1_000, 86_400.0  #: observations and seconds before which nobody knows what is usual
-#: Of a value: changes below it are nobody's concern. While little is known, the margin is one error of what is usual:
-#: that of a binary of the same mean, with twice the variance as conversations are alike.
+#: Changes of a value below it are nobody's concern. While little is known, the margin is one standard error of what is
+#: usual: of a binary with the same mean, and with twice the variance, as values of a conversation are correlated.
 MARGIN = 0.005
 
 _EVERY = 32  # observations between two looks at how much is known
@@ -24,7 +24,7 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
     hours, sums: weights and sums of values by hour; weight, total: of all hours; known: observations so far; since:
     time of the first; day: until which it has forgotten; products, squares: of what a conversation's values have in
     common, and of how they differ from what is usual; margin: changes below it are no change;
-    alike: the correlation of values within a conversation, 0 to 1.
+    intraclass_correlation: that of values within a conversation, 0 to 1.
     """
 
     hours: list[float] = msgspec.field(default_factory=lambda: [0.0] * _HOURS)
@@ -37,7 +37,7 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
     products: float = 0.0
     squares: float = 0.0
     margin: float = 1.0
-    alike: float = 0.0
+    intraclass_correlation: float = 0.0
 
     def mean(self, time: float) -> float:
         """Return what is usual at an event time, 0.5 before anything is known."""
@@ -56,17 +56,17 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
         days = max((now - self.since) / _DAY, 1.0)
         return self.weight / (FORGETTING * -math.expm1(-days / FORGETTING))
 
-    def learn(self, value: float, time: float, now: float, residual: float, n: float, before: float) -> None:
+    def learn(self, value: float, time: float, now: float, shortfall: float, n: float, before: float) -> None:
         """Take in a value.
 
-        time: its event time; now: stream time; residual: what is usual, less the value; n, before: number and sum of
-        the residuals of the conversation's earlier values.
+        time: its event time; now: stream time; shortfall: what is usual, less the value; n, before: number and sum of
+        the shortfalls of the conversation's earlier values.
         """
         day = int(now // _DAY)
         if not self.known:
             self.since, self.day = now, day
         elif day > self.day:
-            self._forget(day)
+            self._decay(day)
         hour = int(time % _DAY / _HOUR) % _HOURS
         self.hours[hour] += 1.0
         self.sums[hour] += value
@@ -74,15 +74,15 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
         self.total += value
         self.known += 1
         if n:
-            self.products += residual * before
-            self.squares += n * residual * residual
+            self.products += shortfall * before
+            self.squares += n * shortfall * shortfall
         if not self.known % _EVERY:
             mean = self.total / self.weight
             self.margin = max(MARGIN, math.sqrt(2.0 * max(mean * (1.0 - mean), 0.0) / self.weight))
             if self.squares:
-                self.alike = min(max(self.products / self.squares, 0.0), MOST_ALIKE)
+                self.intraclass_correlation = min(max(self.products / self.squares, 0.0), MOST_CORRELATED)
 
-    def _forget(self, day: int) -> None:
+    def _decay(self, day: int) -> None:
         kept = math.exp((self.day - day) / FORGETTING)
         self.day = day
         self.hours = [weight * kept for weight in self.hours]

@@ -1,9 +1,15 @@
 """Detector: one scorer of one assistant, watched observation by observation.
 
 It raises an alarm when values have become lower or higher than is usual, and when a new version's are lower or higher
-than those of the version that it replaces. An alarm is latched: nothing is learned, and nothing is called again, until
+than those of the version that it replaces. An alarm is latched: nothing is learned, and no second one opens, until
 values are back for a day, or somebody says that the new level is the usual one. What it does follows from the series'
 own observations alone, in their order: no other series and no clock takes part.
+
+Judged values, of which a sample exists, are tested as they were drawn, and not by their weights (the inverse of the
+probability of being asked for). The promise about false alarms rests on no payoff costing more than its stake: a value
+of weight 50 would, unless all stakes were a fiftieth, and then a change takes fifty times as many values to be noticed.
+What is usual is learned from the same unweighted values, so like is compared with like; the means that are shown weigh.
+The price: where the probabilities themselves shift between easy and hard answers, that is called as a change.
 """
 
 import math
@@ -44,9 +50,9 @@ class Paging(NamedTuple):
 
 
 class Alarm(msgspec.Struct, array_like=True):
-    """A change that was called, while it is open.
+    """An alarm that is open: a change for which the evidence was enough.
 
-    direction; scope: `usual` or `version`; tier; called, since: when, and when the change most likely began; version:
+    direction; scope: `usual` or `version`; tier; opened, since: when, and when the change most likely began; version:
     which was seen then; before: mean of what was usual, or of the version before; change, low, high: how much values
     are off in that direction, with bounds; n: observations since; evidence, threshold: logarithms to base 10, of the
     version's comparison 0; day, day_n, day_total: since when values are looked at for being back, and what came.
@@ -55,7 +61,7 @@ class Alarm(msgspec.Struct, array_like=True):
     direction: str
     scope: str
     tier: str
-    called: float
+    opened: float
     since: float
     version: str
     before: float
@@ -78,7 +84,7 @@ class Alarm(msgspec.Struct, array_like=True):
 
 
 class Released(msgspec.Struct, array_like=True, gc=False):
-    """One version's residuals; since: stream time when it came; start: those of the version it replaces then."""
+    """One version's shortfalls; since: stream time when it came; start: those of the version it replaces then."""
 
     sums: ClusterSums = msgspec.field(default_factory=ClusterSums)
     replaces: str | None = None
@@ -105,7 +111,7 @@ class Detector(msgspec.Struct, array_like=True):
 
         latest: the most that an event time counts: no observation is of a time when nobody had it yet.
         """
-        conversation_id, time, value, n, total = observation
+        conversation_id, time, value, n, total, _ = observation
         now = self.clock
         if time > now and latest > now:
             now = self.clock = min(time, latest)
@@ -113,36 +119,36 @@ class Detector(msgspec.Struct, array_like=True):
             return []
         baseline = self.baseline
         usual = baseline.mean(time)
-        residual = usual - value
+        shortfall = usual - value
         before = n * usual - total
-        called: list[Alarm] = []
+        opened: list[Alarm] = []
         if baseline.is_known(now):
             released = self._meet(version, now)
-            surprise = residual
+            surprise = shortfall
             if n:
-                alike = baseline.alike
-                surprise -= alike * before / (1.0 + (n - 1.0) * alike)
+                correlation = baseline.intraclass_correlation
+                surprise -= correlation * before / (1.0 + (n - 1.0) * correlation)
             expected, margin = value + surprise, baseline.margin  # of this conversation, before its value came
             for direction, evidence, sign in ((LOWER, self.lower, 1.0), (HIGHER, self.higher, -1.0)):
-                if self.alarms and self._is_called(direction, paging):
+                if self.alarms and self._is_alarmed(direction, paging):
                     continue
                 payoff = sign * surprise - margin
                 least = (expected - 1.0 if sign > 0.0 else -expected) - margin
                 if payoff < least or payoff < -1.0:  # no value below 0 or above 1 may cost more than there is
                     payoff = max(least, -1.0)
-                strength = evidence.add(payoff, least, now, sign * residual, n, conversation_id)
+                strength = evidence.add(payoff, least, now, sign * shortfall, n, conversation_id)
                 if strength >= LEAST_THRESHOLD:
-                    called += self._weigh(direction, evidence, strength, version, now, paging)
-            released.sums.add(residual, n, before)
+                    opened += self._open_if_enough(direction, evidence, strength, version, now, paging)
+            released.sums.add(shortfall, n, before)
             if released.replaces is not None and not released.sums.n % _EVERY:
-                called += self._compare(version, released, now)
+                opened += self._compare(version, released, now)
             if self.alarms:
-                self._look_back(version, residual, now)
+                self._look_back(version, shortfall, now)
         if not self.alarms:
-            baseline.learn(value, time, now, residual, n, before)
-        return called
+            baseline.learn(value, time, now, shortfall, n, before)
+        return opened
 
-    def accept(self) -> None:
+    def relearn(self) -> None:
         """Take the present level for the usual one: what was learned is forgotten, and every alarm is closed."""
         self.baseline, self.lower, self.higher = Baseline(), Evidence(), Evidence()
         self.versions, self.alarms = {}, {}
@@ -160,20 +166,20 @@ class Detector(msgspec.Struct, array_like=True):
             levels[PAGE] = threshold(per_day, PAGE_DAYS, paging.series)
         return {name: math.log10(max(level, 1e-9)) for name, level in levels.items()}
 
-    def _is_called(self, direction: str, paging: Paging) -> bool:
+    def _is_alarmed(self, direction: str, paging: Paging) -> bool:
         """Say whether an alarm says already all that there is to say of a direction."""
         alarm = self.alarms.get(direction)
         return alarm is not None and (alarm.tier == PAGE or direction not in paging.directions)
 
-    def _weigh(
+    def _open_if_enough(
         self, direction: str, evidence: Evidence, strength: float, version: str, now: float, paging: Paging
     ) -> list[Alarm]:
-        """Call a change if its evidence is enough for a tier that is not called yet."""
+        """Open an alarm if the evidence is enough for a tier that none is open of yet."""
         tier, bar = self._tier(direction, paging, strength, now)
         known = self.alarms.get(direction)
         if strength < bar or (known is not None and known.tier == tier):
             return []
-        self.alarms[direction] = alarm = self._call(direction, tier, evidence, strength, bar, version, now)
+        self.alarms[direction] = alarm = self._make_alarm(direction, tier, evidence, strength, bar, version, now)
         return [alarm]
 
     def _tier(self, direction: str, paging: Paging, strength: float, now: float) -> tuple[str, float]:
@@ -184,16 +190,16 @@ class Detector(msgspec.Struct, array_like=True):
             return PAGE, page
         return TICKET, threshold(per_day, TICKET_DAYS)
 
-    def _call(
+    def _make_alarm(
         self, direction: str, tier: str, evidence: Evidence, strength: float, bar: float, version: str, now: float
     ) -> Alarm:
         onset = evidence.onset()
-        change, low, high = evidence.change(self.baseline.alike)
+        change, low, high = evidence.change(self.baseline.intraclass_correlation)
         return Alarm(
             direction=direction,
             scope=USUAL,
             tier=tier,
-            called=now,
+            opened=now,
             since=onset.since,
             version=version,
             before=self.baseline.total / self.baseline.weight,
@@ -234,7 +240,7 @@ class Detector(msgspec.Struct, array_like=True):
             direction=direction,
             scope=VERSION,
             tier=TICKET,
-            called=now,
+            opened=now,
             since=known.since,
             version=version,
             before=self.baseline.total / self.baseline.weight - old.sums.since(known.start).mean(),
@@ -252,12 +258,12 @@ class Detector(msgspec.Struct, array_like=True):
         self.alarms[alarm.name] = alarm
         return [alarm]
 
-    def _look_back(self, version: str, residual: float, now: float) -> None:
+    def _look_back(self, version: str, shortfall: float, now: float) -> None:
         """Close what is back for a day."""
         for alarm in list(self.alarms.values()):
             if alarm.scope == USUAL or alarm.version == version:
                 alarm.day_n += 1.0
-                alarm.day_total += residual if alarm.direction == LOWER else -residual
+                alarm.day_total += shortfall if alarm.direction == LOWER else -shortfall
             if now - alarm.day < DAY:
                 continue
             gone = alarm.scope == VERSION and not alarm.day_n

@@ -40,15 +40,15 @@ class Onset(msgspec.Struct, array_like=True, gc=False):
     squares: float = 0.0
     pairs: float = 0.0
 
-    def add(self, gain: float, time: float, residual: float, earlier: float) -> None:
-        """Take in a residual; gain: its payoff, less the slack."""
+    def add(self, gain: float, time: float, deviation: float, earlier: float) -> None:
+        """Take in a deviation; gain: its payoff, less the slack."""
         self.run += gain
         if self.run > 0.0:
             if not self.n:
                 self.since = time
             self.n += 1.0
-            self.total += residual
-            self.squares += residual * residual
+            self.total += deviation
+            self.squares += deviation * deviation
             self.pairs += earlier
         else:
             self.run = self.n = self.total = self.squares = self.pairs = 0.0
@@ -57,15 +57,15 @@ class Onset(msgspec.Struct, array_like=True, gc=False):
         """Return how much a change of the mean explains of what came since: twice the log-likelihood, in variances."""
         return self.total * self.total / max(self.n, 1.0)
 
-    def variance(self, alikeness: float) -> float:
+    def variance(self, correlation: float) -> float:
         """Return the variance of what came since, as if values of a conversation were independent."""
         mean = self.total / self.n
-        spread = (self.squares / self.n - mean * mean) * (1.0 + 2.0 * alikeness * self.pairs / self.n)
+        spread = (self.squares / self.n - mean * mean) * (1.0 + 2.0 * correlation * self.pairs / self.n)
         return max(spread, 0.25 / self.n)
 
-    def bounds(self, alikeness: float) -> tuple[float, float]:
+    def bounds(self, correlation: float) -> tuple[float, float]:
         """Return bounds (95 %) of the mean since then."""
-        reach = 1.96 * math.sqrt(self.variance(alikeness) / self.n)
+        reach = 1.96 * math.sqrt(self.variance(correlation) / self.n)
         return max(self.total / self.n - reach, -1.0), min(self.total / self.n + reach, 1.0)
 
 
@@ -73,10 +73,10 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     """What speaks for a change in one direction.
 
     fortunes: of the bets; run: sum of payoffs, less a slack, since it last stood at its lowest; since: stream time of
-    that, which is where the change most likely began; n, total, squares, pairs: since then, how many residuals, their
-    sum and sum of squares, and how many earlier ones of their conversations they had beside them; shown: the
-    newest conversations that are off by half the mean or more, with residuals; larger: the same of larger changes, with
-    more slack.
+    that, which is where the change most likely began; n, total, squares, pairs: since then, how many deviations, their
+    sum and sum of squares, and how many earlier ones of their conversations they had beside them; shown: the newest
+    conversations that are off by half the mean or more, with deviations; larger: the same of larger changes, with more
+    slack.
     """
 
     fortunes: list[float] = msgspec.field(default_factory=lambda: [0.0] * len(STAKES))
@@ -90,12 +90,12 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
     larger: list[Onset] = msgspec.field(default_factory=lambda: [Onset() for _ in range(2)])
 
     def add(
-        self, payoff: float, least: float, time: float, residual: float, earlier: float, conversation_id: str
+        self, payoff: float, least: float, time: float, deviation: float, earlier: float, conversation_id: str
     ) -> float:
         """Take in a payoff, −1 or more, that is expected to be 0 or less without a change; return the evidence.
 
         least: what the payoff could have been at the least, as it was known before the value came; time: of the stream;
-        residual: how much the value is off in this direction; earlier: values of its conversation.
+        deviation: how much the value is off in this direction; earlier: values of its conversation.
         """
         a, b, c, d, e, f = self.fortunes
         a = (a + 1.0) * (1.0 + _A * payoff)
@@ -107,9 +107,9 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         self.fortunes = [a, b, c, d, e, f]
         large, largest = self.larger
         if large.n or payoff > _LARGE:
-            large.add(payoff - _LARGE, time, residual, earlier)
+            large.add(payoff - _LARGE, time, deviation, earlier)
         if largest.n or payoff > _LARGEST:
-            largest.add(payoff - _LARGEST, time, residual, earlier)
+            largest.add(payoff - _LARGEST, time, deviation, earlier)
         run = self.run + payoff - _LEAST
         if run <= 0.0:
             self.run = self.n = self.total = self.squares = self.pairs = 0.0
@@ -118,38 +118,38 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         else:
             self.run = run
             self.n += 1.0
-            self.total += residual
-            self.squares += residual * residual
+            self.total += deviation
+            self.squares += deviation * deviation
             self.pairs += earlier
-            if residual > 0.0 and 2.0 * residual * self.n >= self.total:
-                self._show(residual, conversation_id)
+            if deviation > 0.0 and 2.0 * deviation * self.n >= self.total:
+                self._show(deviation, conversation_id)
         return (a + b + c + d + e + f) / 6.0
 
     def onset(self) -> Onset:
         """Return when the change most likely began, and what came since."""
         return max(self._onsets(), key=Onset.explained)
 
-    def change(self, alikeness: float) -> tuple[float, float, float]:
-        """Return how much values have changed since it began, with bounds (95 %); alikeness: within a conversation.
+    def change(self, correlation: float) -> tuple[float, float, float]:
+        """Return how much values have changed since it began, with bounds (95 %); correlation: within a conversation.
 
         The bounds hold those of every other time at which it may as well have begun.
         """
         best = self.onset()
         if best.n < 2.0:
             return 0.0, -1.0, 1.0
-        enough = best.explained() - _AS_WELL * best.variance(alikeness)
+        enough = best.explained() - _AS_WELL * best.variance(correlation)
         as_good = [onset for onset in self._onsets() if onset.n >= 2.0 and onset.explained() >= enough]
-        lows, highs = zip(*(onset.bounds(alikeness) for onset in as_good), strict=True)
+        lows, highs = zip(*(onset.bounds(correlation) for onset in as_good), strict=True)
         return best.total / best.n, min(lows), max(highs)
 
     def _onsets(self) -> tuple[Onset, ...]:
         return Onset(self.run, self.since, self.n, self.total, self.squares, self.pairs), *self.larger
 
-    def _show(self, residual: float, conversation_id: str) -> None:
+    def _show(self, deviation: float, conversation_id: str) -> None:
         """Keep a conversation, each once; the newest are of the change most surely: the worst may be from before it."""
         if len(conversation_id) <= LONGEST_ID:
             kept = [known for known in self.shown if known[1] != conversation_id]
-            self.shown = [*kept, (residual, conversation_id)][-SHOWN:]
+            self.shown = [*kept, (deviation, conversation_id)][-SHOWN:]
 
     def conversations(self) -> list[str]:
         """Return the conversations that it is shown by, the worst first."""
@@ -161,5 +161,5 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
 
 
 def threshold(per_day: float, days: float, series: int = 1) -> float:
-    """Return the evidence at which to call, to be wrong once in so many days at most, over all series together."""
+    """Return the evidence at which an alarm opens: at most one is false in so many days, over all series together."""
     return max(per_day * days * series, LEAST_THRESHOLD)

@@ -1,5 +1,9 @@
 """Incidents: one for an assistant and a change, whatever number of its scorers say so.
 
+An incident is about becoming worse or about becoming better, never about both: an improvement that is still open when
+something breaks is another change, and whoever is woken reads of the break alone. A change that is neither joins the
+incident that is open. So an assistant has two incidents open at a time at most.
+
 An incident is a record of `turnsignal.regressions` from its first moment on: what is remembered of it is what is
 written. So a worker that restores it, and a replay of the same observations, go on exactly as it was.
 """
@@ -31,7 +35,7 @@ from turnsignal.stream.records.regressions import (
     Incident,
     ScorerChange,
 )
-from turnsignal.stream.statistics.claims import WORSE
+from turnsignal.stream.statistics.claims import BETTER, WORSE
 
 CLOSES = {ACCEPT: ACCEPTED, REBASE: REBASED}  #: decision → as what it closes incidents
 MAX_CHANGES = 100  #: that an incident keeps; scorers' names come from a topic
@@ -48,13 +52,15 @@ class Incidents:
     """The open incidents of some assistants, and what becomes of them."""
 
     def __init__(self, policy: AlertPolicy) -> None:
-        self.open: dict[tuple[str, int], Incident] = {}  #: by assistant and lane
+        self._open: dict[tuple[str, int], list[Incident]] = {}  # by assistant and lane, by when they opened
         self._policy = policy
         self._paging: dict[str, Paging] = {}  # by scorer
 
     def restore(self, incident: Incident) -> None:
         """Take up an incident that is open."""
-        self.open[incident.assistant, incident.lane] = incident
+        open_here = self._open.setdefault((incident.assistant, incident.lane), [])
+        open_here.append(incident)
+        open_here.sort(key=lambda known: (known.opened, known.id))  # a store has an order of its own
 
     def observe(
         self, series: Series, detector: Detector, version: str, observation: Observation, latest: float = float("inf")
@@ -79,51 +85,61 @@ class Incidents:
         return paging
 
     def close(self, series: Series, alarms: Iterable[Alarm], now: float, why: str) -> list[Incident]:
-        """Close alarms of a series in the incident of its assistant, and that with the last of them."""
-        incident = self.open.get(series[:2])
+        """Close alarms of a series in the incidents of its assistant, and each of those with the last of its own."""
         over = {(alarm.direction, alarm.scope, alarm.version if alarm.scope == VERSION else "") for alarm in alarms}
-        if incident is None or not over:
-            return []
-        changes = [
-            msgspec.structs.replace(change, closed=now)
-            if change.scorer == series[2] and change.closed is None and _name(change) in over
-            else change
-            for change in incident.changes
-        ]
-        event = CLOSED if all(change.closed is not None for change in changes) else REDUCED
-        return [self._write(incident, changes, event, now, why)]
+        written = []
+        for incident in list(self._open.get(series[:2], ())):
+            changes = [
+                msgspec.structs.replace(change, closed=now)
+                if change.scorer == series[2] and change.closed is None and _name(change) in over
+                else change
+                for change in incident.changes
+            ]
+            if changes != incident.changes:
+                event = CLOSED if all(change.closed is not None for change in changes) else REDUCED
+                written.append(self._write(incident, changes, event, now, why))
+        return written
 
     def scorers_of(self, decision: Decision) -> Collection[str] | None:
         """Return the scorers that a decision is about, None for all of its assistant."""
         if decision.kind == REBASE:
             return None
-        incident = self.open.get((decision.assistant, decision.lane))
-        if incident is None or incident.id != decision.incident:
-            return ()
-        return {change.scorer for change in incident.changes}
+        open_here = self._open.get((decision.assistant, decision.lane), ())
+        return {
+            change.scorer for incident in open_here if incident.id == decision.incident for change in incident.changes
+        }
 
-    def accept(self, series: Series, detector: Detector, why: str) -> list[Incident]:
+    def relearn(self, series: Series, detector: Detector, why: str) -> list[Incident]:
         """Have a detector take the present level for the usual one; return the records that its alarms leave."""
         alarms, now = list(detector.alarms.values()), detector.clock
-        detector.accept()
+        detector.relearn()
         return self.close(series, alarms, now, why)
 
     def _open_or_add(self, series: Series, alarm: Alarm) -> Incident:
         assistant, lane, scorer = series
         change = self._change(scorer, alarm)
-        incident = self.open.get((assistant, lane))
+        incident = self._choose((assistant, lane), change)
         if incident is None:
-            first = f"{assistant}\x1f{lane}\x1f{scorer}\x1f{alarm.name}\x1f{alarm.called!r}"
+            first = f"{assistant}\x1f{lane}\x1f{scorer}\x1f{alarm.name}\x1f{alarm.opened!r}"
             name = blake2b(first.encode(), digest_size=8).hexdigest()
             version = alarm.version
             incident = Incident(
-                name, OPENED, alarm.called, assistant, lane, TICKET, alarm.called, alarm.since, version, []
+                name, OPENED, alarm.opened, assistant, lane, TICKET, alarm.opened, alarm.since, version, []
             )
-            return self._write(incident, [change], OPENED, alarm.called)
-        same = [other.scorer == scorer and _name(other) == _name(change) for other in incident.changes]
-        changes = [other for other, replaced in zip(incident.changes, same, strict=True) if not replaced]
+            return self._write(incident, [change], OPENED, alarm.opened)
+        changes = [other for other in incident.changes if not _is_same(change, other)]
         event = RAISED if change.tier == PAGE != incident.tier else ADDED
-        return self._write(incident, [*changes, change][-MAX_CHANGES:], event, alarm.called)
+        return self._write(incident, [*changes, change][-MAX_CHANGES:], event, alarm.opened)
+
+    def _choose(self, who: tuple[str, int], change: ScorerChange) -> Incident | None:
+        """Return the open incident that a change belongs to, None where it begins one of its own."""
+        open_here = self._open.get(who, ())
+        known = [incident for incident in open_here if any(_is_same(change, other) for other in incident.changes)]
+        if known:
+            return known[0]
+        way = _way_of([change])
+        alike = [incident for incident in open_here if way is None or _way_of(incident.changes) in (way, None)]
+        return min(alike, key=lambda incident: _way_of(incident.changes) != WORSE, default=None)
 
     def _change(self, scorer: str, alarm: Alarm) -> ScorerChange:
         sign = -1.0 if alarm.direction == LOWER else 1.0
@@ -136,7 +152,7 @@ class Incidents:
             alarm.direction,
             alarm.scope,
             alarm.tier,
-            alarm.called,
+            alarm.opened,
             alarm.since,
             alarm.version,
             alarm.replaces,
@@ -177,10 +193,11 @@ class Incidents:
         )
         record.text = list(describe_incident(record))
         who = incident.assistant, incident.lane
-        if over:
-            self.open.pop(who, None)
-        else:
-            self.open[who] = record
+        others = [known for known in self._open.pop(who, ()) if known.id != incident.id]
+        if not over:
+            self._open[who] = sorted([*others, record], key=lambda known: (known.opened, known.id))
+        elif others:
+            self._open[who] = others
         return record
 
 
@@ -220,6 +237,17 @@ def newest(records: Iterable[Incident]) -> Mapping[str, Incident]:
 def _name(change: ScorerChange) -> tuple[str, str, str]:
     """What tells a change from the other ones of its scorer."""
     return change.direction, change.scope, change.version if change.scope == VERSION else ""
+
+
+def _is_same(change: ScorerChange, other: ScorerChange) -> bool:
+    """Say whether two changes are of one alarm, as it was called first and as it was raised."""
+    return change.scorer == other.scorer and _name(change) == _name(other)
+
+
+def _way_of(changes: Iterable[ScorerChange]) -> str | None:
+    """Return whether changes are for the worse or for the better, None where none of them is either."""
+    ways = {change.meaning for change in changes} & {WORSE, BETTER}
+    return WORSE if WORSE in ways else next(iter(ways), None)
 
 
 def _by_size(changes: Iterable[ScorerChange]) -> list[ScorerChange]:

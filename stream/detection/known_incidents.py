@@ -8,7 +8,7 @@ from turnsignal.stream.detection.detector import DAY, PAGE, PAGE_DAYS
 from turnsignal.stream.records.regressions import Incident
 from turnsignal.stream.statistics.claims import BETTER
 
-LASTS = 7 * DAY  #: seconds after its begin in which a known incident can be called, where its end is not given
+LASTS = 7 * DAY  #: seconds after its begin in which a known incident can be detected, where its end is not given
 AFTER = DAY  #: seconds after its end in which it still can
 ASSISTANTS = tuple(10**power for power in range(6))  #: that a quieter setting is looked for with
 
@@ -25,7 +25,7 @@ class KnownIncident(NamedTuple):
     ended: float | None = None
 
     def explains(self, incident: Incident) -> bool:
-        """Say whether an incident that was called is this one."""
+        """Say whether an incident of a back-test is this one."""
         until = self.began + LASTS if self.ended is None else self.ended + AFTER
         return (
             self.assistant in (None, incident.assistant)
@@ -35,7 +35,7 @@ class KnownIncident(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A known incident that was called; delay: seconds from its begin until then."""
+    """A known incident that would have opened one; delay: seconds from its begin until then."""
 
     known: KnownIncident
     incident: Incident
@@ -43,10 +43,10 @@ class Hit(NamedTuple):
 
 
 class MatchedIncidents(NamedTuple):
-    """Known incidents and called ones side by side.
+    """Known incidents beside those of a back-test.
 
-    misses: known and not called; outside: known, but not of the time of the recording; false: called, tier by tier, and
-    none of the known ones.
+    misses: known and not detected; outside: known, but not of the time of the recording; false: detected, tier by
+    tier, and not known.
     """
 
     hits: list[Hit]
@@ -78,17 +78,17 @@ def match_incidents(test: BackTest, known: Iterable[KnownIncident]) -> MatchedIn
         if not test.first <= incident.began <= test.last:
             matched.outside.append(incident)
             continue
-        called = min(filter(incident.explains, test.incidents), key=lambda one: one.opened, default=None)
-        if called is None:
+        opened = min(filter(incident.explains, test.incidents), key=lambda one: one.opened, default=None)
+        if opened is None:
             matched.misses.append(incident)
         else:
-            matched.hits.append(Hit(incident, called, called.opened - incident.began))
+            matched.hits.append(Hit(incident, opened, opened.opened - incident.began))
     matched.false.extend(one for one in test.incidents if not any(incident.explains(one) for incident in every))
     return matched
 
 
 class Tried(NamedTuple):
-    """What a setting of `alerts.assistants` would have called.
+    """The incidents that a setting of `alerts.assistants` would have opened.
 
     false_per_month: false pages in 30 days of this history; hits, misses: of the known incidents.
     """

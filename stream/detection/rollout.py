@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-ALPHA = 0.05  #: of all versions that are no worse, the share that is called worse at most
+ALPHA = 0.05  #: of all versions that are no worse, the share for which an alarm says worse, at most
 LEAST_CONVERSATIONS = 30  #: on either side, before which a variance is not believed
 
 _LEAST_SPREAD = 0.25  # as if one value differed by a half: where all are equal, the next one may be another
@@ -21,7 +21,7 @@ _MIXING = math.sqrt((-2.0 * math.log(ALPHA) + math.log(1.0 - 2.0 * math.log(ALPH
 class ClusterSums(msgspec.Struct, array_like=True, gc=False):
     """Sums from which mean and variance follow, by conversation, without a conversation being kept.
 
-    n, total: of the residuals; conversations: how many; squares, cross, sizes: over conversations, of their sums
+    n, total: of the shortfalls; conversations: how many; squares, cross, sizes: over conversations, of their sums
     squared, of their sums times their sizes, and of their sizes squared.
     """
 
@@ -32,11 +32,11 @@ class ClusterSums(msgspec.Struct, array_like=True, gc=False):
     cross: float = 0.0
     sizes: float = 0.0
 
-    def add(self, residual: float, n: float, before: float) -> None:
-        """Take in a residual; n, before: number and sum of the earlier ones of its conversation."""
-        after = before + residual
+    def add(self, shortfall: float, n: float, before: float) -> None:
+        """Take in a shortfall; n, before: number and sum of the earlier ones of its conversation."""
+        after = before + shortfall
         self.n += 1.0
-        self.total += residual
+        self.total += shortfall
         if not n:
             self.conversations += 1.0
         self.squares += after * after - before * before
@@ -55,7 +55,7 @@ class ClusterSums(msgspec.Struct, array_like=True, gc=False):
         )
 
     def mean(self) -> float:
-        """Return the mean residual, 0 without any."""
+        """Return the mean shortfall, 0 without any."""
         return self.total / self.n if self.n else 0.0
 
     def variance(self) -> float:
@@ -80,7 +80,7 @@ class VersionDifference(NamedTuple):
 
 
 def compare(new: ClusterSums, old: ClusterSums) -> VersionDifference | None:
-    """Compare residuals (usual less value) of two versions; None while there are too few conversations."""
+    """Compare shortfalls (usual less value) of two versions; None while there are too few conversations."""
     if min(new.conversations, old.conversations) < LEAST_CONVERSATIONS:
         return None
     mean = new.mean() - old.mean()

@@ -11,7 +11,7 @@ _LONG = 3_600.0  # seconds
 
 
 def describe_incident(incident: Incident) -> Iterator[str]:
-    """Describe in lines what happened, and why it was called."""
+    """Describe in lines what happened, and what the evidence was."""
     end = "" if incident.closed is None else f", {incident.closed_by} by {_clock(incident.closed)}"
     part = f" (lane {incident.lane})" if incident.lane else ""
     yield f"{_clock(incident.opened)}  {_tier(incident)}  {_short(incident.assistant)}{part}{end}  [{incident.id}]"

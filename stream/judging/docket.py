@@ -12,7 +12,7 @@ pacer thins what is asked, so that the money lasts the day; the probability stan
 
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import msgspec
@@ -20,7 +20,6 @@ import msgspec
 from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.exchanges import ExchangeRecord
-from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
@@ -180,7 +179,7 @@ class Docket:
         """Return what of the day's budget is neither spent nor held back, in billionths; None without a budget."""
         purse = self._purse
         spent = purse.spent if int(now // DAY) <= self._day else 0
-        return None if purse.limit is None else max(0, purse.limit - spent - purse.held)
+        return None if purse.limit is None else max(0, purse.limit - spent - purse.reserved)
 
     def wanted(self) -> set[str]:
         """Return the lines on which calls wait to be named."""
@@ -249,7 +248,7 @@ class Docket:
             most = greatest_price(judge, held.exchange, material)
             if self._purse.limit is not None and self._purse.spent + most > self._purse.limit:
                 self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, "the money of the day is spent"))
-            elif self._purse.hold(most):
+            elif self._purse.reserve(most):
                 attempt = self._lost.get(question, 0) + 1
                 call = NamedCall(question.offset, judge, held.exchange, material, attempt, most)
                 del self._waiting[question]
@@ -382,11 +381,6 @@ class Docket:
 
     def _bits(self, held: _Held) -> int:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)
-
-
-def verdict_of(call: NamedCall, judgement: Judgement) -> Verdict:
-    """Return the verdict of a call's judgement, with what had been shortened."""
-    return replace(make_verdict(call.exchange, call.judge, judgement), cut=[*call.material.cut])
 
 
 def partition_budget(budget: int | None, partitions: int) -> int | None:

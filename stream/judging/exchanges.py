@@ -118,8 +118,8 @@ def collect_texts(
         "before.prompt": slots[begin:stop],
         "before.response": answers,
     }
-    cut = [name for name, part in parts.items() if any(slot.rest == "" for slot in part)]
-    texts = {name: "\n".join(slot.text + slot.give_rest() for slot in part) for name, part in parts.items()}
+    cut = [name for name, part in parts.items() if any(slot.remainder == "" for slot in part)]
+    texts = {name: "\n".join(slot.text + slot.give_remainder() for slot in part) for name, part in parts.items()}
     spelled: dict[str, Any] = {
         "prompt": texts["prompt"],
         "response": texts["response"] if response is None else response,

@@ -16,7 +16,7 @@ OTHER = "other"  #: stands for every value that was not let in
 NONE = "none"  #: stands for a value that was not given
 MAX_LABEL = 120  #: bytes of a declared name as a label; our scrape configuration refuses values over 128
 MAX_VALUES = 20  #: of a label that the traffic may fill
-REST = 3600.0  #: seconds that a value keeps its place after its last use, and that it stays away once it lost it
+COOLDOWN = 3600.0  #: seconds that a value keeps its place after its last use, and that it stays away once it lost it
 
 _CLEAN = re.compile(r"[A-Za-z0-9._:@+-]{1,64}")
 
@@ -26,32 +26,25 @@ K = TypeVar("K", bound=Hashable)
 class BoundedLabels(Generic[K]):
     """Give a bounded number of places to whoever is in use; the longest unused gives way.
 
-    limit: places beside those of `declared`, who never lose theirs. A place is lost only after `rest` seconds without
-    use, and not regained for `rest` seconds: a burst of made-up values can then neither push out those in use, nor
-    create more than `limit` new ones per `rest`.
+    limit: places beside those of `declared`, who never lose theirs; cooldown: seconds without use after which a place
+    may be lost, and for which it is not regained then. So a burst of made-up values can neither push out those in use,
+    nor create more than `limit` new ones in that time.
     """
 
-    def __init__(self, limit: int, *, rest: float = REST, declared: Iterable[K] = ()) -> None:
+    def __init__(self, limit: int, *, cooldown: float = COOLDOWN, declared: Iterable[K] = ()) -> None:
         self.limit = limit
-        self.rest = rest
+        self.cooldown = cooldown
         self.last_use: dict[K, float] = dict.fromkeys(declared, float("-inf"))
         self._declared = frozenset(self.last_use)
         self._away: dict[K, float] = {}
         self._evicted: list[K] = []
-
-    def reserve(self, key: K) -> bool:
-        """Give a place that anyone in use may take over at once; false when none is free."""
-        if key not in self.last_use and len(self.last_use) - len(self._declared) >= self.limit:
-            return False
-        self.last_use.setdefault(key, float("-inf"))
-        return True
 
     def admit(self, key: K, now: float) -> bool:
         """Say whether the key has a place, and note its use; now: seconds on any clock that does not jump back."""
         if key in self.last_use:
             self.last_use[key] = now
             return True
-        if key in self._away and now - self._away[key] < self.rest:
+        if key in self._away and now - self._away[key] < self.cooldown:
             return False
         if len(self.last_use) - len(self._declared) >= self.limit and not self._make_room(now):
             return False
@@ -85,14 +78,14 @@ class BoundedLabels(Generic[K]):
     def _make_room(self, now: float) -> bool:
         candidates = [key for key in self.last_use if key not in self._declared]
         oldest = min(candidates, key=self.last_use.__getitem__, default=None)
-        if oldest is None or now - self.last_use[oldest] < self.rest:
+        if oldest is None or now - self.last_use[oldest] < self.cooldown:
             return False
         self._evict(oldest, now)
         return True
 
     def _evict(self, key: K, now: float) -> None:
         used = self.last_use.pop(key) != float("-inf")
-        self._away = {away: since for away, since in self._away.items() if now - since < self.rest}
+        self._away = {away: since for away, since in self._away.items() if now - since < self.cooldown}
         if used:
             self._away[key] = now
         self._evicted.append(key)
@@ -110,13 +103,13 @@ class LabelGuard:
     ('v1', 'other', 1)
     """
 
-    def __init__(self, limit: int = MAX_VALUES, *, rest: float = REST, declared: Iterable[str] = ()) -> None:
+    def __init__(self, limit: int = MAX_VALUES, *, cooldown: float = COOLDOWN, declared: Iterable[str] = ()) -> None:
         declared = list(declared)
         for value in declared:
             if not _CLEAN.fullmatch(value):
                 msg = f"a declared label value must be 1 to 64 of A–Z a–z 0–9 . _ : @ + -; got {value!r}"
                 raise ConfigError(msg)
-        self._places = BoundedLabels(limit, rest=rest, declared=(NONE, OTHER, *declared))
+        self._places = BoundedLabels(limit, cooldown=cooldown, declared=(NONE, OTHER, *declared))
         self._last_use = self._places.last_use
         self.overflow = 0
 

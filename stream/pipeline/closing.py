@@ -57,7 +57,7 @@ class Closing:
         state.closed = True
         state.closes += 1
         state.schedule(self._limits)
-        state.leave_rests(waiting=False)
+        state.drop_remainders(waiting=False)
         state.come_under(self._suite)
         last, response = _who_spoke(state)
         cut = end <= state.quiet_since + self._limits.idle

@@ -104,8 +104,8 @@ class ConversationProcessor:
         """Take in a user turn: it is the follow-up of the response before it."""
         state = context.state
         kept = self._keep(turn, USER, context.time)
-        if kept.rest is not None and self._queue is not None and self._queue.takes(context.key):
-            kept.rest = state.admit_rest(turn.text[self._limits.kept_characters :], self._limits)
+        if kept.remainder is not None and self._queue is not None and self._queue.takes(context.key):
+            kept.remainder = state.admit_remainder(turn.text[self._limits.kept_characters :], self._limits)
         if not state.responses:
             state.asked = PendingResponse(
                 turn.assistant, turn.version, turn.model, turn.platform, environment=turn.environment
@@ -140,7 +140,7 @@ class ConversationProcessor:
         if self._queue is not None and self._queue.takes(key):
             effects.exchanges += (self._queue.on_response(context, index, name, turn),)
             self._expected.expect(state, _RESPONSE_STAGE, name, context.time)
-            state.leave_rests(waiting=True)  # or a long prompt would be written again with every other answer to it
+            state.drop_remainders(waiting=True)  # or a long prompt would be written again with every other answer to it
         return effects
 
     def on_close(self, key: bytes, state: Conversation, end: float = math.inf) -> Close:

@@ -83,7 +83,7 @@ class DocketProcessor:
         """Whether exchanges are taken in that have no verdict yet."""
         return not self._docket.is_idle
 
-    def restored(self) -> int:
+    def read_store(self) -> int:
         """Return the last input offset before the first undecided one, −1 where nothing was stored."""
         return self._docket.position - 1 if STATE in self.store else -1
 

@@ -56,7 +56,7 @@ class FeedbackScorer:
 
     def recognise(self, state: Conversation, reaction: Reaction, name: str = "") -> Seen:
         """Say whether feedback came before, and remember it if it is new; name: by default its id."""
-        heard = state.hear()
+        heard = state.feedback_memory()
         seen, mark = recent.look_up(heard.ids, name or reaction.id, reaction.content)
         if seen is Seen.NEW:
             heard.ids = recent.add(heard.ids, mark, MAX_IDS)
@@ -73,7 +73,7 @@ class FeedbackScorer:
     def on_turn(self, context: RecordContext, turn_id: str) -> list[ScoreRow]:
         """Return the rows of the feedback that has waited for a turn, now that it has come."""
         key, state = context.key, context.state
-        waiting = state.hear().waiting
+        waiting = state.feedback_memory().waiting
         ready = [reaction for reaction in waiting if reaction.turn_id == turn_id]
         waiting[:] = [reaction for reaction in waiting if reaction.turn_id != turn_id]
         return [self._row(key, state, reaction, state.answer(turn_id), WAITED) for reaction in ready]
@@ -103,7 +103,7 @@ class FeedbackScorer:
         name = row_id(key.decode(), reaction.turn_id, Stage.FEEDBACK, saw, self._suite)
         vote = reaction.vote if reaction.kind == VOTE else None
         new = NewestFeedback(reaction.time, reaction.id, name, reaction.about, reaction.turn_id, vote or 0)
-        replaces, replaced_by = state.hear().replace(new)
+        replaces, replaced_by = state.feedback_memory().replace(new)
         fields: dict[str, Any] = {"feedback": _describe(reaction)}
         if replaces:
             fields["replaces"] = replaces

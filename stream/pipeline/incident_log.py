@@ -39,20 +39,20 @@ class IncidentLog:
         else:
             self._over[key] = incident.closed
 
-    def report(self, incidents: Iterable[Incident], batch: BatchResult) -> None:
+    def report(self, incidents: Iterable[Incident], result: BatchResult) -> None:
         """Write incidents that changed, count and remember them, and forget those that have been over for longest."""
         for incident in incidents:
             key, value = _PREFIX + incident.id.encode(), incident.encode()
-            batch.outputs.append(OutputRecord(REGRESSIONS, incident.assistant.encode(), value))
-            batch.changes[key] = value
+            result.outputs.append(OutputRecord(REGRESSIONS, incident.assistant.encode(), value))
+            result.changes[key] = value
             if incident.event in (OPENED, RAISED):
-                batch.deltas.incidents[incident.assistant, incident.tier] += 1
+                result.deltas.incidents[incident.assistant, incident.tier] += 1
             if incident.closed is not None:
                 self._over[key] = incident.closed
         while len(self._over) > KEPT:
             oldest = min(self._over, key=lambda known: (self._over[known], known))
             del self._over[oldest]
-            batch.changes[oldest] = None
+            result.changes[oldest] = None
 
 
 def _read(value: bytes) -> Incident:

@@ -83,12 +83,12 @@ class PartitionProcessor:
         about = (topic, partition, suite.fingerprint, thresholds(suite), full_letters, environment)
         self._new_output = partial(BatchOutput, *about)
         self.agenda = Agenda()
-        self._takers = {topic: self._take, feedback_topic: self._hear, verdicts_topic: self._judge}
+        self._handlers = {topic: self._on_turn, feedback_topic: self._on_feedback, verdicts_topic: self._on_verdict}
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
         self._output, self._allowance = self._new_output(), Allowance(None)
 
-    def restored(self) -> int:
+    def read_store(self) -> int:
         """Read stream time, and when each conversation is due, from the store; call once, after filling it.
 
         Returns the last input offset that any conversation has taken in, −1 if none.
@@ -102,7 +102,7 @@ class PartitionProcessor:
         return applied
 
     def resume(self, last: Moment, now: Moment) -> None:
-        """Count the silence from the last turns on, instead of from now; call after `restored`.
+        """Count the silence from the last turns on, instead of from now; call after `read_store`.
 
         last: when the last batch with turns was committed. A time that only wall clocks have measured counts up to half
         the idle time: a clock that is wrong by years then closes nothing that was in use just before.
@@ -131,7 +131,7 @@ class PartitionProcessor:
         if records:
             self.clock.saw(now)
         inputs = {self.topic: records, self.feedback_topic: feedback, self.verdicts_topic: verdicts}
-        taken = dict.fromkeys(inputs, 0) | self._take_all(inputs)
+        taken = dict.fromkeys(inputs, 0) | self._take_in(inputs)
         erased = 0
         for erased, record in enumerate(forget, 1):
             self._forget(record)
@@ -156,11 +156,11 @@ class PartitionProcessor:
                 self._live.clear()
                 self._changes = {record.key: None}
                 del self._output.outputs[1:]
-        batch = self._finish({topic: 1})
-        if any(len(value or b"") > MAX_STATE for value in batch.changes.values()):
-            batch.changes = {record.key or b"": None}  # rather one conversation forgotten than all of them held
-        batch.set_aside = True
-        return batch
+        result = self._finish({topic: 1})
+        if any(len(value or b"") > MAX_STATE for value in result.changes.values()):
+            result.changes = {record.key or b"": None}  # rather one conversation forgotten than all of them blocked
+        result.set_aside = True
+        return result
 
     def close_all(self, end: float = math.inf) -> BatchResult:
         """Close every open conversation: the end of a replay.
@@ -179,10 +179,10 @@ class PartitionProcessor:
                 self._put_away(key)
         return self._finish({})
 
-    def accept(self, batch: BatchResult) -> None:
+    def accept(self, result: BatchResult) -> None:
         """Remember what a batch changed; call when it is safe."""
         store = self.store
-        for key, value in batch.changes.items():
+        for key, value in result.changes.items():
             if value is None:
                 store.pop(key, None)
             else:
@@ -206,9 +206,9 @@ class PartitionProcessor:
     def _finish(self, taken: dict[str, int]) -> BatchResult:
         for key in list(self._live):
             self._put_away(key)
-        batch = BatchResult(self._output.finish(), self._changes, self._output.deltas, taken)
+        result = BatchResult(self._output.finish(), self._changes, self._output.deltas, taken)
         self._begin()  # nothing of this batch stays
-        return batch
+        return result
 
     def _put_away(self, key: bytes) -> None:
         """Encode a conversation that was touched; should it be touched again, it is read back."""
@@ -226,14 +226,14 @@ class PartitionProcessor:
         state = self._live[key] = restore(value)
         return state
 
-    def _take_all(self, inputs: Mapping[str, Sequence[Record]]) -> Counter[str]:
+    def _take_in(self, inputs: Mapping[str, Sequence[Record]]) -> Counter[str]:
         """Take in turns, feedback and verdicts as far as the allowance goes; return how many of each topic."""
         # Put away after its last record, a conversation is still in the CPU's cache; after the batch it is not.
         ordered = in_time(inputs)
         last = {record.key: count for count, (record, _) in enumerate(ordered, 1)}
         allowance, output, count = self._allowance, self._output, 0
         for count, (record, topic) in enumerate(ordered, 1):
-            self._takers[topic](record)
+            self._handlers[topic](record)
             if last[record.key] == count:
                 self._put_away(record.key or b"")
             allowance.write(output.weigh())
@@ -241,7 +241,7 @@ class PartitionProcessor:
                 break
         return Counter([topic for _, topic in ordered[:count]])
 
-    def _take(self, record: Record) -> None:
+    def _on_turn(self, record: Record) -> None:
         """Take in one record: a turn, a duplicate, or a dead letter."""
         output, key = self._output, record.key or b""
         broker_time = record.timestamp / 1000 if record.timestamp > 0 else None  # Kafka says -1 where it has none
@@ -255,18 +255,18 @@ class PartitionProcessor:
         if self._redaction is not None:
             self._redaction.apply(turn, output.deltas.redactions)
         time = turn.time
-        state = self._current(key, time)
+        state = self._load_or_begin(key, time)
         if self._skip_applied and record.offset <= state.offset:
             output.deltas.records[self.topic, "applied_before"] += 1
             return
         state.offset = record.offset
         seen, mark = state.knows(turn.turn_id, turn.role + turn.text)
         if seen is not _NEW:
-            self._take_again(record, turn, state, seen)
+            self._on_known_turn(record, turn, state, seen)
             return
         state.remember(mark, self._limits)
         state.clock = self.clock.advance(time, broker_time)
-        if turn.environment != state.environment and state.mixes(turn.environment):
+        if turn.environment != state.environment and state.join_environment(turn.environment):
             output.deltas.pairing["mixed_environment"] += 1
         late = state.meet(time, self._limits)
         reopened, state.closed = state.closed, False
@@ -286,7 +286,7 @@ class PartitionProcessor:
         if turn.vote is not None:
             output.add_feedback(key, self._feedback.on_vote(context, turn))
 
-    def _take_again(self, record: Record, turn: Turn, state: Conversation, seen: Seen) -> None:
+    def _on_known_turn(self, record: Record, turn: Turn, state: Conversation, seen: Seen) -> None:
         """Take in a turn whose id is known: a duplicate changes nothing, another text goes to the dead letters."""
         output, key = self._output, record.key or b""
         if seen is Seen.CONFLICT:
@@ -297,13 +297,13 @@ class PartitionProcessor:
         if turn.vote is not None:  # sent again, perhaps, for its sake
             output.add_feedback(key, self._feedback.on_vote(RecordContext(key, state, record.offset, turn.time), turn))
 
-    def _hear(self, record: Record) -> None:
+    def _on_feedback(self, record: Record) -> None:
         """Take in one record of feedback; it waits in its conversation if need be, and opens none."""
         output, key = self._output, record.key or b""
         reaction = self._feedback.read(record, output)
         if reaction is None:
             return
-        known = self._remembered(key, self.clock.time)
+        known = self._load_unexpired(key, self.clock.time)
         state = self._live[key] = Conversation(closed=True, clock=self.clock.time) if known is None else known
         seen = self._feedback.recognise(state, reaction)
         if seen is Seen.CONFLICT:
@@ -316,7 +316,7 @@ class PartitionProcessor:
         if known is None:
             self.agenda.put(key, due)
 
-    def _judge(self, record: Record) -> None:
+    def _on_verdict(self, record: Record) -> None:
         """Take in one verdict; it waits in its conversation if need be, and opens none."""
         output, key = self._output, record.key or b""
         try:
@@ -337,29 +337,29 @@ class PartitionProcessor:
         if known is None:
             self.agenda.put(key, due)
 
-    def _current(self, key: bytes, time: float) -> Conversation:
+    def _load_or_begin(self, key: bytes, time: float) -> Conversation:
         """Return the conversation of a turn of that event time; it is closed, or begun anew, if it was due before."""
-        state = self._remembered(key, max(self.clock.time, time))
+        state = self._load_unexpired(key, max(self.clock.time, time))
         if state is None:
             state = self._live[key] = Conversation()
             self.agenda.put(key, time + self._limits.idle)
         return state
 
-    def _remembered(self, key: bytes, now: float) -> Conversation | None:
-        """Return a conversation, closed if it is due at `now`; None when there is none, or when it is forgotten."""
+    def _load_unexpired(self, key: bytes, now: float) -> Conversation | None:
+        """Return a conversation, closed if it is due at `now`; None where there is none, or its retention is over."""
         state = self._load(key)
         if state is None or now <= state.due:
             return state
         if state.idle_at(now, self._limits):
             self._output.add_close(key, self._conversations.on_close(key, state))
-        if state.forgotten_at(now, self._limits):
+        if state.expired_at(now, self._limits):
             self._output.add_feedback(key, self._feedback.on_end(key, state))
             return None
         return state
 
     def _leave_gap(self, key: bytes, role: str, offset: int) -> None:
         """Mark an unreadable record in its conversation, if that has turns; else there is nothing to misjudge."""
-        state = self._remembered(key, self.clock.time)
+        state = self._load_unexpired(key, self.clock.time)
         if state is None or not state.turns or (self._skip_applied and offset <= state.offset):
             return
         state.offset = offset
@@ -389,7 +389,7 @@ class PartitionProcessor:
         written = len(self._output.outputs)
         try:
             if self._load(key) is not None:
-                state = self._live[key] = self._remembered(key, now)
+                state = self._live[key] = self._load_unexpired(key, now)
                 if state is not None:
                     self.agenda.put(key, state.schedule(self._limits))
         except Exception as error:

@@ -6,10 +6,10 @@ versions that a few clients still use would keep their places for ever.
 
 from collections import OrderedDict
 
-from turnsignal.stream.pipeline.bounded_labels import OTHER, REST, BoundedLabels
+from turnsignal.stream.pipeline.bounded_labels import COOLDOWN, OTHER, BoundedLabels
 
 MAX_SEEN = 1_000  #: releases that are remembered as not new
-MAX_TAKEN = 2  #: places that the new releases of an assistant may take from others in `rest` seconds
+MAX_TAKEN = 2  #: places that the new releases of an assistant may take from others in a cooldown
 
 Labels = tuple[str, ...]  #: assistant and version
 
@@ -17,10 +17,10 @@ Labels = tuple[str, ...]  #: assistant and version
 class ReleaseLabels:
     """Give a bounded number of places to releases.
 
-    limit, rest: as in `BoundedLabels`. A release that nobody has seen before takes, where no place is free, that of the
-    longest unused release which a newer one of its assistant has replaced, at once; no assistant may do so more than
-    twice in `rest` seconds, so that made-up versions neither push out what is in use, nor make series without end. The
-    newest release of an assistant loses its place only after `rest` seconds without use: a stray request must not take
+    limit, cooldown: as in `BoundedLabels`. A release that nobody has seen before takes, where no place is free, that of
+    the longest unused release which a newer one of its assistant has replaced, at once; no assistant may do so more
+    than twice in the cooldown, so that made-up versions neither push out what is in use, nor make series without end.
+    The newest release of an assistant loses its place only after a cooldown without use: a stray request must not take
     the line of what is served. So a new release waits only where all places are those of different assistants. What is
     shown follows from the releases and their times alone.
 
@@ -29,9 +29,9 @@ class ReleaseLabels:
     ([True, True, True], [('support', 'v1')])
     """
 
-    def __init__(self, limit: int, *, rest: float = REST) -> None:
-        self._places: BoundedLabels[Labels] = BoundedLabels(limit, rest=rest, declared=[(OTHER, OTHER)])
-        self._rest = rest
+    def __init__(self, limit: int, *, cooldown: float = COOLDOWN) -> None:
+        self._places: BoundedLabels[Labels] = BoundedLabels(limit, cooldown=cooldown, declared=[(OTHER, OTHER)])
+        self._cooldown = cooldown
         self._newest: dict[str, Labels] = {}  # assistant → of those that have a place
         self._seen: OrderedDict[Labels, None] = OrderedDict()
         self._taken: dict[str, list[float]] = {}  # assistant → when its new releases took places
@@ -64,9 +64,9 @@ class ReleaseLabels:
     def _take_place(self, release: Labels, now: float) -> bool:
         """Have a new release take the place of one that was replaced; False where there is none, or too often."""
         assistant = release[0]
-        taken = [at for at in self._taken.get(assistant, ()) if now - at < self._rest]
+        taken = [at for at in self._taken.get(assistant, ()) if now - at < self._cooldown]
         if len(taken) >= MAX_TAKEN or not self._places.replace(release, set(self._newest.values()), now):
             return False
-        self._taken = {name: times for name, times in self._taken.items() if now - times[-1] < self._rest}
+        self._taken = {name: times for name, times in self._taken.items() if now - times[-1] < self._cooldown}
         self._taken[assistant] = [*taken, now]
         return True

@@ -163,21 +163,27 @@ def thresholds(suite: Suite) -> dict[str, float]:
 
 def policy_of(suite: Suite) -> AlertPolicy:
     """Return who pages: the three qualities of the diagnosis, unless the suite says otherwise."""
-    usual = [name for name in (relevancy_name(suite), FOLLOW_UP, COMPLIANCE) if name]
-    return suite.alerts.policy(usual, {scorer.name: scorer.quality for scorer in describe_scorers(suite)})
+    return suite.alerts.policy(_qualities(suite), {scorer.name: scorer.quality for scorer in describe_scorers(suite)})
+
+
+def _qualities(suite: Suite) -> list[str]:
+    """Return the scorers that stand for the three qualities of the diagnosis."""
+    return [name for name in (relevancy_name(suite), FOLLOW_UP, COMPLIANCE) if name]
 
 
 class ScorerFacts(NamedTuple):
     """What panels and alerts have to know of a scorer, so that none of them names the scorers of one suite.
 
     quality: which quality of the diagnosis it is about, or `citation`, or `other`; better: `high` or `low`; good_from:
-    the lowest good value (0–1), None where the suite has no threshold for it.
+    the lowest good value (0–1), None where the suite has no threshold for it; bad_budget: share of its scores (0–1)
+    that may be bad over 30 days, None where none is set.
     """
 
     name: str
     quality: str
     better: str
     good_from: float | None
+    bad_budget: float | None
 
 
 def describe_scorers(suite: Suite) -> list[ScorerFacts]:
@@ -191,9 +197,11 @@ def describe_scorers(suite: Suite) -> list[ScorerFacts]:
         CITED_ARTICLE: "citation",
         VOTE: "other",
     }
-    good_from = thresholds(suite)
+    good_from, budgets = thresholds(suite), suite.alerts.budgets(_qualities(suite))
     return [
-        ScorerFacts(name, quality, "low" if DIRECTIONS.get(name) == LOW else "high", good_from.get(name))
+        ScorerFacts(
+            name, quality, "low" if DIRECTIONS.get(name) == LOW else "high", good_from.get(name), budgets.get(name)
+        )
         for name, quality in qualities.items()
     ]
 

@@ -33,7 +33,7 @@ MAX_NAME = MAX_LABEL  #: bytes of an assistant's or a version's name; a longer o
 
 SeriesKey = tuple[str, str, int]  #: assistant, scorer and lane
 
-_OTHERS = 1_000  # series for which there is room beyond the rest: of "other", one per scorer
+_OTHERS = 1_000  # series for which there is room beyond the limit: of "other", one per scorer
 _MAX_KEY = 1_000  # bytes; a scorer whose name is longer counts as "other", too
 _SWEEP = 10  # series that one record forgets at most
 _STATE = 2_000  # bytes of a series' state, about: those of a batch are only spelled at its end
@@ -71,7 +71,7 @@ class SeriesProcessor:
         self._log = IncidentLog(policy)
         self._gauges = SeriesGauges(policy)
 
-    def restored(self) -> int:
+    def read_store(self) -> int:
         """Take up what the store holds; call once, after filling it.
 
         Returns the last input offset that any series has taken in, −1 if none.
@@ -116,9 +116,9 @@ class SeriesProcessor:
         lane = {"lane": series.lane} if series.lane else {}
         return {"assistant": series.assistant, "scorer": series.scorer, **lane, "versions": versions}
 
-    def accept(self, batch: BatchResult) -> None:
+    def accept(self, result: BatchResult) -> None:
         """Remember what a batch changed; call when it is safe."""
-        for key, value in batch.changes.items():
+        for key, value in result.changes.items():
             if value is None:
                 self.store.pop(key, None)
             else:
@@ -148,60 +148,62 @@ class SeriesProcessor:
         clock, budget: as of `PartitionProcessor.process`. At least one record of each is done: nobody waits for ever.
         """
         self._live = {}
-        batch, allowance = BatchResult(), Allowance(clock, budget)
-        batch.consumed = {
-            self.topic: self._take_in(records, self._observe, batch, allowance),
-            self.decisions_topic: self._take_in(decisions, self._obey, batch, allowance),
+        result, allowance = BatchResult(), Allowance(clock, budget)
+        result.consumed = {
+            self.topic: self._take_in(records, self._on_observations, result, allowance),
+            self.decisions_topic: self._take_in(decisions, self._on_decision, result, allowance),
         }
         for key, series in self._live.items():
-            batch.changes[key] = series.snapshot()
+            result.changes[key] = series.snapshot()
             if series.detector is not None:
-                self._gauges.show(key, series.assistant, series.scorer, series.detector, batch.deltas)
+                self._gauges.show(key, series.assistant, series.scorer, series.detector, result.deltas)
         self._live = {}
-        return batch
+        return result
 
     def _take_in(
         self,
         records: Sequence[Record],
-        take: Callable[[Record, BatchResult], None],
-        batch: BatchResult,
+        handle: Callable[[Record, BatchResult], None],
+        result: BatchResult,
         allowance: Allowance,
     ) -> int:
         """Take in records as far as the allowance goes; return how many."""
-        taken, written, touched = 0, len(batch.outputs), len(self._live)
+        taken, written, touched = 0, len(result.outputs), len(self._live)
         for taken, record in enumerate(records, 1):  # noqa: B007 - it is what is returned
-            take(record, batch)
-            allowance.write(sum(map(size_of, batch.outputs[written:])) + _STATE * max(0, len(self._live) - touched))
-            written, touched = len(batch.outputs), len(self._live)
+            handle(record, result)
+            allowance.write(sum(map(size_of, result.outputs[written:])) + _STATE * max(0, len(self._live) - touched))
+            written, touched = len(result.outputs), len(self._live)
             if allowance.is_over():
                 break
         return taken
 
-    def _observe(self, record: Record, batch: BatchResult) -> None:
+    def _on_observations(self, record: Record, result: BatchResult) -> None:
         try:
             observed = read_observations(record.value or b"")
         except ValueError as error:
-            self._refuse(record, self.topic, "observations as the score app writes them", error, batch)
+            self._refuse(record, self.topic, "observations as the score app writes them", error, result)
         else:
-            self._take(record, observed, batch)
+            self._update_series(record, observed, result)
 
-    def _obey(self, record: Record, batch: BatchResult) -> None:
+    def _on_decision(self, record: Record, result: BatchResult) -> None:
         try:
             decision = read_decision(record.value or b"")
         except ValueError as error:
-            self._refuse(record, self.decisions_topic, "a decision as `turnsignal regressions` writes it", error, batch)
+            self._refuse(
+                record, self.decisions_topic, "a decision as `turnsignal regressions` writes it", error, result
+            )
         else:
-            known = self._decide(decision, batch)
-            batch.deltas.records[self.decisions_topic, "applied" if known else "unknown"] += 1
+            known = self._decide(decision, result)
+            result.deltas.records[self.decisions_topic, "applied" if known else "unknown"] += 1
 
-    def _refuse(self, record: Record, topic: str, expected: str, error: ValueError, batch: BatchResult) -> None:
+    def _refuse(self, record: Record, topic: str, expected: str, error: ValueError, result: BatchResult) -> None:
         """Set a record aside that cannot be read."""
         detail = f"expected {expected}, got {str(error).splitlines()[0]}"
         reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
-        batch.outputs.append(dead_letter(record, topic, self.partition, reason, detail))
-        batch.deltas.dead_letters[topic, reason] += 1
+        result.outputs.append(dead_letter(record, topic, self.partition, reason, detail))
+        result.deltas.dead_letters[topic, reason] += 1
 
-    def _decide(self, decision: Decision, batch: BatchResult) -> bool:
+    def _decide(self, decision: Decision, result: BatchResult) -> bool:
         """Have detectors take the present level for the usual one; False where the decision is about nothing here."""
         incidents, changed = self._log.incidents, False
         scorers, who = incidents.scorers_of(decision), (decision.assistant, decision.lane)
@@ -211,27 +213,27 @@ class SeriesProcessor:
                 continue
             if series.detector is not None:
                 changed, self._live[key] = True, series
-                accepted = incidents.accept((*who, series.scorer), series.detector, CLOSES[decision.kind])
-                self._log.report(accepted, batch)
+                records = incidents.relearn((*who, series.scorer), series.detector, CLOSES[decision.kind])
+                self._log.report(records, result)
         return changed
 
-    def _take(self, record: Record, observed: Observations, batch: BatchResult) -> None:
+    def _update_series(self, record: Record, observed: Observations, result: BatchResult) -> None:
         """Feed the series of every scorer in a record, that of "other" where there is no room for a new one."""
         broker_time = record.timestamp / 1000 if record.timestamp > 0 else None
         newest, fed, watched = max(observed.times, default=BEFORE_ALL), set[bytes](), dict[str, Series]()
         rows = [*observed.by_row()]
         for scorer, observations in observed.by_scorer(rows).items():
-            name = self._place(observed, scorer)
+            name = self._bounded_name(observed, scorer)
             if self._skip_applied and _key(*name) not in fed and record.offset <= self._load(*name).offset:
                 continue
             now = self.clock.advance(newest, broker_time)
-            self._forget_unfed(now, batch)
-            key = self._feed(observed, scorer, observations, record.offset, now, batch)
+            self._expire_unfed(now, result)
+            key = self._feed(observed, scorer, observations, record.offset, now, result)
             fed.add(key)
             if name == (observed.assistant, scorer, observed.lane) and scorer not in self._policy.ignored:
                 watched[scorer] = self._live[key]
-        self._watch(observed, rows, watched, math.inf if broker_time is None else broker_time, batch)
-        batch.deltas.records[self.topic, "watched"] += 1
+        self._watch(observed, rows, watched, math.inf if broker_time is None else broker_time, result)
+        result.deltas.records[self.topic, "watched"] += 1
 
     def _watch(
         self,
@@ -239,7 +241,7 @@ class SeriesProcessor:
         rows: Sequence[Row],
         watched: Mapping[str, Series],
         latest: float,
-        batch: BatchResult,
+        result: BatchResult,
     ) -> None:
         """Have the detectors take in a record row by row, as a replay does, and report what they call."""
         version = _short_version(observed)
@@ -253,7 +255,7 @@ class SeriesProcessor:
                 if part is not None:
                     incidents = self._log.incidents.observe(*part, version, observation, latest)
                     if incidents:
-                        self._log.report(incidents, batch)
+                        self._log.report(incidents, result)
 
     def _feed(
         self,
@@ -262,10 +264,10 @@ class SeriesProcessor:
         observations: Sequence[Observation],
         offset: int,
         now: float,
-        batch: BatchResult,
+        result: BatchResult,
     ) -> bytes:
         """Feed what one scorer said to its series, and return the key of that."""
-        assistant, scorer, lane = self._place(observed, scorer)
+        assistant, scorer, lane = self._bounded_name(observed, scorer)
         series, version = self._load(assistant, scorer, lane), _short_version(observed)
         series.offset, series.clock = offset, now
         series.update(version, observations)
@@ -274,10 +276,10 @@ class SeriesProcessor:
         self._fed[key] = now
         self._fed.move_to_end(key)
         if (assistant, version) != (observed.assistant, observed.version or ""):
-            batch.deltas.overflow["series"] += 1
+            result.deltas.overflow["series"] += 1
         return key
 
-    def _place(self, observed: Observations, scorer: str) -> SeriesKey:
+    def _bounded_name(self, observed: Observations, scorer: str) -> SeriesKey:
         """Return the assistant, the scorer and the lane that observations count for."""
         limit = self._limit if len(observed.assistant.encode()) <= MAX_NAME else 0
         for assistant, room in ((observed.assistant, limit), (OTHER, self._limit + _OTHERS - 1)):
@@ -293,7 +295,7 @@ class SeriesProcessor:
         value = self.store.get(key) if key in self._fed else None  # forgotten in this batch, it is still in the store
         return Series(assistant=assistant, scorer=scorer, lane=lane) if value is None else restore_series(value)
 
-    def _forget_unfed(self, now: float, batch: BatchResult) -> None:
+    def _expire_unfed(self, now: float, result: BatchResult) -> None:
         """Forget the series that were fed longest ago: after retention, or because there are too many."""
         for _ in range(_SWEEP):
             key = next(iter(self._fed), None)
@@ -301,11 +303,11 @@ class SeriesProcessor:
                 return
             series = self._live.pop(key, None) or restore_series(self.store[key])
             del self._fed[key]
-            batch.changes[key] = None
-            self._gauges.hide(key, batch.deltas)
+            result.changes[key] = None
+            self._gauges.hide(key, result.deltas)
             if series.detector is not None and series.detector.alarms:
                 who, alarms = (series.assistant, series.lane, series.scorer), series.detector.alarms.values()
-                self._log.report(self._log.incidents.close(who, alarms, now, FORGOTTEN), batch)
+                self._log.report(self._log.incidents.close(who, alarms, now, FORGOTTEN), result)
 
 
 def _short_version(observed: Observations) -> str:

@@ -21,7 +21,8 @@ _DECAY = 0.5 ** (1 / HALF_LIFE)
 class Rolling(msgspec.Struct, array_like=True, gc=False):
     """A count, and an exponentially weighted mean whose weights add up to `weight` (so that the start is unbiased).
 
-    last: event time of the newest observation, seconds since 1970.
+    A judged value weighs by the inverse of its sampling probability besides, so that the mean is one over all answers
+    and not over those that were asked about most. last: event time of the newest observation, seconds since 1970.
     """
 
     count: int = 0
@@ -29,11 +30,11 @@ class Rolling(msgspec.Struct, array_like=True, gc=False):
     total: float = 0.0
     last: float = 0.0
 
-    def update(self, value: float, time: float) -> None:
+    def update(self, value: float, time: float, weight: float = 1.0) -> None:
         """Take in one observation."""
         self.count += 1
-        self.weight = self.weight * _DECAY + 1.0
-        self.total = self.total * _DECAY + value
+        self.weight = self.weight * _DECAY + weight
+        self.total = self.total * _DECAY + weight * value
         self.last = max(self.last, time)
 
     def get(self) -> float | None:
@@ -62,8 +63,8 @@ class Series(msgspec.Struct, array_like=True):
         """Take in observations under the name of their version."""
         rolling = self.versions.pop(name, None) or Rolling()
         self.versions[name] = rolling
-        for _, time, value, _, _ in observations:
-            rolling.update(value, time)
+        for _, time, value, _, _, weight in observations:
+            rolling.update(value, time, weight)
         if len(self.versions) > MAX_VERSIONS:
             del self.versions[next(iter(self.versions))]
 

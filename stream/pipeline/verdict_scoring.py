@@ -38,7 +38,7 @@ class Judged:
 
     def take_in(self, state: Conversation, environment: str | None) -> VerdictRow:
         """Take the verdict into its conversation, and return its row. environment: which one moves means."""
-        verdict, memory = self.verdict, state.judge()
+        verdict, memory = self.verdict, state.judged_memory()
         value = verdict.value if verdict.environment == name_environment(environment) else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
         before = memory.mean_of(self.scorer)
@@ -151,7 +151,7 @@ class ExpectedJudges:
     def expect(self, state: Conversation, stage: Stage, row: str, time: float) -> None:
         """Take in that an exchange of a conversation goes to the judges of its stage. row: id of its score row."""
         if scorers := self._scorers[stage]:
-            state.judge().expect(row, time, scorers)
+            state.judged_memory().expect(row, time, scorers)
 
 
 def _stage_of(part: JudgePart) -> str | None:

@@ -34,7 +34,7 @@ class Observation(NamedTuple):
     """One value of one scorer.
 
     time: event time, seconds since 1970; value: 0–1; n, total: count and sum of its scorer's
-    earlier values in the conversation.
+    earlier values in the conversation; weight: the inverse of the probability with which it was asked for.
     """
 
     conversation_id: str
@@ -42,6 +42,7 @@ class Observation(NamedTuple):
     value: float
     n: float
     total: float
+    weight: float = 1.0
 
 
 Row = list[tuple[str, Observation]]  #: what the scorers say of one answer
@@ -71,11 +72,12 @@ class Observations(msgspec.Struct, tag_field="schema", tag=SCHEMA, gc=False):
     def by_row(self) -> Iterator[Row]:
         """Take the columns apart: of each row its scorers, and what they say."""
         names = [[self.scorers[scorer] for scorer in chosen] for chosen in self.sets]
-        rows = zip(self.conversations, self.times, self.rows, self.values, self.earlier, strict=True)
-        for conversation_id, time, row, values, earlier in rows:
+        weights = self.weights or repeat(1.0, len(self.rows))
+        rows = zip(self.conversations, self.times, self.rows, self.values, self.earlier, weights, strict=True)
+        for conversation_id, time, row, values, earlier, weight in rows:
             before = zip(earlier[::2], earlier[1::2], strict=True) if earlier else repeat((0.0, 0.0))
             yield [
-                (scorer, Observation(conversation_id, time, value, n, total))
+                (scorer, Observation(conversation_id, time, value, n, total, weight))
                 for scorer, value, (n, total) in zip(names[row], values, before, strict=False)
             ]
 

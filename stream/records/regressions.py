@@ -23,10 +23,10 @@ class ScorerChange(msgspec.Struct):
 
     quality: of the diagnosis that it is about; meaning: better, worse or changed; direction: lower or higher; scope:
     `usual`, against what is usual, or `version`, against the version `replaces`; tier: page or ticket; called, since:
-    when it was called and when it most likely began, seconds since 1970; version: which was seen then; before, after:
-    mean values; change, low, high: after − before with bounds (95 %), negative where it is lower; n: values since;
-    evidence, threshold: logarithms to base 10, None between versions; promise: about false alarms, in words;
-    conversations: the worst first; closed: since when it is over, None while it is open.
+    when its alarm opened and when the change most likely began, seconds since 1970; version: which was seen then;
+    before, after: mean values; change, low, high: after − before with bounds (95 %), negative where it is lower; n:
+    values since; evidence, threshold: logarithms to base 10, None between versions; promise: about false alarms, in
+    words; conversations: the worst first; closed: since when it is over, None while it is open.
     """
 
     scorer: str
@@ -62,9 +62,9 @@ class DiagnosisRow(msgspec.Struct):
 class Incident(msgspec.Struct, tag_field="schema", tag=SCHEMA):
     """One change of one assistant, whatever number of its scorers show it.
 
-    id: digest of what was called first, never another one's; event: what this record is about; time: event time of
+    id: digest of its first alarm, never another one's; event: what this record is about; time: event time of
     that; lane: which part of a busy assistant's conversations; tier: the highest that any change had; opened, since:
-    when it was called first, and when it most likely began; version: which was served when it was called first;
+    when the first alarm opened, and when the change most likely began; version: which was served when it opened;
     before, after: the diagnosis, where after has low what became worse; instruction: the check that became worse most;
     conversations: five at most, the worst first; closed, closed_by: when it was over and why, None while it is open;
     text: all of it in lines, for people; ranks: which part of a ranking became worse most, where rankings did.

@@ -72,16 +72,16 @@ class Broken:
             self.fails[check][1] += 1
 
 
-class Held:
+class OpenConversation:
     """What is known of a conversation that may go on.
 
-    release, opened, first_answer: of its first answer the release, the event time, and what is kept; mixed: another
-    release answered, too; parts: release → its values, as `Quality` counts them, without what is in `heard` yet:
-    answers ("") and follow-ups (turn id of the answer) with their values; headless: its first turn was an answer;
-    follow_ups: turn id → what a follow-up added to which values, as long as it can be corrected; good: answers
-    whose relevancy and follow-up were high; broken: instructions; went: how it had gone when it was closed; mixes:
-    it was closed, and another environment has turns in it; votes: how votes and follow-ups meet in it;
-    failed: turn ids of its last failing answers.
+    release, opened, first_answer: of its first answer the release, the event time, and what is kept;
+    other_releases: another one answered, too; parts: release → its values, as `Quality` counts them, without what is in
+    `heard` yet: answers ("") and follow-ups (turn id of the answer) with their values; headless: its first turn was an
+    answer; follow_ups: turn id → what a follow-up added to which values, as long as it can be corrected; good: answers
+    whose relevancy and follow-up were high; broken: instructions; went: how it had gone when it was closed;
+    other_environments: it was closed, and another environment has turns in it; votes: how votes and follow-ups meet in
+    it; failed: turn ids of its last failing answers.
     """
 
     __slots__ = (
@@ -92,9 +92,9 @@ class Held:
         "good",
         "headless",
         "heard",
-        "mixed",
-        "mixes",
         "opened",
+        "other_environments",
+        "other_releases",
         "parts",
         "release",
         "votes",
@@ -105,7 +105,7 @@ class Held:
         self.release = release
         self.opened = opened
         self.first_answer: FirstAnswer | None = None
-        self.mixed = self.mixes = False
+        self.other_releases = self.other_environments = False
         self.parts: dict[Release, list[float]] = {}
         self.heard: list[Heard] = []
         self.headless = headless
@@ -133,7 +133,7 @@ class Aggregates:
         self.cite_rates = CiteRates()
         self.swaps = Interventions()
         self.votes: Counts = Counter()
-        self._held: dict[bytes, Held] = {}
+        self._open: dict[bytes, OpenConversation] = {}
         self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
         self._found: dict[tuple[str, ...], tuple[Places, int]] = {}
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
@@ -149,24 +149,26 @@ class Aggregates:
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
         """Take in a scored response."""
         if state.responses == 1:
-            if key in self._held and not state.closes:
+            if key in self._open and not state.closes:
                 self._settle(key)  # another one under the same id, forgotten meanwhile
-            self._held.pop(key, None)  # what a close without any answer held
+            self._open.pop(key, None)  # what a close without any answer held
         if turn.environment != self._environment:
             return
-        held = self._held.get(key)
-        if held is None:
-            held = self._held[key] = Held((turn.assistant, turn.version), turn.time, headless=state.turns == 1)
-            held.first_answer = first_answer(turn.platform, turn.text)
-        failed = self._count_answer(held, state, turn, scored)
+        conversation = self._open.get(key)
+        if conversation is None:
+            conversation = self._open[key] = OpenConversation(
+                (turn.assistant, turn.version), turn.time, headless=state.turns == 1
+            )
+            conversation.first_answer = first_answer(turn.platform, turn.text)
+        failed = self._count_answer(conversation, state, turn, scored)
         if failed:
-            held.failed = (*held.failed[1 - _OPEN_ANSWERS :], turn.turn_id)
+            conversation.failed = (*conversation.failed[1 - _OPEN_ANSWERS :], turn.turn_id)
         self.worst.on_response(key, state, turn, scored, failed=failed)
         if scored.compliance is not None and scored.compliance < 1.0:
             checks = [check for check, result in scored.findings if result is Result.FAIL]
-            if held.broken is None:
-                held.broken = Broken()
-            held.broken.on_answer(turn.turn_id, checks)
+            if conversation.broken is None:
+                conversation.broken = Broken()
+            conversation.broken.on_answer(turn.turn_id, checks)
         if scored.ranks:
             self.cite_rates.count(turn.assistant, turn.version, scored.ranks, scored.cited)
             question = _opening(state) if state.responses == 1 else None
@@ -176,55 +178,59 @@ class Aggregates:
         """Take in what followed an answer, in place of what was known to follow it."""
         if answer.environment != self._environment:
             return
-        held = self._held[key]
-        self._hear(held, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
-        broken = held.broken.awaited.get(turn_id, ()) if held.broken is not None else ()
-        self.worst.on_follow_up(key, turn_id, answer, scored, around, failed=turn_id in held.failed, broken=broken)
+        conversation = self._open[key]
+        self._hear(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
+        broken = conversation.broken.awaited.get(turn_id, ()) if conversation.broken is not None else ()
+        self.worst.on_follow_up(
+            key, turn_id, answer, scored, around, failed=turn_id in conversation.failed, broken=broken
+        )
         if scored.diagnosis.startswith(_BOTH_HIGH):
-            held.good += 1
-            if held.broken is not None:
-                held.broken.on_good(turn_id)
+            conversation.good += 1
+            if conversation.broken is not None:
+                conversation.broken.on_good(turn_id)
 
     def on_close(self, key: bytes, state: Conversation, answer: PendingResponse, outcome: str, means: Means) -> None:
         """Hold what there is to say of a conversation, until it cannot come back."""
         release = (answer.assistant, answer.version)
-        held = self._held.get(key)
-        if held is not None and held.went is not None and state.closes == 1:
+        conversation = self._open.get(key)
+        if conversation is not None and conversation.went is not None and state.closes == 1:
             self._settle(key)  # another one under the same id, forgotten meanwhile
-            held = None
-        if held is None:
+            conversation = None
+        if conversation is None:
             if state.responses or state.environment != self._environment:
                 return
-            held = self._held[key] = Held(release, state.first, headless=False)  # nobody has answered
-        held.went = None
-        held.mixes = state.environment != self._environment
-        if held.mixes:
+            conversation = self._open[key] = OpenConversation(
+                release, state.first, headless=False
+            )  # nobody has answered
+        conversation.went = None
+        conversation.other_environments = state.environment != self._environment
+        if conversation.other_environments:
             return  # how it went says something of several environments: it is left out, and counted as such
         times = (state.first, state.quiet_since, state.clock)
-        if held.mixed:
-            self._sum_up(held)
-            parts = {release: array("d", values) for release, values in held.parts.items()}
+        if conversation.other_releases:
+            self._sum_up(conversation)
+            parts = {release: array("d", values) for release, values in conversation.parts.items()}
         else:
-            parts = {held.release: self._as_counted(held, means)} if held.parts else {}
+            parts = {conversation.release: self._as_counted(conversation, means)} if conversation.parts else {}
         answers = state.responses
-        held.went = ConversationScores(
+        conversation.went = ConversationScores(
             release,
             outcome,
             *times,
-            held.headless,
+            conversation.headless,
             answers,
             parts,
-            held.opened,
+            conversation.opened,
             state.turns,
-            held.first_answer,
+            conversation.first_answer,
         )
-        held.votes = votes.sum_up(state)
+        conversation.votes = votes.sum_up(state)
 
     def on_vote(self, key: bytes, state: Conversation) -> None:
         """Take in a vote on what may be closed already: nothing else tells of it then."""
-        held = self._held.get(key)
-        if held is not None and held.went is not None:
-            held.votes = votes.sum_up(state)
+        conversation = self._open.get(key)
+        if conversation is not None and conversation.went is not None:
+            conversation.votes = votes.sum_up(state)
 
     def add(self, batch: BatchResult) -> None:
         """Count the conversations that a batch forgot."""
@@ -235,7 +241,7 @@ class Aggregates:
 
     def finish(self) -> None:
         """Count the conversations that are left: nothing comes after this."""
-        for key in list(self._held):
+        for key in list(self._open):
             self._settle(key)
 
     def merge(self, other: "Aggregates") -> None:
@@ -274,15 +280,15 @@ class Aggregates:
         """Leave the suite behind: only what was counted goes to another process."""
         return {name: value for name, value in self.__dict__.items() if name != "_suite"}
 
-    def _count_answer(self, held: Held, state: Conversation, turn: Turn, scored: Scored) -> bool:
+    def _count_answer(self, conversation: OpenConversation, state: Conversation, turn: Turn, scored: Scored) -> bool:
         """Add an answer to its conversation's values; return whether it is empty, an error or a refusal."""
         release = (turn.assistant, turn.version)
-        values = held.parts.get(release)
+        values = conversation.parts.get(release)
         if values is None:
-            values = held.parts[release] = [0.0] * self._width
-            held.mixed = held.mixed or release != held.release
+            values = conversation.parts[release] = [0.0] * self._width
+            conversation.other_releases = conversation.other_releases or release != conversation.release
         values[-1] += 1
-        self._hear(held, ("", release, scored.scorers, scored.values))
+        self._hear(conversation, ("", release, scored.scorers, scored.values))
         values[self._at_failed] += 1
         whole = len(turn.text) <= self._kept_whole
         failures = self._suite.follow_up_rules.failures
@@ -303,16 +309,16 @@ class Aggregates:
             values[place + 1] += SECONDS.fraction(turn.time - before.time)
         return failed
 
-    def _hear(self, held: Held, heard: Heard) -> None:
+    def _hear(self, conversation: OpenConversation, heard: Heard) -> None:
         """Put off the sums: where all answers are of one release, its conversation's own means say the same."""
-        held.heard.append(heard)
-        if len(held.heard) > _UNSUMMED:
-            self._sum_up(held)
+        conversation.heard.append(heard)
+        if len(conversation.heard) > _UNSUMMED:
+            self._sum_up(conversation)
 
-    def _sum_up(self, held: Held) -> None:
+    def _sum_up(self, conversation: OpenConversation) -> None:
         """Add what was heard to the values of its release; a follow-up in place of one that it corrects."""
-        known = held.follow_ups
-        for turn_id, release, names, scored in held.heard:
+        known = conversation.follow_ups
+        for turn_id, release, names, scored in conversation.heard:
             if turn_id in known:
                 values, places, before = known.pop(turn_id)
                 for place, value in zip(places, before, strict=True):
@@ -320,7 +326,7 @@ class Aggregates:
                     values[place + 1] = values[place + 1] - value if values[place] else 0.0
             if not scored:
                 continue
-            values, places = held.parts[release], self._find(names)[0]
+            values, places = conversation.parts[release], self._find(names)[0]
             for place, value in zip(places, scored, strict=True):
                 values[place] += 1
                 values[place + 1] += value
@@ -328,12 +334,12 @@ class Aggregates:
                 known[turn_id] = (values, places, scored)
                 if len(known) > self._correctable:
                     del known[next(iter(known))]
-        held.heard.clear()
+        conversation.heard.clear()
 
-    def _as_counted(self, held: Held, means: Means) -> "array[float]":
+    def _as_counted(self, conversation: OpenConversation, means: Means) -> "array[float]":
         """Return the values of a conversation with one release: its own means, and what is derived beside them."""
         values = array("d", means)
-        values.extend(held.parts[held.release][len(means) :])
+        values.extend(conversation.parts[conversation.release][len(means) :])
         return values
 
     def _find(self, names: tuple[str, ...]) -> tuple[Places, int]:
@@ -345,20 +351,20 @@ class Aggregates:
         return known
 
     def _settle(self, key: bytes) -> None:
-        held = self._held.pop(key, None)
-        if held is None or held.went is None:
-            if held is not None and held.mixes and held.parts:
-                self.quality.leave_out(held.release, held.opened, "other_environment")
+        conversation = self._open.pop(key, None)
+        if conversation is None or conversation.went is None:
+            if conversation is not None and conversation.other_environments and conversation.parts:
+                self.quality.leave_out(conversation.release, conversation.opened, "other_environment")
             return
-        went, broken = held.went, held.broken
-        if held.votes is not None:
-            self.votes.update(held.votes.counts)
-            for release, shares in held.votes.shares.items():
+        went, broken = conversation.went, conversation.broken
+        if conversation.votes is not None:
+            self.votes.update(conversation.votes.counts)
+            for release, shares in conversation.votes.shares.items():
                 if release in went.parts:
                     went.parts[release][self._at_vote : self._at_vote + 2] = array("d", shares)
         self.quality.add(went)
         resolved = went.outcome == "resolved"
-        good = went.answers if resolved else min(held.good, went.answers)
+        good = went.answers if resolved else min(conversation.good, went.answers)
         fails = broken.fails.items() if broken is not None else ()
         self.review.add(went.answers, good, [(check, n, n if resolved else high) for check, (n, high) in fails])
 

@@ -2,8 +2,8 @@
 
 Which documents came: precision, recall and F1 among the first ranks. Which passages they hold: ROUGE-L, containment and
 coverage, so that the right document with the wrong passage is told from the wrong document. How near an answer is to a
-reference: words, lists, headings. Overlap with a reference says little about whether an answer is right (it can be said
-in other words), so none of that is a headline.
+reference: words, letters, lists, headings. Overlap with a reference says little about whether an answer is right (that
+can be said in other words), so none of it is a headline.
 """
 
 import re
@@ -17,8 +17,11 @@ from turnsignal.stream.records.turns import Document, Truth
 from turnsignal.stream.reports.answers import clusters
 from turnsignal.stream.statistics.intervals import mean_over_turns
 from turnsignal.stream.truth.documents import match_documents
+from turnsignal.stream.truth.ngrams import can_compare, compare_ngrams
 from turnsignal.stream.truth.passages import MOST_CHUNKS, containment, coverage, rouge_l, split_words
 from turnsignal.stream.truth.stages import top_documents
+
+MOST_COMPARED = 2_000  #: answers whose BLEU and chrF are measured, the first ones: each takes longer than all else
 
 _LIST = re.compile(r"^\s{0,8}(?:[-*•+]|\d{1,3}[.)])\s", re.M)
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s", re.M)
@@ -27,10 +30,15 @@ _READ = 20_000  # characters of an answer
 
 
 class LabelledFigures:
-    """Means of what can be measured on labels: `add` each answer that has some; cutoff: ranks that count."""
+    """Means of what can be measured on labels: `add` each answer that has some; cutoff: ranks that count.
+
+    references: reference and answer of the first MOST_COMPARED answers that have both, for who compares them otherwise.
+    """
 
     def __init__(self, cutoff: int) -> None:
         self.moved = 0
+        self.references: list[tuple[str, str]] = []
+        self._referring = array("I")
         self._cutoff = cutoff
         self._values: dict[str, tuple[array[int], array[float]]] = {}
         self._structure: dict[str, list[float]] = {}
@@ -48,6 +56,19 @@ class LabelledFigures:
         if truth.reference and answer:
             self._put("reference: ROUGE-L", conversation, rouge_l(truth.reference, answer).f1)
             self._compare_structure(truth.reference, answer)
+            if len(self.references) == MOST_COMPARED:
+                return
+            self.references.append((truth.reference, answer))
+            self._referring.append(conversation)
+            if can_compare():
+                shared = compare_ngrams(truth.reference, answer)
+                self._put("reference: BLEU", conversation, shared.bleu)
+                self._put("reference: chrF", conversation, shared.chrf)
+
+    def put_similarities(self, name: str, cosines: Sequence[float]) -> None:
+        """Take in how near each of `references` is to its answer, by a model called `name`."""
+        for conversation, cosine in zip(self._referring, cosines, strict=True):
+            self._put(f"reference: cosine by {name}", conversation, cosine)
 
     def _add_documents(self, conversation: int, right: int, given: int, labelled: int) -> None:
         precision, recall = right / given if given else 0.0, right / labelled

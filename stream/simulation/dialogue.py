@@ -90,7 +90,7 @@ class Dialogue:
         self._platform = random.choice(traffic.platforms)
         self._labelled = random.random() < traffic.labelled
         self._moods = (random.gauss(0, _SHARED), random.gauss(0, _SHARED))
-        self._alike = random.getrandbits(32) if traffic.alike else None
+        self._alike = random.getrandbits(32) if traffic.correlation else None
         self._topic = self._another_topic(None)
         self._ask = random.choice(self._topic.asks)
         self._intent: str | None = None
@@ -168,9 +168,9 @@ class Dialogue:
     def _chance(self) -> Random | None:
         """Return the chance that responses of this conversation share, None where this one has its own.
 
-        Two of them share it where both do, so each does with the square root of `alike`.
+        Two of them share it where both do, so each does with the square root of `correlation`.
         """
-        shares = self._alike is not None and self._random.random() < self._traffic.alike**0.5
+        shares = self._alike is not None and self._random.random() < self._traffic.correlation**0.5
         return Random(self._alike) if shares else None
 
     def _take_leave(self, turn: Turn) -> None:

@@ -60,7 +60,7 @@ def plant(
         rate=_RATE / share,
         day_night=False,
         assistants=(assistant,),
-        alike=_ALIKE,
+        correlation=_ALIKE,
         regression=regression,
     )
     spoken = takewhile(lambda record: record.truth["time"] <= end, simulate(traffic))

@@ -60,7 +60,7 @@ class Traffic:
       labelled: share of conversations whose turns carry `truth`; format_faults: share of responses with one;
       superseded: share of responses that are regenerated; gaps: share of conversations in which the user leaves for
       more than 30 minutes after the first response and comes back; hot: share of turns in one endless conversation;
-      alike: share of the pairs of responses of one conversation whose luck, with rankings and users, is the same;
+      correlation: share of the pairs of responses of one conversation whose luck, with rankings and users, is the same;
       regression: what gets worse.
     How it arrives (shares of turns; these never change what is said, or when)
       disorder: arrives only after 1 to `disorder_places` later records of its conversation; late: arrives
@@ -89,7 +89,7 @@ class Traffic:
     superseded: float = 0.02
     gaps: float = 0.01
     hot: float = 0.0
-    alike: float = 0.0
+    correlation: float = 0.0
     regression: Regression | None = None
     disorder: float = 0.0
     disorder_places: int = 3
@@ -124,7 +124,7 @@ class Traffic:
 #: Least, greatest, and whether it counts something.
 _NUMBERS: dict[str, tuple[float, float, bool]] = {
     **dict.fromkeys(
-        ("labelled", "format_faults", "superseded", "gaps", "hot", "alike", "naive", "malformed"), (0, 1, False)
+        ("labelled", "format_faults", "superseded", "gaps", "hot", "correlation", "naive", "malformed"), (0, 1, False)
     ),
     **dict.fromkeys(("disorder", "late", "duplicates", "conflicts"), (0, 1, False)),
     **dict.fromkeys(("turns", "conversations", "open_conversations", "disorder_places"), (1, 1e12, True)),

@@ -14,11 +14,12 @@ from collections.abc import Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from turnsignal.stream.judging.docket import Docket, QueuedExchange, verdict_of
+from turnsignal.stream.judging.docket import Docket, QueuedExchange
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart
 from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.judging.verdicts import make_verdict
 from turnsignal.stream.records.verdicts import Unjudged
 
 DAY, HOUR = 86_400, 3_600
@@ -94,7 +95,7 @@ def paced_days(a_day: int, sizes: Sequence[float] = SIZES, seed: int = 1, calls_
         for call in batch.calls:
             price = round(PRICE * rng.uniform(0.2, 1.8))
             spent[day] += price
-            docket.settle(call, verdict_of(call, Judgement("served", 1.0)), price)
+            docket.settle(call, make_verdict(call.exchange, call.judge, Judgement("served", 1.0)), price)
         seen[day][hour] += 1
         asked[day][hour] += len(batch.calls)
         over[day] += sum(verdict.unscored is Unjudged.BUDGET for verdict in batch.verdicts)

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from grafana.build import BOARDS, DASHBOARDS, written
-from grafana.queries import OF_ALL_VERSIONS
+from grafana.queries import BUDGET, OF_ALL_VERSIONS
 from tests.deploy.test_alerts import ALERTS, faults, grouped, selected
 from turnsignal.agents.metrics.families import FAMILIES, PREFIX
 
@@ -171,7 +171,7 @@ def test_counters_stand_in_rates_and_rates_go_over_what_the_reader_chose(name: s
             family = family_of(metric)
             assert family is None or family.kind == "gauge", f"{metric} outside of rate()"
         for duration in re.findall(r"\[([^\]]+)\]", target["expr"]):
-            assert duration in DURATIONS
+            assert duration in DURATIONS or duration == BUDGET
 
 
 @every_panel

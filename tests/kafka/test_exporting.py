@@ -2,6 +2,7 @@
 
 import gzip
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import orjson
@@ -12,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.forgetting import send_requests
-from turnsignal.agents.commands.recorded import EXPORTED_TURNS
+from turnsignal.agents.commands.recorded import EXPORTED_FEEDBACK, EXPORTED_TURNS
 from turnsignal.agents.files import exporting
 from turnsignal.agents.files.exporting import Wanted, export_topic
 from turnsignal.agents.kafka.logs import find_log, read_log
@@ -26,6 +27,11 @@ pytestmark = pytest.mark.kafka
 def turn(conversation: str, number: int) -> bytes:
     said = {"conversation_id": conversation, "turn_id": f"{conversation}:{number}", "role": "user", "text": "hello"}
     return orjson.dumps(said | {"timestamp": "2026-05-01T09:00:00Z"})
+
+
+def vote(conversation: str, number: int) -> bytes:
+    said = {"conversation_id": conversation, "turn_id": f"{conversation}:{number}", "id": f"v-{conversation}"}
+    return orjson.dumps(said | {"kind": "vote", "vote": 1, "timestamp": "2026-05-01T09:00:02Z"})
 
 
 def send(settings: Settings, values: Iterator[tuple[bytes, bytes | None]]) -> None:
@@ -174,6 +180,33 @@ def test_replay_and_compare_read_a_range_of_the_topic_and_leave_no_trace_on_the_
     compared = asked(fresh_topics, monkeypatch, "compare", "--topic", "turns", *suites, "--out", tmp_path / "both")
     assert "20 exchanges of " in compared.output, compared.output
     assert {group.group_id for group in groups.list_consumer_groups().result(30).valid} == before
+
+
+def test_a_replay_of_a_range_hears_what_came_about_its_conversations_whenever_that_came(
+    fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(fresh_topics, rounds(1, conversations=3))
+    between = datetime.now(UTC) + timedelta(seconds=1)
+    while datetime.now(UTC) < between or last_time(fresh_topics) < between.timestamp():
+        send(fresh_topics, iter([(b"c-0", turn("c-0", 2))]))
+    send(fresh_topics, rounds(1, 2, conversations=5))
+    votes = [(f"c-{c}", vote(f"c-{c}", 1)) for c in (1, 4)]
+    producer = Producer(fresh_topics.producer() | {"enable.idempotence": True})
+    for key, value in votes:
+        producer.produce(topic_names(fresh_topics.prefix)["feedback"], value, key.encode())
+    assert producer.flush(30) == 0
+    out = tmp_path / "out"
+    until = between.strftime("%Y-%m-%dT%H:%M:%S")
+    ran = asked(fresh_topics, monkeypatch, "replay", "--topic", "turns", "--to", until, "--out", out)
+    assert ran.exit_code == 0, ran.output
+    heard = gzip.decompress((out / EXPORTED_FEEDBACK).read_bytes()).splitlines()
+    assert heard == [votes[0][1]]  # c-4 has no turn in the range
+    assert orjson.loads((out / "summary.json").read_bytes())["feedback"]
+    whole = tmp_path / "whole"
+    ran = asked(fresh_topics, monkeypatch, "replay", "--topic", "turns", "--to", until, "--whole", "--out", whole)
+    assert ran.exit_code == 0, ran.output
+    besides = set(ids(whole / EXPORTED_TURNS)) - set(ids(out / EXPORTED_TURNS))
+    assert besides - {"c-0:2"} == {"c-1:2", "c-2:2"}
 
 
 def test_a_range_without_turns_is_refused_and_leaves_no_file(

@@ -172,7 +172,7 @@ def test_a_partition_whose_dead_letter_is_refused_is_held_until_it_is_taken(
     limit_records(fresh_topics, "dead_letters", 100)
     produce(fresh_topics, [turn("sick", 1, "pill:raise"), *conversations("c", 20)])
     with running(fresh_topics, tmp_path) as log:
-        wait(lambda: "is held: what sets" in log.read_text(), 90, "the partition to be held")
+        wait(lambda: "is blocked: what sets" in log.read_text(), 90, "the partition to be blocked")
         wait(lambda: len(behind(fresh_topics)) == 1, 60, "the other partitions to go on")
         assert letters(fresh_topics) == []
         limit_records(fresh_topics, "dead_letters", 1_000_000)

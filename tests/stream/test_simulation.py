@@ -435,7 +435,7 @@ def best_rank(record):
 
 @pytest.mark.parametrize(("alike", "least", "most"), [(0.0, -0.1, 0.1), (0.3, 0.15, 0.4), (0.9, 0.5, 0.9)])
 def test_responses_of_a_conversation_are_as_alike_as_is_asked_for(alike, least, most):
-    records = list(simulate(replace(CLEAN, turns=12_000, alike=alike)))
+    records = list(simulate(replace(CLEAN, turns=12_000, correlation=alike)))
     assert least < correlation_within(records, best_rank) < most
 
 

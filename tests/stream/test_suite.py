@@ -5,7 +5,7 @@ import pytest
 from turnsignal.stream.checks.citations import MaxConsecutive
 from turnsignal.stream.detection.detector import HIGHER, LOWER, Paging
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.pipeline.scoring import policy_of, scorer_names
+from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of, scorer_names
 from turnsignal.stream.suite import Suite, load_suite, parse_suite
 
 WRONG = {
@@ -156,6 +156,23 @@ def test_the_suite_says_who_pages_in_which_direction_and_over_how_many() -> None
     assert policy.paging_of("follow_up") == Paging(frozenset(), 8)
     assert policy.ignored == {"vote"}
     assert policy_of(parse_suite("[alerts]\npage = []")).paging_of("follow_up").directions == frozenset()
+
+
+def budgets(suite: Suite) -> dict[str, float]:
+    return {facts.name: facts.bad_budget for facts in describe_scorers(suite) if facts.bad_budget is not None}
+
+
+def test_a_fifth_of_the_scores_of_each_scorer_that_pages_may_be_bad_unless_the_suite_says_otherwise() -> None:
+    assert budgets(Suite()) == {"nDCG@5": 0.2, "follow_up": 0.2, "compliance": 0.2}
+    assert budgets(parse_suite('[alerts]\npage = ["cited", "wasted_context"]')) == {"cited": 0.2}
+    assert budgets(parse_suite("[alerts]\nbad_budget = {follow_up = 0.05}")) == {"follow_up": 0.05}
+    assert budgets(parse_suite("[alerts]\nbad_budget = {}")) == {}
+
+
+@pytest.mark.parametrize("name", ["wasted_context", "groundedness(by=mini)"])
+def test_a_budget_of_bad_scores_is_for_scorers_that_have_any(name: str) -> None:
+    with pytest.raises(ConfigError, match="to name scorers whose scores are good or bad"):
+        parse_suite(f'[alerts.bad_budget]\n"{name}" = 0.1')
 
 
 def test_what_is_ignored_does_not_page_by_default_either() -> None:

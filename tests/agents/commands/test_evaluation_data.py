@@ -7,8 +7,12 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from tests.agents.providers.conftest import Served, endpoint
 from turnsignal.agents.cli import turnsignal
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.reports.evaluation_data import FILES
+
+__all__ = ["endpoint"]  # a fixture
 
 
 def run(*arguments: str | Path) -> Result:
@@ -62,7 +66,8 @@ def test_a_folder_goes_through_the_gate(tmp_path: Path) -> None:
     assert routing["exact_match"]["value"] == 0.75
     assert [(gain["missed"], gain["n"]) for gain in routing["gains"]] == [("billing", 10)]
     assert made["known_by"]["chunks"] == {"truth": 20, "diagnosis": 0}
-    assert made["labelled"]["figures"]["reference: ROUGE-L"]["answers"] == 40
+    for overlap in ("ROUGE-L", "BLEU", "chrF"):
+        assert made["labelled"]["figures"][f"reference: {overlap}"]["answers"] == 40
 
 
 def test_the_page_of_a_folder_has_all_parts_and_the_terminal_too(tmp_path: Path) -> None:
@@ -109,3 +114,20 @@ def test_folders_that_cannot_be_read_are_refused_with_where_and_why(
     done = run("report", "--evaluation-data", folder(tmp_path, **files), "--outdir", tmp_path / "out")
     assert done.exit_code == 1
     assert reason in " ".join(str(done.exception).split())
+
+
+def test_answers_are_compared_with_references_by_a_models_embeddings_where_one_is_named(
+    tmp_path: Path, endpoint: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TURNSIGNAL_JUDGE_GATEWAY_URL", endpoint.url)
+    given = ("report", "--evaluation-data", folder(tmp_path, **queries()), "--outdir", tmp_path / "out", "--json")
+    done = run(*given, "--embeddings", "gateway:embed")
+    assert done.exit_code == 0, done.output
+    figure = json.loads(done.stdout)["labelled"]["figures"]["reference: cosine by embed"]
+    assert figure["answers"] == 40
+    assert 0 < figure["value"] < 1
+    (sent, *_) = endpoint.calls("embed")
+    assert sent["body"]["input"][:2] == ["After five working days.", "It takes five days [1]."]
+    nowhere = run(*given, "--embeddings", "elsewhere:embed")
+    assert isinstance(nowhere.exception, ConfigError)
+    assert "TURNSIGNAL_JUDGE_ELSEWHERE_URL" in str(nowhere.exception)

@@ -454,8 +454,8 @@ def test_the_gauges_of_a_revoked_partition_are_removed():
     metrics.set("position_starts", 2, "3")
     assert value(metrics, "consumer_lag_messages", topic="turns", partition="3") == 17
     metrics.set("consumer_lag_messages", 4, "turns", "33")
-    metrics.forget("partition", "3")
-    metrics.forget("partition", "4")
+    metrics.remove_series("partition", "3")
+    metrics.remove_series("partition", "4")
     assert value(metrics, "consumer_lag_messages", topic="turns", partition="3") is None
     assert value(metrics, "position_starts", partition="3") is None
     assert value(metrics, "consumer_lag_messages", topic="turns", partition="33") == 4
@@ -465,8 +465,8 @@ def test_the_gauges_of_a_table_that_went_elsewhere_are_removed():
     metrics = worker()
     metrics.set("table_entries", 12, "score-3")
     metrics.set("table_recovery_remaining_messages", 3, "score-3")
-    metrics.forget("table", "score-3")
-    metrics.forget("table", "score-4")
+    metrics.remove_series("table", "score-3")
+    metrics.remove_series("table", "score-4")
     assert value(metrics, "table_entries", table="score-3") is None
     assert "score-3" not in page(metrics)
 

@@ -140,7 +140,7 @@ async def test_a_worker_that_restores_its_tables_is_alive_but_not_ready(site, wo
                 partitions=4,
                 recovery_remaining=0,
                 broker_reachable=True,
-                troubles={3: "held, as what sets a record aside is refused: MSG_SIZE_TOO_LARGE"},
+                troubles={3: "blocked, as what sets a record aside is refused: MSG_SIZE_TOO_LARGE"},
             ),
         ),
         ("progress", Health(500.0, assigned=True, partitions=4, recovery_remaining=0, broker_reachable=True)),

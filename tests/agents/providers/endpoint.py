@@ -121,6 +121,24 @@ async def chat(request: web.Request) -> web.StreamResponse:
     return web.json_response(answers[what])
 
 
+async def embed(request: web.Request) -> web.Response:
+    """Letters counted, the last text first: each vector says which text it is of."""
+    body = await request.json()
+    model = body["model"]
+    calls.append({"at": time.monotonic(), "headers": dict(request.headers), "body": body})
+    seen[model] += 1
+    if model == "embed-busy" and seen[model] < 3:
+        return web.json_response({"error": "busy"}, status=503)
+    if model == "embed-denied":
+        return web.json_response({"error": request.headers["authorization"]}, status=401)
+    texts = body["input"][1:] if model == "embed-few" else body["input"]
+    vectors = [[float(text.count(letter)) for letter in "abcdefgh"] for text in texts]
+    if model == "embed-zero":
+        vectors = [[0.0] * 8 for _ in texts]
+    data = [{"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(vectors)]
+    return web.json_response({"object": "list", "model": model, "data": data[::-1]})
+
+
 async def main() -> None:
     app = web.Application(client_max_size=10_000_000)
 
@@ -128,6 +146,7 @@ async def main() -> None:
         return web.json_response(calls)
 
     app.router.add_post("/v1/chat/completions", chat)
+    app.router.add_post("/v1/embeddings", embed)
     app.router.add_get("/calls", tell)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()

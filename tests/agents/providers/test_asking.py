@@ -225,7 +225,7 @@ def test_a_budget_is_held_whatever_is_in_flight(endpoint: Served) -> None:
     assert Unjudged.BUDGET in reasons
     assert None in reasons
     assert purse.limit is not None
-    assert purse.held == 0
+    assert purse.reserved == 0
     assert sum(round(verdict.cost * NANO) for verdict in verdicts) == purse.spent <= purse.limit
     assert len(endpoint.calls(model)) - 1 == reasons.count(None)
 

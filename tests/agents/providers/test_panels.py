@@ -48,7 +48,7 @@ def test_a_small_model_that_cannot_answer_is_followed_by_the_judge_and_both_are_
     assert [step.unscored for step in verdict.steps] == [Unjudged.PARSE, None]
     assert str(verdict.judge.answered).startswith("null-dated, answer")
     assert round(verdict.cost * 1e9) == purse.spent > 0
-    assert purse.held == 0
+    assert purse.reserved == 0
 
 
 def test_a_jury_with_an_endpoint_that_fails_decides_without_it(endpoint: Served) -> None:

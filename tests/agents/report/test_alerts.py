@@ -70,7 +70,7 @@ def test_many_incidents_are_cut_and_counted_and_what_nobody_watches_is_said() ->
 
 
 def test_a_recording_of_a_day_says_that_nothing_can_be_known_yet() -> None:
-    assert lines(days=0.9)[1] == "Nothing is called before a series is known for a day, and has 1,000 values."
+    assert lines(days=0.9)[1] == "No alarm opens before a series is known for a day, and has 1,000 values."
 
 
 def test_nothing_is_said_where_nobody_asked() -> None:

@@ -15,6 +15,7 @@ from turnsignal.agents.files.sample import write_sample
 from turnsignal.agents.report.details import format_details
 from turnsignal.agents.report.ending import format_ending, next_commands
 from turnsignal.agents.report.overview import format_overview
+from turnsignal.agents.report.program_name import typed_program
 from turnsignal.agents.report.review import format_review
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.statistics.claims import FREE_CONVERSATIONS
@@ -131,6 +132,20 @@ def test_what_to_type_next_is_quoted_and_leaves_out_ids_that_cannot_be_typed() -
     suspect = {"check": "a.b", "verdict": "never fails", "fails": 0}
     (review, own) = next_commands(result(review=[suspect]), is_sample=True)
     assert (review[0], own[0]) == ("turnsignal review out/replay", "turnsignal replay turns.jsonl.gz")
+
+
+def test_the_next_command_can_be_typed_where_the_environment_is_not_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "bin" / "turnsignal"
+    program.parent.mkdir()
+    program.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert typed_program(".venv/bin/turnsignal") == ".venv/bin/turnsignal"
+    assert typed_program("/opt/my tools/turnsignal") == "'/opt/my tools/turnsignal'"
+    assert typed_program("/usr/lib/python3/site-packages/pytest/__main__.py") == "turnsignal"
+    monkeypatch.setenv("PATH", str(program.parent))
+    assert typed_program(str(program)) == "turnsignal"
 
 
 def test_nothing_readable_is_said_in_place_of_tables() -> None:

@@ -1,4 +1,4 @@
-"""A partition that rests after its batch is free at once for whoever owns it next; one that is held says why."""
+"""A partition that pauses after its batch is free at once for whoever owns it next; one that is blocked says why."""
 
 import logging
 
@@ -8,6 +8,7 @@ from confluent_kafka import KafkaError, KafkaException
 from tests.kafka.faults.oracle import Kept
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.worker.batch_attempt import BatchAttempt
 from turnsignal.agents.worker.batch_work import BatchWork
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
@@ -37,15 +38,15 @@ def make_work(buffer: RecordBuffer) -> tuple[BatchWork, PartitionTask]:
     return work, PartitionTask(0, spec.make(0, {}), writer)
 
 
-async def test_a_partition_that_rests_is_free_when_it_is_dealt_out_anew() -> None:
+async def test_a_partition_that_pauses_is_free_when_it_is_dealt_out_anew() -> None:
     buffer = RecordBuffer(10)
     buffer.open({0})
     work, task = make_work(buffer)
     task.aside = 20
     assert buffer.claim(0)
-    work.start(task, PartitionBatch(0, {}))  # nothing comes of it, and the partition rests for half a minute
+    work.start(task, PartitionBatch(0, {}))  # nothing comes of it, and the partition pauses for half a minute
     assert not buffer.claim(0)
-    work.end_rests()
+    work.end_pauses()
     assert buffer.claim(0)
     work.close()
 
@@ -57,7 +58,7 @@ async def test_a_partition_that_rests_is_free_when_it_is_dealt_out_anew() -> Non
         (KafkaError.INVALID_RECORD, "one whose cleanup.policy is delete takes records without a key"),
     ],
 )
-def test_a_record_whose_dead_letter_is_refused_holds_its_partition_and_is_kept(
+def test_a_record_whose_dead_letter_is_refused_blocks_its_partition_and_is_kept(
     caplog: pytest.LogCaptureFixture, code: int, advice: str
 ) -> None:
     caplog.set_level(logging.ERROR, logger="turnsignal.work")
@@ -67,12 +68,12 @@ def test_a_record_whose_dead_letter_is_refused_holds_its_partition_and_is_kept(
     error = KafkaException(KafkaError(code))
     batch = PartitionBatch(0, {"turnsignal.turns": [TURN]})
     assert buffer.claim(0)
-    work._split_or_hold(task, batch, BatchResult(set_aside=True), error)
+    work._split_or_block(BatchAttempt(task, batch, result=BatchResult(set_aside=True)), error)
     assert (task.refused, buffer.waiting_for(0)) == (1, 1)
-    assert work.progress.health(busy=True, held={0: task}).conditions()["batches"] == {
+    assert work.progress.health(busy=True, owned={0: task}).conditions()["batches"] == {
         "ok": False,
-        "detail": "partition 0 is held, as what sets a record aside is refused: ",
+        "detail": "partition 0 is blocked, as what sets a record aside is refused: ",
     }
-    assert "partition 0 is held: what sets turnsignal.turns-0 offsets 7 to 7 (1 records) aside" in caplog.text
+    assert "partition 0 is blocked: what sets turnsignal.turns-0 offsets 7 to 7 (1 records) aside" in caplog.text
     assert f"expected a topic that takes it: {advice}" in caplog.text
     work.close()

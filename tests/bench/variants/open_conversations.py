@@ -54,7 +54,7 @@ class Population:
         for number in range(count):
             state = (odd if number % 2 else even)[models[number // 2 % MODELS]]
             self.shard.store[self._name(number)] = bytes(bytearray(state))
-        self.shard.restored()
+        self.shard.read_store()
         gc.collect()
         self.kept = (resident() - before) / count
 

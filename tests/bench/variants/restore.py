@@ -51,7 +51,7 @@ def restore() -> int:
     for number in partitions:
         store = make_store("memory", "score", number)
         restore_changelog(settings.confluent(), changelog, number, store)
-        PartitionProcessor(suite, store, partition=number).restored()
+        PartitionProcessor(suite, store, partition=number).read_store()
         count += len(store)
     return count
 

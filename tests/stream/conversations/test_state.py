@@ -207,8 +207,8 @@ def test_idle_and_forgotten_are_told_by_the_clock_that_is_handed_in() -> None:
     state = Conversation(last=100.0, clock=100.0)
     assert not state.idle_at(1900.0, LIMITS)
     assert state.idle_at(1900.1, LIMITS)
-    assert not state.forgotten_at(88_300.0, LIMITS)
-    assert state.forgotten_at(88_300.1, LIMITS)
+    assert not state.expired_at(88_300.0, LIMITS)
+    assert state.expired_at(88_300.1, LIMITS)
     assert state.schedule(LIMITS) == 1900.0
     state.closed = True
     assert not state.idle_at(1e12, LIMITS)

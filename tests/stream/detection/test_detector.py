@@ -102,7 +102,7 @@ def test_a_call_says_since_when_from_what_to_what_and_in_which_conversations() -
     after = constant(0.4, 200, at + 0.6 * DAY)
     ticket, page = fed(detector, before + after)
     assert (ticket.tier, page.tier, page.direction, page.scope) == (TICKET, PAGE, LOWER, USUAL)
-    assert page.called > ticket.called
+    assert page.opened > ticket.opened
     assert abs(page.since - (at + 0.6 * DAY)) < 3 * 3600
     assert page.before == pytest.approx(0.8, abs=0.02)
     assert page.low < 0.4 < page.high
@@ -147,7 +147,7 @@ def test_an_hour_back_closes_nothing() -> None:
 def test_an_accepted_level_is_learned_anew() -> None:
     detector, at = taught(3), START + 7 * DAY
     fed(detector, constant(0.4, 300, at))
-    detector.accept()
+    detector.relearn()
     assert fed(detector, constant(0.4, 4_000, at + DAY)) == []
     assert detector.baseline.mean(at) == pytest.approx(0.4)
 
@@ -173,11 +173,11 @@ def test_what_is_restored_goes_on_as_it_was() -> None:
 
 
 def test_conversations_that_share_a_quality_are_found_to_and_others_not() -> None:
-    assert taught(3).baseline.alike == pytest.approx(0.2, abs=0.04)
+    assert taught(3).baseline.intraclass_correlation == pytest.approx(0.2, abs=0.04)
     alone = [one._replace(n=0, total=0.0) for one in traffic(3, 7.0, 2_000.0)]
     detector = Detector()
     fed(detector, alone)
-    assert detector.baseline.alike == 0.0
+    assert detector.baseline.intraclass_correlation == 0.0
 
 
 # -- rollouts ------------------------------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_what_is_the_same_for_a_whole_conversation_counts_once() -> None:
             tickets += len(detector.take("v1", observation, PAGING))
             for alarm in list(detector.alarms.values()):
                 detector._close(alarm)
-        assert detector.baseline.alike == pytest.approx(1.0)
+        assert detector.baseline.intraclass_correlation == pytest.approx(1.0)
     assert tickets <= 6 * 21 / 7
 
 

@@ -31,7 +31,7 @@ def test_a_change_is_dated_and_measured_whatever_its_size(drop: float) -> None:
         detector.take("v1", observation, PAGING)
     learned, began = msgspec.msgpack.encode(detector), START + 4 * 86_400.0 + 25_000.0
     called = [call(learned, seed, drop, began - 25_000.0) for seed in range(10, 10 + RUNS)]
-    alarms = [alarm for alarm in called if alarm is not None and alarm.called >= began]
+    alarms = [alarm for alarm in called if alarm is not None and alarm.opened >= began]
     assert len(alarms) >= RUNS - 2
     assert sum(alarm.low <= drop <= alarm.high for alarm in alarms) >= 0.8 * len(alarms)
     off = sorted((alarm.since - began) / 60.0 for alarm in alarms)

@@ -257,7 +257,7 @@ def test_the_outcome_does_not_depend_on_how_turns_are_cut_into_batches(
     for start, end in pairwise(edges):
         apart.say(*said[start:end])
         apart.processor = PartitionProcessor(SUITE, dict(apart.processor.store))  # a worker that starts again
-        apart.processor.restored()
+        apart.processor.read_store()
     for played in (together, apart):
         played.close()
     assert apart.written("conversations")[-1:] == together.written("conversations")[-1:]

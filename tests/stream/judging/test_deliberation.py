@@ -7,7 +7,7 @@ import pytest
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.deliberation import Deliberation, is_anchor
-from turnsignal.stream.judging.docket import Docket, QueuedExchange, verdict_of
+from turnsignal.stream.judging.docket import Docket, QueuedExchange
 from turnsignal.stream.judging.exchanges import ExchangeRecord, Rules
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, JudgingPart, PricePart, make_judge
@@ -184,7 +184,7 @@ def test_the_docket_asks_nobody_where_the_rules_decide_and_remembers_who_decided
     assert [verdict.decided_by for verdict in batch.verdicts] == ["rules"]
     (call,) = batch.calls
     judgement, _ = deliberate(judge, call.exchange, little="thanks")
-    docket.settle(call, verdict_of(call, judgement), 0)
+    docket.settle(call, make_verdict(call.exchange, call.judge, judgement), 0)
     docket.take([QueuedExchange(2, exchange(SILENT, row="r2", follow_up="And then?"), 0.0, 100)])
     verdicts = docket.prepare().verdicts
     assert [(verdict.decided_by, verdict.cached) for verdict in verdicts] == [("small", False), ("small", True)]

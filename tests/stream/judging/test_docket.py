@@ -19,12 +19,12 @@ from turnsignal.stream.judging.docket import (
     NamedCall,
     QueuedExchange,
     partition_budget,
-    verdict_of,
 )
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.judging.sampling import is_sampled
+from turnsignal.stream.judging.verdicts import make_verdict
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 NOON = 20_000 * DAY + DAY / 2
@@ -45,7 +45,7 @@ def queued(offset: int, written: float = NOON, **changes: Any) -> QueuedExchange
 
 
 def served(call: NamedCall) -> Verdict:
-    return verdict_of(call, Judgement("served", 1.0, "It helps."))
+    return make_verdict(call.exchange, call.judge, Judgement("served", 1.0, "It helps."))
 
 
 @dataclass
@@ -293,7 +293,7 @@ def test_answers_that_cannot_be_read_are_not_remembered() -> None:
     docket.take([queued(0, response="The same.")])
     docket.name_calls(NOON, {"openai": 1})
     (call,) = docket.prepare().calls
-    docket.settle(call, verdict_of(call, Judgement(unscored=Unjudged.PARSE, reasoning="?")), 5)
+    docket.settle(call, make_verdict(call.exchange, call.judge, Judgement(unscored=Unjudged.PARSE, reasoning="?")), 5)
     assert set(docket.prepare().changes) == {STATE}
 
 

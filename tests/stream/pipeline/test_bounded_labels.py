@@ -102,16 +102,6 @@ def test_a_declared_value_that_cannot_be_a_label_is_refused_at_start():
         LabelGuard(declared=["my assistant"])
 
 
-def test_a_reserved_place_gives_way_at_once_and_without_an_hour_away():
-    places = BoundedLabels(1)
-    assert places.reserve("declared")
-    assert not places.reserve("one too many")
-    assert places.admit("used", 5.0)
-    assert places.take_evicted() == ["declared"]
-    places.drop("used")
-    assert places.admit("declared", 6.0)
-
-
 def test_no_place_means_that_nobody_is_admitted():
     assert not BoundedLabels(0).admit("a", 0.0)
 

@@ -101,7 +101,7 @@ def test_a_position_that_somebody_has_set_back_is_begun_anew() -> None:
         first.answer()
     first.work()
     second = Partition(first.store)
-    assert second.processor.restored() == 8
+    assert second.processor.read_store() == 8
     batch = second.work(record(3, row="again", response="Another answer."))
     assert batch.positions == {TOPIC: 3}
     assert [call.offset for call in second.sent] == [3]

@@ -346,7 +346,7 @@ def test_feedback_moves_neither_the_clock_nor_the_states_of_others() -> None:
     work(processor, [], [said("f1", "a1", 80_000), said("f2", "x", 90_000, conversation="another")])
     assert processor.clock.time == before
     again = PartitionProcessor(SUITE, dict(processor.store))
-    again.restored()
+    again.read_store()
     assert again.clock.time == before
     assert restore(processor.store[b"c"]).closed is False
 

@@ -222,7 +222,7 @@ def test_a_restart_changes_nothing(turns: list[Turn], data: st.DataObject) -> No
     outputs = play(steady, came, [at])
     again = play(first, came[:at])
     second = PartitionProcessor(SUITE, dict(first.store))
-    assert second.restored() == max((restore(value).offset for value in first.store.values()), default=-1)
+    assert second.read_store() == max((restore(value).offset for value in first.store.values()), default=-1)
     assert second.clock.time == first.clock.time
     again += play(second, came[at:])
     assert everything(again) == everything(outputs)
@@ -329,7 +329,7 @@ def test_a_batch_that_is_not_accepted_leaves_the_store_alone() -> None:
 def test_newer_state_is_refused_with_a_message_that_says_so() -> None:
     newer = PartitionProcessor(SUITE, {b"c": Conversation(version=VERSION + 1).snapshot()})
     with pytest.raises(SchemaError, match=f"version {VERSION} or older, got {VERSION + 1}"):
-        newer.restored()
+        newer.read_store()
 
 
 def test_nothing_at_all_is_an_empty_batch() -> None:
@@ -361,7 +361,7 @@ def silent_since_25_minutes(boot: str = "boot", wall: float = T0 + 1500, steady:
     before = PartitionProcessor(SUITE)
     play(before, records([Turn("user", "u1", 0), Turn("assistant", "a1", 1)]))
     processor = PartitionProcessor(SUITE, before.store)
-    processor.restored()
+    processor.read_store()
     processor.resume(Moment(T0, 500.0, "boot"), Moment(wall, steady, boot))
     return processor
 
@@ -726,7 +726,7 @@ def test_a_conversation_that_cannot_be_closed_is_set_aside_and_the_others_are_cl
     processor = PartitionProcessor(
         Suite(), {key: Conversation(first=T0, last=T0, clock=T0).snapshot() for key in (sick, b"well")}
     )
-    processor.restored()
+    processor.read_store()
     batch = processor.process([record(0, Turn("user", "t", 86_400.0, conversation="later"))], 0.0)
     letters = [output for output in batch.outputs if output.topic == "dead_letters"]
     assert [letter.key for letter in letters] == [sick]

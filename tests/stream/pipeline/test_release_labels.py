@@ -1,6 +1,6 @@
 """Who is shown on a page that has room for a few releases."""
 
-from turnsignal.stream.pipeline.bounded_labels import OTHER, REST
+from turnsignal.stream.pipeline.bounded_labels import COOLDOWN, OTHER
 from turnsignal.stream.pipeline.release_labels import MAX_TAKEN, ReleaseLabels
 
 
@@ -21,8 +21,8 @@ def test_the_newest_of_another_assistant_and_its_own_stay() -> None:
     labels = ReleaseLabels(2)
     assert used(labels, 0.0, ("a", "1"), ("b", "1")) == [True, True]
     assert used(labels, 1.0, ("a", "2")) == [False]
-    assert used(labels, REST, ("b", "1")) == [True]
-    assert used(labels, REST, ("a", "2")) == [True]  # nobody has used what it replaces for an hour
+    assert used(labels, COOLDOWN, ("b", "1")) == [True]
+    assert used(labels, COOLDOWN, ("a", "2")) == [True]  # nobody has used what it replaces for an hour
     assert labels.take_evicted() == [("a", "1")]
 
 
@@ -50,7 +50,7 @@ def test_other_gives_way_and_is_no_release() -> None:
 def test_a_release_that_comes_back_is_not_new() -> None:
     labels = ReleaseLabels(2)
     used(labels, 0.0, ("a", "1"), ("a", "2"), ("a", "3"))
-    assert used(labels, 2 * REST, ("a", "2"), ("a", "3")) == [True, True]
-    assert used(labels, 2 * REST + 1.0, ("a", "1")) == [False]
+    assert used(labels, 2 * COOLDOWN, ("a", "2"), ("a", "3")) == [True, True]
+    assert used(labels, 2 * COOLDOWN + 1.0, ("a", "1")) == [False]
     labels.drop(("a", "3"))
-    assert used(labels, 2 * REST + 2.0, ("a", "1")) == [True]
+    assert used(labels, 2 * COOLDOWN + 2.0, ("a", "1")) == [True]

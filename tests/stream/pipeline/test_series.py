@@ -24,6 +24,7 @@ from turnsignal.stream.pipeline.series_state import (
 )
 from turnsignal.stream.records.observations import Observation, pack
 from turnsignal.stream.records.wire import DEAD_LETTERS
+from turnsignal.stream.testing import FakeRecord
 
 T0 = 1_750_000_000.0
 DATA = Path(__file__).parents[2] / "data"
@@ -63,6 +64,18 @@ def test_a_value_weighs_half_after_a_half_life() -> None:
     for value in [1.0] * 20_000 + [0.0] * HALF_LIFE:
         rolling.update(value, 1.0)
     assert rolling.get() == pytest.approx(0.5, abs=0.001)
+
+
+def test_the_rolling_mean_of_judged_values_is_over_all_answers_and_not_over_those_asked_about_most() -> None:
+    """One answer in fifty is asked about where rules are sure, and each of those where they are not."""
+    rows = [(f"sure-{n}", 1.0, ("follow_up(by=strong)",), (1.0,), ()) for n in range(2)]
+    rows += [(f"unsure-{n}", 1.0, ("follow_up(by=strong)",), (0.0,), ()) for n in range(20)]
+    (value,) = pack("support", "v1", 0, rows, [50.0, 50.0, *[1.0] * 20])
+    kept = processor()
+    kept.accept(kept.process([FakeRecord(0, b"support", value, -1)]))
+    (versions,) = [restore_series(state).versions for state in kept.store.values()]
+    assert versions["v1"].count == 22
+    assert versions["v1"].get() == pytest.approx(100 / 120, abs=0.01)
 
 
 def test_versions_are_told_apart_and_survive_a_restore() -> None:
@@ -276,7 +289,7 @@ def test_state_from_before_the_limit_shrinks_a_bounded_number_at_a_time_and_the_
     before = processor()
     before.accept(before.process([made_up(n, f"a{n}") for n in range(5000)]))
     kept = processor(before.store, limit=100)
-    kept.restored()
+    kept.read_store()
     batch = kept.process([made_up(5000, "a4999")])
     assert list(batch.changes.values()).count(None) == 10
     kept.accept(batch)
@@ -305,7 +318,7 @@ def test_what_is_kept_does_not_depend_on_batches_and_restarts(fed: list[tuple[st
         if restart:
             store = apart.store
             apart = processor(store, limit=3)
-            assert apart.restored() == max((restore_series(value).offset for value in store.values()), default=-1)
+            assert apart.read_store() == max((restore_series(value).offset for value in store.values()), default=-1)
     assert apart.store == together.store
 
 

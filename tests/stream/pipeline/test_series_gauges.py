@@ -16,7 +16,7 @@ def worker() -> WorkerMetrics:
 
 def watching(store: dict[bytes, bytes]) -> SeriesProcessor:
     processor = SeriesProcessor(store, "series", 0, policy=POLICY)
-    processor.restored()
+    processor.read_store()
     return processor
 
 

@@ -156,7 +156,7 @@ def test_rows_and_final_state_are_the_same_however_turns_and_verdicts_interleave
         batch = [found for _, found in part]
         outputs += run(processor, *([[], batch] if is_verdict else [batch]))
         processor = a_processor(store=processor.store) if data.draw(st.booleans()) else processor
-        processor.restored()
+        processor.read_store()
     assert final(outputs, processor) == WANTED
 
 

@@ -8,14 +8,24 @@ import pytest
 
 from tests.stream.detection.simulated import DAY, START, traffic
 from turnsignal.stream.detection.backtest import back_test
-from turnsignal.stream.detection.detector import PAGE
+from turnsignal.stream.detection.detector import PAGE, TICKET
 from turnsignal.stream.detection.incidents import newest
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.pipeline.series import SeriesProcessor
 from turnsignal.stream.pipeline.series_state import restore_series
+from turnsignal.stream.records.decisions import ACCEPT, Decision
 from turnsignal.stream.records.observations import Observation, ObservedRow, pack
-from turnsignal.stream.records.regressions import BACK, CLOSED, FORGOTTEN, OPENED, RAISED, Incident, read_incident
+from turnsignal.stream.records.regressions import (
+    ACCEPTED,
+    BACK,
+    CLOSED,
+    FORGOTTEN,
+    OPENED,
+    RAISED,
+    Incident,
+    read_incident,
+)
 from turnsignal.stream.records.wire import DEAD_LETTERS, REGRESSIONS
 from turnsignal.stream.testing import FakeRecord
 
@@ -49,7 +59,7 @@ def records(observations: Sequence[Observation], size: int = 40, *, version: str
 
 def watching(store: dict[bytes, bytes] | None = None, policy: AlertPolicy = POLICY) -> SeriesProcessor:
     processor = SeriesProcessor({} if store is None else store, "series", 0, policy=policy)
-    processor.restored()
+    processor.read_store()
     return processor
 
 
@@ -114,6 +124,46 @@ def test_what_was_silent_for_a_week_is_forgotten_live_and_in_a_replay() -> None:
     whole = called(watching(), fed)
     assert whole[-1].closed_by == FORGOTTEN
     assert back_test([[record.value or b"" for record in fed]], POLICY).incidents == list(newest(whole).values())
+
+
+def risen_then_dropped() -> list[FakeRecord]:
+    """Instructions are kept better from a day on, and half a day later retrieval becomes worse."""
+    better = list(traffic(1, 6.0, 2_000.0, drop=-0.15, drop_at=CHANGE))
+    worse = list(traffic(1, 6.0, 2_000.0, drop=0.3, drop_at=CHANGE + 0.5 * DAY))
+    both = [
+        (w.conversation_id, w.time, SCORERS, (w.value, b.value), (w.n, w.total, b.n, b.total))
+        for w, b in zip(worse, better, strict=True)
+    ]
+    packed = [record for start in range(0, len(both), 40) for record in pack("support", "v1", 0, both[start:][:40])]
+    return [FakeRecord(offset, b"support", value, -1) for offset, value in enumerate(packed)]
+
+
+@pytest.mark.parametrize("step", [1, 100])
+def test_what_became_better_and_what_became_worse_later_are_two_incidents(step: int) -> None:
+    fed = risen_then_dropped()
+    written = called(watching(), fed)
+    incidents = newest(written).values()
+    assert [{change.meaning for change in incident.changes} for incident in incidents] == [{"better"}, {"worse"}]
+    better, worse = incidents
+    assert better.opened < CHANGE + 0.5 * DAY < worse.opened
+    assert (better.tier, worse.tier) == (TICKET, PAGE)
+    store: dict[bytes, bytes] = {}
+    pieces = [
+        incident
+        for start in range(0, len(fed), 30)
+        for incident in called(watching(store), fed[start : start + 30], step)
+    ]
+    assert pieces == written
+    assert back_test([[record.value or b"" for record in fed]], POLICY).incidents == list(incidents)
+
+
+def test_accepting_what_became_worse_leaves_what_became_better_open() -> None:
+    processor = watching()
+    _, worse = newest(called(processor, risen_then_dropped())).values()
+    decided = Decision(ACCEPT, "support", 0, worse.time, worse.id)
+    batch = processor.process([], [FakeRecord(0, b"support", decided.encode(), -1)])
+    (closed,) = [read_incident(out.value or b"") for out in batch.outputs if out.topic == REGRESSIONS]
+    assert (closed.id, closed.event, closed.closed_by) == (worse.id, CLOSED, ACCEPTED)
 
 
 def test_a_batch_that_came_to_nothing_leaves_no_trace() -> None:

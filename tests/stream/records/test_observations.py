@@ -70,7 +70,18 @@ def test_a_record_of_schema_1_is_read_with_nothing_earlier() -> None:
     record = {"schema": 1, "assistant": "support", "version": "v1", "scorer": "nDCG@5", **columns}
     read = read_observations(orjson.dumps(record))
     assert (read.assistant, read.version, read.lane) == ("support", "v1", 0)
-    assert read.by_scorer() == {"nDCG@5": [("c", 1.0, 0.5, 0, 0.0), ("c", 2.0, 1.0, 0, 0.0)]}
+    assert read.by_scorer() == {"nDCG@5": [("c", 1.0, 0.5, 0, 0.0, 1.0), ("c", 2.0, 1.0, 0, 0.0, 1.0)]}
+
+
+def test_a_row_that_judges_were_asked_about_says_its_weight_and_others_weigh_1() -> None:
+    rows = [("c", 1.0, ("a", "b"), (0.5, 1.0), ()), ("d", 2.0, ("b",), (0.0,), ())]
+    (judged,) = [read_observations(value) for value in pack("support", "v1", 0, rows, [50.0, 2.0])]
+    assert {scorer: [one.weight for one in said] for scorer, said in judged.by_scorer().items()} == {
+        "a": [50.0],
+        "b": [50.0, 2.0],
+    }
+    (ruled,) = [read_observations(value) for value in pack("support", "v1", 0, rows)]
+    assert {one.weight for said in ruled.by_scorer().values() for one in said} == {1.0}
 
 
 @pytest.mark.parametrize(
