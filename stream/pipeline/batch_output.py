@@ -193,6 +193,7 @@ class BatchOutput:
             deltas.judged_weight[(*row.release, scorer)] += row.weight
             deltas.judged_sum[(*row.release, scorer)] += row.weight * value
         if scored.values:
+            deltas.judged_times.append(row.time)
             observed = key.decode(), row.time, scored.scorers, scored.values, row.earlier
             self._judged[row.release].append(observed)
             self._weights[row.release].append(row.weight)

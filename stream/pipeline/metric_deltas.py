@@ -359,6 +359,8 @@ class MetricDeltas:
 
     exemplars: dict[SeriesName, LowestScore] = field(default_factory=dict)
     """For a scorer with bad scores, the worst one, to be named beside the metric."""
+    judged_times: list[float] = field(default_factory=list)
+    """Event times of the answers that judges gave a value: how long a judged row takes is known when it is written."""
 
     @staticmethod
     def count(counts: dict[K, int], key: K, by: int = 1) -> None:
@@ -384,6 +386,7 @@ class MetricDeltas:
                     mine[key] = by
                 else:
                     mine[key] = max(by, mine[key])
+        self.judged_times += other.judged_times
         for series, worst in other.exemplars.items():
             self.on_bad(series, *worst)
 
