@@ -1,7 +1,7 @@
 """Drilling: a planted regression through somebody's own stack, step by step, and away again.
 
-An assistant of the drill's own gets worse. Detectors, thresholds and baselines are each of one series and of what the
-suite says, so those of other assistants do not move.
+An assistant of the drill's own gets worse. Every series has a detector, a threshold and a baseline to itself, so those
+of other assistants do not move.
 """
 
 import time
