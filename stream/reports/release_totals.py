@@ -70,13 +70,13 @@ class ReleaseTotals:
 
     def stratum(self, platform: str) -> "ReleaseTotals":
         """Return the totals of the conversations of one platform, which are summed up beside those of all."""
-        found = self.strata.get(platform)
-        if found is None:
+        known = self.strata.get(platform)
+        if known is None:
             if len(self.strata) >= _MOST_STRATA:
                 platform = max(self.strata)  # the last by name takes in all that is left
                 return self.strata[platform]
-            found = self.strata[platform] = ReleaseTotals(self.first, np.zeros_like(self.moments))
-        return found
+            known = self.strata[platform] = ReleaseTotals(self.first, np.zeros_like(self.moments))
+        return known
 
     def take(self, values: "array[float]", opened: float) -> None:
         """Add a conversation's values; opened: event time of its first answer."""
