@@ -262,6 +262,9 @@ class MetricDeltas:
         "Verdicts read: their exchange stands, has not come, was replaced, is forgotten; or they came before.",
         fate=tuple(Fate),
     )
+    judge_anchors: defaultdict[tuple[str, str], int] = _counter(
+        "judge_anchor_checks_total", "Labels of people beside verdicts.", "judge", result=("agree", "disagree")
+    )
     records: defaultdict[tuple[str, str], int] = _counter(
         "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
     )

@@ -42,7 +42,7 @@ class Judged:
         value = verdict.value if verdict.environment == name_environment(environment) else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
         before = memory.mean_of(self.scorer)
-        fate = memory.take(VerdictFacts(*about, value, verdict.inclusion))
+        fate = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id))
         earlier = () if before is None else (before.n, before.n * before.mean)
         return self._row(fate, earlier)
 
