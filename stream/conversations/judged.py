@@ -7,6 +7,7 @@ oldest are added up and forgotten.
 """
 
 from bisect import bisect_left, insort
+from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -193,6 +194,11 @@ class JudgedMemory(msgspec.Struct, array_like=True):
     def awaiting(self) -> int:
         """How many verdicts have not come on exchanges that stand."""
         return sum([len(exchange.expected) for exchange in self.exchanges])
+
+    def awaited(self) -> dict[str, int]:
+        """Return how many verdicts have not come on exchanges that stand, by scorer."""
+        numbers = Counter(number for exchange in self.exchanges for number in exchange.expected)
+        return {self.scorers[number]: count for number, count in sorted(numbers.items())}
 
     @property
     def waits_since(self) -> float:

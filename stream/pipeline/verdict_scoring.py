@@ -135,7 +135,8 @@ def describe_judged(state: Conversation) -> dict[str, Any]:
     """Return what judges said of a conversation, for people to read; nothing where none has anything to do with it."""
     if state.judged is None:
         return {}
-    return {"judged": named(state.judged.means().items()), "awaiting": state.judged.awaiting}
+    memory = state.judged
+    return {"judged": named(memory.means().items()), "awaiting": memory.awaiting, "awaited": memory.awaited()}
 
 
 class ExpectedJudges:
