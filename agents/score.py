@@ -90,6 +90,7 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         scorers=[*(name for name in scorer_names(suite) if name not in TRUTH_SCORERS), VOTE],
         seldom=OF_TRUTH,
         judged=judged_scorers(suite.judges),
+        judges=[part.name for part in suite.judges],
         checks=[check.name for _, check in suite.parsed_checks],
         topics=make_spec(settings, suite).inputs,
     )

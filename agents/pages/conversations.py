@@ -37,7 +37,7 @@ SEARCH_SECONDS = 20.0  #: that a search may take
 ANSWER_SECONDS = 10.0  #: for which a list is given again
 
 _decode = lenient_decoder(Counter)  # a turn that has rows was taken in, whether strictly or not
-_OF_ROW = ("id", "stage", "time", "suite", "outcome", "replaced", "turn_id", "source")
+_OF_ROW = ("id", "stage", "time", "suite", "outcome", "replaced", "turn_id", "source", "verdict")
 _OF_SCORE = ("scorer", "value", "label", "unscored", "explanation", "confidence")
 NOT_KEPT_HERE = "not kept here: unknown, past its retention, or in a partition of another worker"
 _NOT_KEPT = (

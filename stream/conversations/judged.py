@@ -7,7 +7,8 @@ oldest are added up and forgotten.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -21,10 +22,11 @@ from turnsignal.stream.records.summaries import ScoreMean
 
 MAX_EXCHANGES = 128  #: that are remembered one by one
 MAX_MARKS = 2_000  #: verdicts on them
+MAX_LABELS = 64  #: of people, the newest
 MAX_SCORERS = 100  #: judges of one conversation, former ones included
 _NAME_BYTES = 85  #: of a scorer's name at most: its rubric's and its judge's
 #: bytes that all of it takes at most
-MAX_BYTES = MAX_EXCHANGES * (2 * MAX_SCORERS + 40) + MAX_MARKS * 40 + MAX_SCORERS * (_NAME_BYTES + 30)
+MAX_BYTES = MAX_EXCHANGES * (2 * MAX_SCORERS + 40) + MAX_MARKS * 45 + MAX_SCORERS * (_NAME_BYTES + 30) + MAX_LABELS * 40
 _FEW = 16  #: exchanges, of which nobody counts the verdicts unless one has very many
 PARTS = 10_000  #: of 1, in which values and weights are counted
 LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
@@ -64,7 +66,7 @@ class VerdictMark(msgspec.Struct, array_like=True, gc=False, order=True):
     """One verdict on an exchange.
 
     id: digest of its id; scorer: number of its scorer; version: of the rubric; value: in parts, −1 where unscored;
-    weight: inverse of its sampling probability, in parts.
+    weight: inverse of its sampling probability, in parts; turn: digest of the id of the response, empty in older state.
     """
 
     id: bytes
@@ -72,6 +74,17 @@ class VerdictMark(msgspec.Struct, array_like=True, gc=False, order=True):
     version: int
     value: int
     weight: int
+    turn: bytes = b""
+
+
+class LabelMark(msgspec.Struct, array_like=True, gc=False, order=True):
+    """One label of a person. time: when it was given; id, turn: digests of ids; about: of the scorer that it names."""
+
+    time: float
+    id: bytes
+    turn: bytes
+    about: bytes
+    value: int
 
 
 class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
@@ -112,7 +125,7 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
 
 
 class VerdictFacts(NamedTuple):
-    """What is remembered of a verdict: id, score row of its exchange, event time, scorer, version of the rubric."""
+    """What is remembered of a verdict; row: of its exchange; turn: the response; version: of the rubric."""
 
     id: str
     row: str
@@ -121,6 +134,7 @@ class VerdictFacts(NamedTuple):
     version: int
     value: float | None
     inclusion: float
+    turn: str = ""
 
 
 class JudgedMemory(msgspec.Struct, array_like=True):
@@ -128,7 +142,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
 
     scorers: names in their order; exchanges: those that are not complete, in the order of time and row; folded: number,
     weight and sum by scorer, of exchanges that are complete or no longer remembered; packed: the verdicts on exchanges
-    that are complete, packed_exchanges: how many of these there are.
+    that are complete, packed_exchanges: how many of these there are; labels: of people, by their times.
     """
 
     scorers: list[str] = []
@@ -136,6 +150,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
     folded: list[int] = []
     packed: bytes = b""
     packed_exchanges: int = 0
+    labels: list[LabelMark] = []
 
     def expect(self, row: str, time: float, scorers: Sequence[str]) -> None:
         """Take in that an exchange was handed to judges; scorers: what they are called."""
@@ -169,7 +184,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
             return Fate.WAITS
         value = -1 if verdict.value is None else round(verdict.value * PARTS)
         weight = 0 if verdict.value is None else round(PARTS / max(verdict.inclusion, LEAST))
-        insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight))
+        insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight, digest(verdict.turn)))
         if number in exchange.expected:
             exchange.expected.remove(number)
         self._tidy(exchange)
@@ -179,6 +194,11 @@ class JudgedMemory(msgspec.Struct, array_like=True):
     def awaiting(self) -> int:
         """How many verdicts have not come on exchanges that stand."""
         return sum([len(exchange.expected) for exchange in self.exchanges])
+
+    def awaited(self) -> dict[str, int]:
+        """Return how many verdicts have not come on exchanges that stand, by scorer."""
+        numbers = Counter(number for exchange in self.exchanges for number in exchange.expected)
+        return {self.scorers[number]: count for number, count in sorted(numbers.items())}
 
     @property
     def waits_since(self) -> float:
@@ -238,6 +258,21 @@ class JudgedMemory(msgspec.Struct, array_like=True):
             return current
         return sorted([*_unpacked(self.packed), *current], key=lambda exchange: (exchange.time, exchange.row))
 
+    def keep_label(self, label: LabelMark) -> None:
+        """Remember a label of a person; the oldest is dropped where there are too many."""
+        insort(self.labels, label)
+        del self.labels[:-MAX_LABELS]
+
+    def labels_on(self, turn: bytes, about: Container[bytes]) -> list[LabelMark]:
+        """Return the labels on a response; about: what they may be about."""
+        return [label for label in self.labels if label.turn == turn and label.about in about]
+
+    def values_of(self, turn: bytes) -> list[tuple[str, int]]:
+        """Return the scorer and the value, in parts, of every verdict on a response that has one."""
+        exchanges = [*_unpacked(self.packed), *self.exchanges]
+        marks = [mark for exchange in exchanges for mark in exchange.marks]
+        return [(self.scorers[mark.scorer], mark.value) for mark in marks if mark.turn == turn and mark.value >= 0]
+
     def tidy(self) -> None:
         """Bring what an older version has stored into the form of this one."""
         for exchange in list(self.exchanges):
@@ -295,7 +330,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
                 folded[3 * number] += 1
                 folded[3 * number + 1] += weight
                 folded[3 * number + 2] += weight * value
-            new += pack_mark(complete.time, complete.row, mark.id, number, mark.version, value, weight)
+            new += pack_mark(complete.time, complete.row, mark.id, number, mark.version, value, weight, mark.turn)
         self.packed = packed_verdicts.insert(self.packed, new) if self.packed else new
         self.packed_exchanges += 1
 

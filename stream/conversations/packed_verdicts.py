@@ -6,7 +6,7 @@ and would be most of that work. Each mark carries its exchange; those of one exc
 
 from struct import Struct
 
-_MARK = Struct(">d6s6sBIhI")
+_MARK = Struct(">d6s6sBIhI6s")
 BYTES = _MARK.size  #: of one mark
 _HEAD = Struct(">d6s")  # the exchange of a mark
 _ROW, _SCORER = 8, 20  # where they begin in a mark

@@ -161,6 +161,8 @@ class BatchOutput:
         """Write the rows of feedback; count each by its kind and by what is known of its response."""
         for row in rows:
             self.deltas.feedback[row.fields["feedback"]["kind"], row.fate] += 1
+            for meeting in row.meetings:
+                self.deltas.judge_anchors[meeting] += 1
         self.add_rows(key, rows)
 
     def add_close(self, key: bytes, close: Close) -> None:
@@ -182,6 +184,8 @@ class BatchOutput:
         deltas.records[topic, "scored" if row.encoded is not None else "duplicate"] += 1
         deltas.last_event[topic] = row.time
         deltas.verdicts[row.fate] += 1
+        for meeting in row.meetings:
+            deltas.judge_anchors[meeting] += 1
         if row.encoded is None:
             return
         self.outputs.append(OutputRecord(SCORES, key, row.encoded))

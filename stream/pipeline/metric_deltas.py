@@ -218,10 +218,7 @@ class MetricDeltas:
         "environment_unscored_total", "What could not be scored outside production.", "environment", "scorer"
     )
     other_failing_stages: defaultdict[tuple[str, str], int] = _counter(
-        *(
-            "environment_stage_turns_total",
-            "Labelled answers outside production, by the first stage that was wrong.",
-        ),
+        *("environment_stage_turns_total", "Labelled answers outside production, by the first wrong stage."),
         "environment",
         begun=False,
         stage=FAILING_STAGES,
@@ -247,9 +244,7 @@ class MetricDeltas:
         *(*RELEASE, "judged"),
     )
     judged_sum: defaultdict[SeriesName, float] = _weights(
-        "judged_score_weighted_total",
-        "Sum of the scores, 0 to 1, that judges gave, weighted so.",
-        *(*RELEASE, "judged"),
+        "judged_score_weighted_total", "Sum of the scores, 0 to 1, of judges, weighted so.", *RELEASE, "judged"
     )
     judged_unscored: defaultdict[Detail, int] = _counter(
         *("judged_unscored_total", "What judges gave no score, by reason.", *RELEASE, "judged"),
@@ -261,6 +256,9 @@ class MetricDeltas:
         "verdict_rows_total",
         "Verdicts read: their exchange stands, has not come, was replaced, is forgotten; or they came before.",
         fate=tuple(Fate),
+    )
+    judge_anchors: defaultdict[tuple[str, str], int] = _counter(
+        "judge_anchor_checks_total", "Labels of people beside verdicts.", "judge", result=("agree", "disagree")
     )
     records: defaultdict[tuple[str, str], int] = _counter(
         "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
