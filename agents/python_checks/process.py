@@ -88,8 +88,8 @@ def describe(error: BaseException) -> str:
         text = str(error)[:1000]
     except BaseException:
         text = "no words"
-    told = f"{type(error).__name__}: {text}"
-    return "".join(letter if letter.isprintable() else " " for letter in told)
+    line = f"{type(error).__name__}: {text}"
+    return "".join(letter if letter.isprintable() else " " for letter in line)
 
 
 def _load_into(functions: dict[str, Callable[[Any], object]], name: str, family: str, target: str, group: str) -> str:

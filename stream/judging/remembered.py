@@ -18,7 +18,7 @@ MOST_CACHED = 2_000  #: of them
 KEPT = 7 * 86_400.0  #: seconds after its exchange for which an answer is kept: its reasons may quote somebody
 
 
-class _Answer(NamedTuple):
+class _KnownAnswer(NamedTuple):
     judgement: Judgement
     time: float  # of the exchange
 
@@ -38,7 +38,7 @@ class RememberedAnswers:
     def remember(self, judge: Judge, material: Material, verdict: Verdict) -> None:
         """Keep an answer; the oldest leaves where there are too many."""
         key = _key(judge, material)
-        self._answers[key] = _Answer(judgement_of(verdict), verdict.time)
+        self._answers[key] = _KnownAnswer(judgement_of(verdict), verdict.time)
         self._changes[key] = VERDICTS.dump_json(verdict)
         if len(self._answers) > MOST_CACHED:
             oldest, _ = self._answers.popitem(last=False)
@@ -61,6 +61,6 @@ def _key(judge: Judge, material: Material) -> bytes:
     return CACHED + blake2b(content, digest_size=16).digest()
 
 
-def _read(value: bytes) -> _Answer:
+def _read(value: bytes) -> _KnownAnswer:
     verdict = VERDICTS.validate_json(value)
-    return _Answer(judgement_of(verdict), verdict.time)
+    return _KnownAnswer(judgement_of(verdict), verdict.time)
