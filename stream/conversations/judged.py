@@ -236,7 +236,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
 
     def verdict_ids(self) -> bytes:
         """Return the digests of all verdicts that count."""
-        counted = (sorted(exchange.counted().items()) for exchange in self.standing())
+        counted = (sorted(exchange.counted().items()) for exchange in self.current())
         return b"".join(mark.id for marks in counted for _, mark in marks)
 
     def follow_ups(self) -> list[tuple[str, list[bool]]]:
@@ -245,13 +245,13 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         if not judges:
             return []
         read: dict[int, list[bool]] = {number: [] for number in judges}
-        for exchange in self.standing():
+        for exchange in self.current():
             for number, mark in exchange.counted().items():
                 if number in read and mark.value >= 0:
                     read[number].append(mark.value >= _CLARIFIED)
         return [(self.scorers[number], went_on) for number, went_on in read.items()]
 
-    def standing(self) -> list[JudgedExchange]:
+    def current(self) -> list[JudgedExchange]:
         """Return the exchanges that have come and stand, complete ones too, in the order of time and row."""
         standing = [exchange for exchange in self.exchanges if exchange.state == _CURRENT]
         if not self.packed:

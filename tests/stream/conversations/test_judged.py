@@ -65,7 +65,7 @@ def test_beyond_its_bounds_the_oldest_exchanges_are_added_up() -> None:
     for number in range(3 * MAX_EXCHANGES):
         memory.expect(f"row-{number}", float(number), [A])
         memory.take(said(number, A, 1.0, inclusion=0.5))
-    assert len(memory.standing()) == MAX_EXCHANGES
+    assert len(memory.current()) == MAX_EXCHANGES
     assert memory.means()[A] == (3 * MAX_EXCHANGES, 2 * 3 * MAX_EXCHANGES * 10_000, 2 * 3 * MAX_EXCHANGES * 10_000**2)
     assert memory.mean_of(A) == memory.means()[A]
 
@@ -78,7 +78,7 @@ def test_however_many_verdicts_come_it_stays_within_its_bytes(exchanges: int) ->
         memory.take(said(number % exchanges, judge, 0.123, version=number, inclusion=1e-9))
         memory.expect(f"row-{number % exchanges}", float(number % exchanges), [])
     marks = [
-        len(exchange.marks) for exchange in {id(each): each for each in memory.exchanges + memory.standing()}.values()
+        len(exchange.marks) for exchange in {id(each): each for each in memory.exchanges + memory.current()}.values()
     ]
     assert sum(marks) <= MAX_MARKS
     assert len(msgspec.msgpack.encode(memory)) <= MAX_BYTES
@@ -99,7 +99,7 @@ def test_what_is_complete_is_packed_and_counts_as_before() -> None:
     memory.replace("row-4")
     assert memory.means()[B].n == 9
     assert memory.take(said(4, C, 0.8)) is Fate.REPLACED
-    assert len(memory.standing()) == 9
+    assert len(memory.current()) == 9
 
 
 @settings(max_examples=100, deadline=None)
@@ -136,7 +136,7 @@ def test_what_an_older_version_remembered_is_taken_over() -> None:
     memory.take(said(0, B, 0.5))
     # As it was stored before: everything one by one, with the judges that were to judge it.
     older = msgspec.convert([memory.scorers, [], [0] * 6], JudgedMemory)
-    older.exchanges = memory.standing()
+    older.exchanges = memory.current()
     for exchange in older.exchanges:
         exchange.expected = [0, 1]
     older.tidy()
