@@ -80,9 +80,9 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
 
 def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
     """Build the score app: not started, connected to nothing yet but the process of the suite's Python checks."""
-    held = ExitStack()
-    atexit.register(held.close)
-    suite = held.enter_context(hosted(suite))
+    resources = ExitStack()
+    atexit.register(resources.close)
+    suite = resources.enter_context(hosted(suite))
     metrics = WorkerMetrics(
         version=version("turnsignal"),
         revision=settings.revision,

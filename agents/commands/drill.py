@@ -55,8 +55,8 @@ def drill(
     """Try on the workers that run whether a regression wakes somebody: a fire drill.
 
     Sends 35 hours in the life of an assistant that is not there, whose v2 gets worse at the end, to TURNSIGNAL_BROKERS,
-    and waits for the incident, and for the alert and its notification where it is told where to look. Says what each
-    step took, and what to do about the one that does not come. Then the incident is closed and the conversations are
+    and waits for the incident, and for the alert and its notification where it is told where to look. Says how
+    long each step took, and what to do where a step fails. Then the incident is closed and the conversations are
     forgotten; score rows of the assistant stay. It takes some minutes.
 
     Nothing of other assistants moves: not what is usual of them, not their thresholds, and no clock. Whoever is on call

@@ -28,7 +28,7 @@ from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, CHECKS_APPLIED, PROMISE, WASTED, WORSE
 from turnsignal.stream.suite import Suite
 
-MAX_CONVERSATIONS = 5_000  #: that are held; the oldest go first
+MAX_CONVERSATIONS = 5_000  #: that are kept; the oldest go first
 MAX_ROWS = 64  #: of a conversation
 AGE = 1 / 3  #: of a release's age, at which conversations are compared: older ones would be fewer, younger ones short
 OPEN = "open"  #: outcome of a conversation that is compared before its end: none of those that are figures
@@ -153,16 +153,18 @@ class LiveComparison:
 
     def _compare(self, release: Release, clock: float) -> None:
         age = (clock - self._began[release]) * AGE
-        old_enough = [held for held in self._conversations.values() if held.opened <= clock - age]
-        n = sum(held.release == release for held in old_enough)
+        old_enough = [
+            conversation for conversation in self._conversations.values() if conversation.opened <= clock - age
+        ]
+        n = sum(conversation.release == release for conversation in old_enough)
         minimum = self._part.minimum_n
         if age <= 0 or n < self._next.get(release, minimum):
             return
         self._next[release] = n * _GROWTH
         quality = Quality(*self._quality)
-        for held in old_enough:
-            if held.release[0] == release[0]:
-                quality.add(self._until(held, held.opened + age))
+        for conversation in old_enough:
+            if conversation.release[0] == release[0]:
+                quality.add(self._until(conversation, conversation.opened + age))
         quality.sum_up(minimum)
         rows = quality.comparisons(minimum, self._part.primary, self._part.least_change)
         row = next((row for row in rows if row["after"] == release[1]), None)
@@ -175,10 +177,10 @@ class LiveComparison:
             release[0], row["before"], release[1], self._began[release], n, verdicts
         )
 
-    def _until(self, held: _Conversation, end: float) -> ConversationScores:
+    def _until(self, conversation: _Conversation, end: float) -> ConversationScores:
         """Return a conversation as it stood at a time."""
         values, turns = [0.0] * self._width, 0
-        for row in held.rows.values():
+        for row in conversation.rows.values():
             if row.time > end:
                 continue
             turns += 1
@@ -186,10 +188,10 @@ class LiveComparison:
             for index, value in row.values:
                 values[index] += 1
                 values[index + 1] += value
-        parts = {held.release: array("d", values)}
-        opened, answers = held.opened, round(values[-1])
+        parts = {conversation.release: array("d", values)}
+        opened, answers = conversation.opened, round(values[-1])
         times = (opened, end, end)
-        return ConversationScores(held.release, OPEN, *times, False, answers, parts, opened, turns)
+        return ConversationScores(conversation.release, OPEN, *times, False, answers, parts, opened, turns)
 
 
 def _release(row: Mapping[str, Any]) -> Release:

@@ -35,7 +35,7 @@ WORKER_FAMILIES: Mapping[str, Family] = {
         ("stage",),
         "From the record on the broker to what came of it, committed; judged: from the turn to its judged row.",
         {"stage": {SCORE: (LATENCY_STAGES[SCORE], JUDGED), WATCH: (LATENCY_STAGES[WATCH],)}},
-        bounds=(*LATENCY_BOUNDS, 1_800.0, 7_200.0),  # an exchange may wait for judges for an hour
+        bounds=(*LATENCY_BOUNDS, 600.0, 1_800.0, 7_200.0),  # an exchange may wait for judges for an hour
     ),
     "transactions_total": Family(
         "counter", ("result",), "Transactions, by result.", {"result": ("committed", "aborted")}

@@ -93,7 +93,7 @@ def _over_time() -> list[Panel]:
             Column("answers", in_all, WHOLE, 0),
             Column("share", portions_of("version", "stage", _STAGES, _DIAGNOSED, over=RANGE), RATIO, 1, gauge=True),
             width=24,
-            height=9,
+            height=10,
             link=INSTRUCTIONS,
             widths={"answers": 140, "share": 240},
         ),

@@ -253,10 +253,10 @@ class JudgedMemory(msgspec.Struct, array_like=True):
 
     def current(self) -> list[JudgedExchange]:
         """Return the exchanges that have come and stand, complete ones too, in the order of time and row."""
-        standing = [exchange for exchange in self.exchanges if exchange.state == _CURRENT]
+        current = [exchange for exchange in self.exchanges if exchange.state == _CURRENT]
         if not self.packed:
-            return standing
-        return sorted([*_unpacked(self.packed), *standing], key=lambda exchange: (exchange.time, exchange.row))
+            return current
+        return sorted([*_unpacked(self.packed), *current], key=lambda exchange: (exchange.time, exchange.row))
 
     def keep_label(self, label: LabelMark) -> None:
         """Remember a label of a person; the oldest is dropped where there are too many."""

@@ -378,6 +378,7 @@ class Docket:
         day = int(now // DAY)
         if day > self._day:
             self._day, self._purse.spent = day, 0
+            self._answers.forget_old(now)
 
     def _bits(self, held: _Held) -> int:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)

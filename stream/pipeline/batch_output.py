@@ -179,7 +179,7 @@ class BatchOutput:
             self.deltas.other_outcomes[summary.environment, outcome] += 1
 
     def add_verdict(self, key: bytes, row: VerdictRow, topic: str) -> None:
-        """Write and count the row of a verdict; one that came before is only counted. topic: where it came from."""
+        """Write and count the row of a verdict; a repeated verdict is only counted. topic: where it came from."""
         deltas, scored = self.deltas, row.scored
         deltas.records[topic, "scored" if row.encoded is not None else "duplicate"] += 1
         deltas.last_event[topic] = row.time

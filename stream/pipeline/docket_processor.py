@@ -8,12 +8,10 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
 from turnsignal.stream.conversations.clock import Moment
-from turnsignal.stream.errors import Reason
+from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.judging.docket import MOST_HELD, STATE, Docket, NamedCall, QueuedExchange
-from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangeRecord
+from turnsignal.stream.judging.exchanges import ExchangeRecord, decode_exchange
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import redact_exchange
 from turnsignal.stream.judging.panels import HALF, threshold_of
@@ -152,15 +150,13 @@ class DocketProcessor:
             self._docket.begin_at(record.offset)
             self._begins = False
         try:
-            exchange = EXCHANGE_RECORDS.validate_json(record.value or b"")
+            exchange = decode_exchange(record.value)
             written = record.timestamp / 1000 if record.timestamp > 0 else now
             size = len(record.value or b"")
             self._docket.take([QueuedExchange(record.offset, self._redacted(exchange, result), written, size)])
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"])) or "record"
-            detail = f"expected an exchange as the score app writes it, got {where}: {first['msg']}"
-            self._refuse(record, Reason.WRONG_TYPE, detail, result)
+        except Refused as refused:
+            detail = f"expected an exchange as the score app writes it: {refused.detail}"
+            self._refuse(record, refused.reason, detail, result)
         except MemoryError:
             raise
         except Exception as error:  # one exchange that cannot be worked on must not hold up the others

@@ -17,9 +17,9 @@ Counts = MutableMapping[str, int]  #: assumption → turns that were read under 
 def lenient_decoder(counts: Callable[[], Counts]) -> DecodeTurn:
     """Return `decode_turn` for turns that may deviate; counts: where each turn's assumptions are counted.
 
-    A turn is decoded as it is first. Only a refused one is mended and decoded again, so that one that does not deviate
-    costs nothing. A turn without a turn_id stays refused: sent again, it would stand at another offset, and nothing
-    would tell it from a new one.
+    A turn is first decoded as it is. Only where that is refused, it is mended and decoded again, so a turn that does
+    not deviate costs nothing more. A turn without a turn_id stays refused: sent again, it would stand at another
+    offset, and nothing would tell it from a new one.
     """
 
     def decode(value: bytes | None, key: bytes | None, broker_time: float | None) -> Turn:

@@ -274,8 +274,7 @@ class MetricDeltas:
         *("assumptions_total", "Turns that deviate and were read all the same, by what was assumed.", "assumption")
     )
     overflow: defaultdict[str, int] = _counter(
-        "label_overflow_total",
-        "Values counted as other; release: no room in max_series.",
+        *("label_overflow_total", "Values counted as other; release: no room in max_series."),
         apps=(SCORE, WATCH),
         label={SCORE: ("assistant", "version", "release", "scorer", "check", "judged"), WATCH: ("series",)},
     )

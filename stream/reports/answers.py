@@ -135,8 +135,10 @@ def clusters(turns: Column, totals: Column) -> Clusters:
     some = turns > 0
     turns, totals = turns[some], totals[some]
     means = totals / turns
-    sums = (turns.sum(), totals.sum(), turns @ turns, turns @ totals, totals @ totals, means.sum(), means @ means)
-    return Clusters(float(some.sum()), *map(float, sums))
+    turns2, cross = turns * turns, turns * totals
+    sums = (turns.sum(), totals.sum(), turns2.sum(), cross.sum(), totals @ totals, means.sum(), means @ means)
+    longer = (turns2 @ turns, turns2 @ turns2, turns @ cross, totals @ cross)
+    return Clusters(float(some.sum()), *map(float, (*sums, *longer)))
 
 
 _PLACES = {stage: 3**place for place, stage in enumerate(AnswerStage)}

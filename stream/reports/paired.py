@@ -188,7 +188,7 @@ class Planned(NamedTuple):
 
 
 def plan(scores: PairedScores, wanted: float) -> dict[str, Planned]:
-    """Say of each scorer that differs anywhere how much traffic like this it takes to show a difference."""
+    """Estimate how much traffic like this shows a difference, for each scorer that differs anywhere."""
     span = scores.until - scores.since
     planned = {}
     for name, delta in scores.differences().items():

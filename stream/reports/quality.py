@@ -23,6 +23,7 @@ from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
 from turnsignal.stream.reports.release_figures import SCALES, ReleaseFigure, format_delta, format_figure
 from turnsignal.stream.reports.release_totals import (
+    MOMENTS,
     ConversationScores,
     ReleaseTotals,
     as_begun,
@@ -176,16 +177,14 @@ class Quality:
         at, sums = self.figures.index(figure), Clusters()
         for part in (self._releases, self._set_aside):
             if release in part:
-                part[release].sum_up()
-                sums.merge(Clusters(*part[release].moments[at, :-1].tolist()))
+                sums.merge(part[release].sums(at))
         return sums if sums.n else None
 
     def pooled(self, figure: str) -> Clusters:
         """Return one figure's sums over all releases, with the conversations that are left out of them."""
         sums = Clusters()
         for totals in (*self._releases.values(), *self._set_aside.values()):
-            totals.sum_up()
-            sums.merge(Clusters(*totals.moments[self.figures.index(figure), :-1].tolist()))
+            sums.merge(totals.sums(self.figures.index(figure)))
         return sums
 
     def rows(self, minimum: int) -> list[dict[str, Any]]:
@@ -215,7 +214,7 @@ class Quality:
         return [silence.as_json() for silence in self._strays.silences]
 
     def _no_moments(self) -> npt.NDArray[np.float64]:
-        return np.zeros((len(self.figures), 9))
+        return np.zeros((len(self.figures), MOMENTS))
 
     def _totals(self, releases: dict[Release, ReleaseTotals], release: Release, first: float) -> ReleaseTotals:
         totals = releases.get(release)
@@ -262,18 +261,17 @@ class Quality:
         """Return every figure of a release that enough conversations speak of."""
         totals.sum_up()
         n = totals.outcomes.total()
+        conversations = round(totals.answered[0])
         figures = {}
         if n >= minimum:
             figures = {name: ReleaseFigure(rate(totals.outcomes[name], n)) for name in OUTCOMES}
             free = sum(totals.outcomes[outcome] for outcome in FREE_OUTCOMES)
             figures[FREE_CONVERSATIONS] = ReleaseFigure(rate(free, n))
-        conversations, answers, answers2 = totals.answered.tolist()
-        for name, moments in zip(self.figures, totals.moments.tolist(), strict=True):
-            sums = Clusters(*moments[:-1])
+        for at, name in enumerate(self.figures):
+            sums = totals.sums(at)
             coverage = None
             if conversations >= minimum:
-                scored = Clusters(conversations, answers, sums.turns, answers2, moments[-1], sums.turns2)
-                coverage = mean_over_turns(scored)
+                coverage = mean_over_turns(totals.scored(at))
                 if name in self._covered:
                     figures[coverage_name(name)] = ReleaseFigure(coverage)
                 elif name == DOCUMENTS:
@@ -296,7 +294,7 @@ class Quality:
             row["not_compared"] = f"{n} whole conversations of {minimum} needed"
         if not n:
             return row
-        conversations, answers, _ = totals.answered.tolist()
+        conversations, answers, *_ = totals.answered.tolist()
         row["turns_per_conversation"] = round(totals.turns / n, 6)
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
         return row | {

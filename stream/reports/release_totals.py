@@ -3,7 +3,7 @@
 import math
 from array import array
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -11,8 +11,10 @@ import numpy.typing as npt
 
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.reports.first_answers import FirstAnswer, FirstAnswers
-from turnsignal.stream.statistics.intervals import Batches
+from turnsignal.stream.statistics.intervals import Batches, Clusters
 
+SUMS = len(fields(Clusters))  #: of a figure, which `Clusters` holds
+MOMENTS = SUMS + 3  #: of a figure in all
 _SECONDS = -3  #: where the count of the seconds to an answer stands in a conversation's values
 _MOST_STRATA = 8  #: platforms of a release that are summed up apart; the names are those of strangers
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
@@ -45,8 +47,9 @@ class ConversationScores(NamedTuple):
 class ReleaseTotals:
     """The conversations of one release.
 
-    first: smallest event time, seconds since 1970; moments: a row per figure: the fields of `Clusters`, and the sum of
-    answers × count; answered: conversations, answers, answers²; left_out: conversations that the recording cuts, by
+    first: smallest event time, seconds since 1970; moments: a row per figure: the fields of `Clusters`, and the sums of
+    answers × count, answers² × count, answers × count²; answered: conversations, and sums of answers, answers², ³
+    and ⁴; left_out: conversations that the recording cuts, by
     reason; seconds: to an answer, by the time at which its conversation began, since answers are slow together, with
     the load; waiting: values of conversations that are not in the moments yet; turns: of the conversations that count;
     first_answers: of conversations that the release began; strata: totals by platform, which have no strata themselves.
@@ -54,7 +57,7 @@ class ReleaseTotals:
 
     first: float
     moments: npt.NDArray[np.float64]
-    answered: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(3))
+    answered: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(5))
     outcomes: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
     seconds: Batches = field(default_factory=Batches)
@@ -70,13 +73,13 @@ class ReleaseTotals:
 
     def stratum(self, platform: str) -> "ReleaseTotals":
         """Return the totals of the conversations of one platform, which are summed up beside those of all."""
-        found = self.strata.get(platform)
-        if found is None:
+        known = self.strata.get(platform)
+        if known is None:
             if len(self.strata) >= _MOST_STRATA:
                 platform = max(self.strata)  # the last by name takes in all that is left
                 return self.strata[platform]
-            found = self.strata[platform] = ReleaseTotals(self.first, np.zeros_like(self.moments))
-        return found
+            known = self.strata[platform] = ReleaseTotals(self.first, np.zeros_like(self.moments))
+        return known
 
     def take(self, values: "array[float]", opened: float) -> None:
         """Add a conversation's values; opened: event time of its first answer."""
@@ -91,10 +94,27 @@ class ReleaseTotals:
             values = np.frombuffer(b"".join(self.waiting)).reshape(len(self.waiting), -1)
             turns, totals, answers = values[:, 0:-1:2], values[:, 1:-1:2], values[:, -1:]
             means = totals / np.maximum(turns, 1)
-            columns = [turns > 0, turns, totals, turns * turns, turns * totals, totals * totals, means, means * means]
-            self.moments += np.stack([column.sum(axis=0) for column in (*columns, answers * turns)], axis=1)
-            self.answered += [(answers > 0).sum(), answers.sum(), (answers * answers).sum()]
+            turns2, cross, answers2 = turns * turns, turns * totals, answers * answers
+            columns = [turns > 0, turns, totals, turns2, cross, totals * totals, means, means * means]
+            columns += [turns2 * turns, turns2 * turns2, turns * cross, totals * cross]
+            columns += [answers * turns, answers2 * turns, answers * turns2]
+            self.moments += np.stack([column.sum(axis=0) for column in columns], axis=1)
+            powers = [answers > 0, answers, answers2, answers2 * answers, answers2 * answers2]
+            self.answered += [column.sum() for column in powers]
             self.waiting.clear()
+
+    def sums(self, figure: int) -> Clusters:
+        """Return the sums of the figure at this index."""
+        self.sum_up()
+        return Clusters(*self.moments[figure, :SUMS].tolist())
+
+    def scored(self, figure: int) -> Clusters:
+        """Return the sums of the answers that have the figure at this index, of all answers."""
+        sums = self.sums(figure)
+        conversations, answers, answers2, answers3, answers4 = self.answered.tolist()
+        cross, cross_answers, cross_turns = self.moments[figure, SUMS:].tolist()
+        first = (conversations, answers, sums.turns, answers2, cross, sums.turns2)
+        return Clusters(*first, turns3=answers3, turns4=answers4, cross_turns=cross_answers, cross_total=cross_turns)
 
     def copy(self) -> "ReleaseTotals":
         """Return what merges apart from this."""

@@ -29,7 +29,7 @@ def within_platforms(pairs: Iterable[tuple[Figures, Figures]], *, placed: bool) 
         for name in after:
             if name in before and (placed or name != UNANSWERED):
                 parts.setdefault(name, []).append((after[name].mean, before[name].mean))
-    return {name: average(found) for name, found in parts.items()}
+    return {name: average(strata) for name, strata in parts.items()}
 
 
 def average(parts: list[tuple[Estimate, Estimate]]) -> Difference:

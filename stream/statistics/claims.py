@@ -149,7 +149,7 @@ def claims(
 
 
 def _beside_shift(claim: Claim, delta: Difference, shifted: str, inside: bool, *, alone: bool) -> Claim:
-    """Say of a figure what the traffic's move between platforms leaves; inside: it was compared within them.
+    """Return the claim that holds although traffic moved between platforms; inside: they were compared within them.
 
     alone: no platform has enough conversations of both releases, so that nobody can tell which of both made it worse.
     """

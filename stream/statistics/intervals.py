@@ -74,7 +74,8 @@ class Clusters:
     """Sums over conversations of one quantity: what a mean over turns and its interval need.
 
     n: conversations with an observation; turns, total: sums of the conversations' counts and of their values;
-    turns2, cross, total2: sums of count², count × total, total²; means, means2: of their own means, and of mean².
+    turns2, cross, total2: sums of count², count × total, total²; means, means2: of their own means, and of mean²;
+    turns3, turns4, cross_turns, cross_total: sums of count³, count⁴, count² × total, count × total².
     """
 
     n: float = 0
@@ -85,6 +86,10 @@ class Clusters:
     total2: float = 0
     means: float = 0
     means2: float = 0
+    turns3: float = 0
+    turns4: float = 0
+    cross_turns: float = 0
+    cross_total: float = 0
 
     def add(self, turns: float, total: float) -> None:
         """Add a conversation: how many values it has, and their sum."""
@@ -97,6 +102,10 @@ class Clusters:
             self.total2 += total * total
             self.means += total / turns
             self.means2 += (total / turns) ** 2
+            self.turns3 += turns**3
+            self.turns4 += turns**4
+            self.cross_turns += turns * turns * total
+            self.cross_total += turns * total * total
 
     def merge(self, other: "Clusters") -> None:
         """Add another's sums."""
@@ -168,28 +177,52 @@ def mean_over_turns(sums: Clusters, spread: float = 0.0) -> Estimate:
     spread: standard deviation that conversations are taken to have where they show none, 0 for that of a rate.
 
     Its variance is the cluster-robust one of a ratio (Cameron and Miller 2015: the meat is the sum over clusters of
-    squared residual totals). Without any spread, or with one conversation, the widest spread that such a mean can have
-    is taken: that of a rate of so many conversations, so that 30 times 1.0 is not certainty. A quantity such as six
-    documents with every answer is no rate: that all are equal is common, and half of six is then no chance.
+    squared residual totals), or that of the jackknife over conversations where a few long ones make it wider: they pull
+    the mean towards themselves, and so look better placed than they are. Its degrees of freedom are Satterthwaite's.
+    Without any spread, or with one conversation, the widest spread that such a mean can have is taken: that of a rate
+    of so many conversations, so that 30 times 1.0 is not certainty. A quantity such as six documents with every answer
+    is no rate: that all are equal is common, and half of six is then no chance.
     """
     n, mean = round(sums.n), min(1.0, max(0.0, sums.total / sums.turns))
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
     size = float(n)
     if n > 1 and meat > 1e-9 * sums.turns2 and 0 < mean < 1:
-        size = mean * (1 - mean) * sums.turns * sums.turns * (n - 1) / (meat * n)
+        pulled = sums.cross_total - 2 * mean * sums.cross_turns + mean * mean * sums.turns3
+        jackknifed = (meat + 2 * pulled / sums.turns) * (n - 1) / n
+        size = mean * (1 - mean) * sums.turns * sums.turns / max(meat * n / (n - 1), jackknifed)
     elif spread and 0 < mean < 1:
         size *= max(1.0, mean * (1 - mean) / (spread * spread))
-    return Estimate(mean, size, max(1, n - 1), n)
+    return Estimate(mean, size, max(1, min(n, _clusters_that_count(sums, mean, meat)) - 1), n)
+
+
+def _clusters_that_count(sums: Clusters, mean: float, meat: float) -> int:
+    """Return how many equally long conversations know as much about the variance as these (Satterthwaite 1946).
+
+    Residual totals of `count` turns have a variance of count × (1 − alike + alike × count); alike: how much more two
+    turns of a conversation resemble each other than any two, estimated from the same sums.
+    """
+    alike, more = 0.0, sums.turns2 - sums.turns
+    if more > 0 and 0 < mean < 1:
+        alike = min(1.0, max(0.0, (meat / (mean * (1 - mean)) - sums.turns) / more))
+    apart = 1 - alike
+    variance = apart * sums.turns + alike * sums.turns2
+    squares = apart * apart * sums.turns2 + 2 * alike * apart * sums.turns3 + alike * alike * sums.turns4
+    return round(variance * variance / squares)
 
 
 def mean_over_conversations(sums: Clusters) -> Estimate:
     """Return the mean of the conversations' own means, in which a long one weighs no more than a short one."""
-    return mean_over_turns(Clusters(sums.n, sums.n, sums.means, sums.n, sums.means, sums.means2))
+    return mean_over_turns(_of_one_turn(sums.n, sums.means, sums.means2))
 
 
 def rate(count: int, n: int) -> Estimate:
     """Return a rate among n conversations, n ≥ 1."""
-    return mean_over_turns(Clusters(n, n, count, n, count, count))
+    return mean_over_turns(_of_one_turn(n, count, count))
+
+
+def _of_one_turn(n: float, total: float, squares: float) -> Clusters:
+    """Return the sums of conversations of a single turn each; squares: of their values."""
+    return Clusters(n, n, total, n, total, squares, total, squares, n, n, total, squares)
 
 
 def clustered_mean(sums: Clusters) -> Interval:

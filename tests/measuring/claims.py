@@ -19,11 +19,12 @@ from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import scorer_names
 from turnsignal.stream.replay import Indexer, Replay, Run
 from turnsignal.stream.reports.aggregates import Aggregates
+from turnsignal.stream.reports.answers import clusters
 from turnsignal.stream.reports.quality import Quality
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.simulation import Regression, Traffic, simulate
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
-from turnsignal.stream.statistics.intervals import Clusters, clustered_mean, rate
+from turnsignal.stream.statistics.intervals import clustered_mean, rate
 from turnsignal.stream.suite import parse_suite
 
 WHOLE, CUT = parse_suite("[aggregates]\nwhole = true"), parse_suite("")
@@ -257,8 +258,7 @@ def covered(level: float, n: int, draws: int, seed: int) -> float:
     for _ in range(draws):
         turns = 1 + rng.poisson(3, n)
         good = rng.binomial(turns, rng.beta(4 * level, 4 * (1 - level), n))
-        sums = Clusters(n, *(float(x.sum()) for x in (turns, good, turns * turns, turns * good, good * good)))
-        found = clustered_mean(sums)
+        found = clustered_mean(clusters(turns.astype(float), good.astype(float)))
         hits += found.low <= level <= found.high
     return hits / draws
 

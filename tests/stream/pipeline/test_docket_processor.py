@@ -79,7 +79,7 @@ def test_no_more_is_taken_in_than_there_is_room_for() -> None:
 def test_what_cannot_be_read_is_a_dead_letter_and_holds_nobody_up() -> None:
     partition = Partition()
     batch = partition.work(record(0, b"no exchange"), record(1, b""), record(2, stage="response"))
-    assert [dict(output.headers or ())["reason"] for output in batch.outputs] == [b"wrong_type", b"wrong_type"]
+    assert [dict(output.headers or ())["reason"] for output in batch.outputs] == [b"not_json", b"not_json"]
     assert batch.positions == {TOPIC: 2}
     letter: OutputRecord = partition.processor.set_aside(TOPIC, record(3), "it ended two workers").outputs[0]
     assert dict(letter.headers or ())["reason"] == b"poison"

@@ -164,3 +164,28 @@ def test_a_few_failures_in_a_canary_are_no_surer_than_counting_makes_them() -> N
     canary, others = mean_over_turns(few_failures(4, 30)), mean_over_turns(few_failures(20, 1000))
     exact = stats.fisher_exact([[4, 116], [20, 3980]]).pvalue
     assert exact / 2 < difference(canary, others).p < 2 * exact  # by the interval alone: a fifteenth of it
+
+
+@pytest.mark.parametrize(("after", "before"), [(30, 30), (150, 150), (30, 1000)])
+def test_a_few_conversations_that_are_very_long_make_no_difference_of_what_does_not_differ(
+    after: int, before: int
+) -> None:
+    rng = np.random.default_rng(8)
+    named = 0
+    for _ in range(120):
+        sides = []
+        for n in (after, before):
+            turns = rng.geometric(0.5, n) + (rng.random(n) < 0.02) * rng.integers(30, 150, n)
+            good = rng.binomial(turns, rng.beta(2, 2, n))
+            sides.append(mean_over_turns(clusters(*zip(turns.tolist(), good.tolist(), strict=True))))
+        named += difference(*sides).p <= 0.05
+    assert named <= 8  # as if conversations were of one length: 13 to 21
+
+
+def test_conversations_of_about_one_length_count_as_they_did() -> None:
+    rng = np.random.default_rng(3)
+    turns = 1 + rng.poisson(3, 150)
+    estimate = mean_over_turns(clusters(*zip(turns.tolist(), rng.binomial(turns, 0.8).tolist(), strict=True)))
+    assert estimate.degrees >= 100
+    equal = mean_over_turns(clusters(*[(4, 4.0 * (i % 5 > 0)) for i in range(50)]))
+    assert (equal.size, equal.degrees) == (pytest.approx(49), 49)  # 50 conversations whose turns all agree
