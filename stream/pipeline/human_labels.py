@@ -41,19 +41,17 @@ class HumanLabels:
                 for name in (scorer, scorer.partition("(")[0]):
                     self._scorers.setdefault(name, []).append(scorer)
 
-    def on_label(self, state: Conversation, reaction: Reaction) -> Sequence[Meeting]:
+    def on_label(self, state: Conversation, label: Reaction) -> Sequence[Meeting]:
         """Take in a label of a person, and return the meetings with the verdicts that have come."""
-        scorers = self._scorers.get(reaction.scorer or "") if reaction.kind == LABEL else None
+        scorers = self._scorers.get(label.scorer or "") if label.kind == LABEL else None
         if not scorers:
             return ()
-        value = (
-            reaction.value if reaction.value is not None else self._rubrics[scorers[0]].values.get(reaction.label or "")
-        )
+        value = label.value if label.value is not None else self._rubrics[scorers[0]].values.get(label.label or "")
         if value is None:
             return ()
-        turn, memory = digest(reaction.turn_id), state.judged_memory()
-        about = digest(reaction.scorer or "")
-        memory.keep_label(LabelMark(reaction.time, digest(reaction.id), turn, about, round(value * PARTS)))
+        turn, memory = digest(label.turn_id), state.judged_memory()
+        about = digest(label.scorer or "")
+        memory.keep_label(LabelMark(label.time, digest(label.id), turn, about, round(value * PARTS)))
         return [
             self._meet(scorer, judged, round(value * PARTS))
             for scorer, judged in memory.values_of(turn)
