@@ -20,7 +20,7 @@ from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.judging.repeats import RESULTS
-from turnsignal.stream.pipeline.truth_scoring import STAGES
+from turnsignal.stream.pipeline.truth_scoring import FAILING_STAGES
 from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
@@ -183,11 +183,11 @@ class MetricDeltas:
         followups=_LEVELS,
         instructions=_LEVELS,
     )
-    stages: defaultdict[Detail, int] = _counter(
+    failing_stages: defaultdict[Detail, int] = _counter(
         *("stage_turns_total", "Answers, by the first stage that was wrong; by labels, or by the diagnosis.", *RELEASE),
         begun=False,
         most=10,
-        stage=STAGES,
+        stage=FAILING_STAGES,
         basis=tuple(Basis),
     )
     citations: defaultdict[SeriesName, int] = _counter(
@@ -217,14 +217,14 @@ class MetricDeltas:
     other_unscored: defaultdict[tuple[str, str], int] = _counter(
         "environment_unscored_total", "What could not be scored outside production.", "environment", "scorer"
     )
-    other_stages: defaultdict[tuple[str, str], int] = _counter(
+    other_failing_stages: defaultdict[tuple[str, str], int] = _counter(
         *(
             "environment_stage_turns_total",
             "Labelled answers outside production, by the first stage that was wrong.",
         ),
         "environment",
         begun=False,
-        stage=STAGES,
+        stage=FAILING_STAGES,
     )
     other_outcomes: defaultdict[tuple[str, str], int] = _counter(
         "environment_conversations_closed_total",
@@ -271,6 +271,9 @@ class MetricDeltas:
     redactions: defaultdict[str, int] = _counter(
         *("redactions_total", "What was taken out of texts before they were scored or judged, by kind.", "kind"),
         apps=(SCORE, JUDGE),
+    )
+    assumptions: defaultdict[str, int] = _counter(
+        *("assumptions_total", "Turns that deviate and were read all the same, by what was assumed.", "assumption")
     )
     overflow: defaultdict[str, int] = _counter(
         "label_overflow_total",

@@ -90,7 +90,7 @@ class CasePairs(NamedTuple):
 
 
 def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
-    """Pair the conversations of two systems: by id where both have it, what is left over by the opening question."""
+    """Pair the conversations of two systems: by id where both have it, the others by their opening question."""
     sides = (list(first.keys()), list(second.keys()))
     pairs: list[tuple[CaseKey, str, str]] = []
     paired: tuple[set[str], set[str]] = (set(), set())

@@ -7,7 +7,7 @@ from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.test_docket import FIRST, NOON, served
 from turnsignal.stream.judging.docket import STATE
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS
-from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedBatch
+from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedResult
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged
 from turnsignal.stream.records.wire import OutputRecord
 from turnsignal.stream.redaction import Redaction
@@ -33,7 +33,7 @@ class Partition:
             [FIRST], None, 1e9, store=self.store, on_accepted=lambda _, batch: self.sent.extend(batch.calls), **more
         )
 
-    def work(self, *records: Kept, rooms: dict[str, int] | None = None) -> JudgedBatch:
+    def work(self, *records: Kept, rooms: dict[str, int] | None = None) -> JudgedResult:
         batch = self.processor.process(records, NOON, ROOM if rooms is None else rooms)
         self.processor.accept(batch)
         return batch
@@ -43,7 +43,7 @@ class Partition:
         self.processor.settle(call, served(call), 1_000)
 
 
-def verdicts(batch: JudgedBatch) -> list[tuple[str, Unjudged | None]]:
+def verdicts(batch: JudgedResult) -> list[tuple[str, Unjudged | None]]:
     written = [VERDICTS.validate_json(output.value or b"") for output in batch.outputs if output.topic == "verdicts"]
     return [(verdict.row, verdict.unscored) for verdict in written]
 
