@@ -96,7 +96,10 @@ def measurement(name: str, labels: Labels, outcome: ComparisonResult, resamples:
 
 
 def _of_verdicts(outcome: ComparisonResult, resamples: int) -> dict[str, AgreementFigure]:
-    """Return how far judge and people agree, how far people do, and the judged rate as it is and corrected."""
+    """Return how far judge and people agree, how far people do, and the judged rate as it is and corrected.
+
+    Where labels are too few to correct it, their own rate stands in the place of the corrected one: `labelled_rate`.
+    """
     by_name = figures(outcome.observed, OF_JUDGES, resamples)
     ceiling = alpha(outcome.rated, resamples)
     if ceiling is not None:
@@ -105,7 +108,8 @@ def _of_verdicts(outcome: ComparisonResult, resamples: int) -> dict[str, Agreeme
         by_name["judged_rate"] = _as_figure(_raw_rate(outcome.judged), len(outcome.judged))
         corrected = corrected_mean(outcome.judged)
         if corrected is not None:
-            by_name["corrected_rate"] = _as_figure(corrected, corrected.n)
+            name = "labelled_rate" if corrected.by_labels else "corrected_rate"
+            by_name[name] = AgreementFigure(corrected.value, corrected.low, corrected.high, corrected.n)
     return by_name
 
 

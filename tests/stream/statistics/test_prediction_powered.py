@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from turnsignal.stream.statistics.intervals import wilson
 from turnsignal.stream.statistics.prediction_powered import JudgedLabel, corrected_mean
 
 
@@ -69,7 +70,7 @@ def test_without_a_rest_it_is_the_mean_of_the_labels() -> None:
     interval = corrected_mean(observed)
     assert interval is not None
     assert interval.value == pytest.approx(0.5)
-    assert interval.high - interval.low == pytest.approx(2 * 1.984 * 0.5 / np.sqrt(99), rel=1e-2)
+    assert interval[1:3] == pytest.approx(wilson(50, 100)[1:3], abs=2e-3)
 
 
 def test_with_fewer_than_two_labelled_conversations_nothing_is_said() -> None:
@@ -83,3 +84,44 @@ def test_agreement_throughout_is_not_certainty() -> None:
     assert interval is not None
     assert interval.value == 1.0
     assert interval.low < 0.97
+
+
+@pytest.mark.parametrize(("rate", "n", "hit", "alarm"), [(0.9, 100, 0.98, 0.4), (0.9, 60, 1.0, 0.0)])
+def test_a_high_rate_is_neither_raised_nor_made_surer_than_it_is(rate: float, n: int, hit: float, alarm: float) -> None:
+    covered, off = _coverage(rate, n, hit, alarm, 300)
+    assert abs(off) <= 0.003  # tuned by the variance of all values: 0.007
+    assert covered >= 0.93  # with as much on either side: 0.91
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rate", [0.5, 0.8, 0.9, 0.95])
+@pytest.mark.parametrize("n", [30, 100, 300])
+@pytest.mark.parametrize(("hit", "alarm"), [(1.0, 0.0), (0.98, 0.4), (0.95, 0.15)])
+def test_high_rates_and_few_labels_are_covered_as_often_as_it_says(
+    rate: float, n: int, hit: float, alarm: float
+) -> None:
+    covered, off = _coverage(rate, n, hit, alarm, 500)
+    assert covered >= 0.92
+    assert abs(off) <= 0.006
+
+
+def _coverage(rate: float, n: int, hit: float, alarm: float, draws: int) -> tuple[float, float]:
+    """Return how often the interval holds the rate, and how far the value is off on average."""
+    rng, covered, off = np.random.default_rng(11), 0, 0.0
+    for _ in range(draws):
+        corrected = corrected_mean(drawn(rng, n, 5 * n, rate, hit, alarm))
+        assert corrected is not None
+        covered += corrected.low <= rate <= corrected.high
+        off += corrected.value - rate
+    return covered / draws, off / draws
+
+
+def test_where_hardly_any_label_is_of_the_rarer_kind_the_labels_speak_alone() -> None:
+    observed = [JudgedLabel(str(n), float(n % 20 != 0), float(n % 20 != 0) if n < 40 else None) for n in range(400)]
+    alone = corrected_mean(observed)
+    assert alone is not None
+    assert alone.by_labels
+    assert alone[1:3] == pytest.approx(wilson(38, 40)[1:3], abs=0.01)
+    more = corrected_mean([*observed, *(JudgedLabel(f"more {n}", n % 2, n % 2) for n in range(40))])
+    assert more is not None
+    assert not more.by_labels
