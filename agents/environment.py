@@ -9,6 +9,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
+from urllib.parse import SplitResult, urlsplit
 
 from turnsignal.stream.errors import ConfigError
 
@@ -134,6 +135,20 @@ def read_secret(name: str, path: str) -> str:
 def _is_there(path: str) -> bool:
     """Say whether a file has this name, or a directory is where it would be."""
     return os.path.lexists(path) or os.path.isdir(os.path.dirname(path))
+
+
+def split_address(text: str) -> SplitResult | None:
+    """Return the parts of an address that HTTP can ask, None for what is none.
+
+    >>> split_address("http://localhost:9090").port, split_address("localhost:9090")
+    (9090, None)
+    """
+    try:
+        parts = urlsplit(text)
+        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        return None
+    return parts if fine and text.isascii() and not any(char.isspace() for char in text) else None
 
 
 def read_brokers(text: str) -> str:

@@ -31,7 +31,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.docket import partition_budget
 from turnsignal.stream.judging.judges import NANO, Judge, warn_of_families
 from turnsignal.stream.judging.reasons import ReasonWatch
-from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedBatch
+from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedResult
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite
@@ -75,7 +75,7 @@ class JudgeWork:
             on_accepted=self._send,
         )
 
-    def work(self, processor: DocketProcessor, records: Mapping[str, list[Any]], _now: float) -> JudgedBatch:
+    def work(self, processor: DocketProcessor, records: Mapping[str, list[Any]], _now: float) -> JudgedResult:
         """Work a batch through."""
         self._loop = self._loop or asyncio.get_running_loop()
         rooms = self.sender.rooms(processor.partition, processor.docket.wanted())
@@ -115,13 +115,13 @@ class JudgeWork:
         for change in self._reasons.on_time(time.monotonic()):
             logger.info("judge %s: no verdict without a value for the reason %s any more", change.judge, change.reason)
 
-    def _send(self, processor: DocketProcessor, batch: JudgedBatch) -> None:
-        for verdict in batch.verdicts:
+    def _send(self, processor: DocketProcessor, result: JudgedResult) -> None:
+        for verdict in result.verdicts:
             change = self._reasons.on_verdict(verdict.judge.name, verdict.unscored, verdict.reasoning, time.monotonic())
             if change is not None:
                 logger.warning("judge %s: exchanges are not judged: %s: %s", change.judge, change.reason, change.detail)
-        if batch.calls:
-            self.sender.send(processor.partition, batch.calls, processor.settle)
+        if result.calls:
+            self.sender.send(processor.partition, result.calls, processor.settle)
 
 
 def make_spec(settings: Settings, judging: JudgeWork) -> AppSpec:

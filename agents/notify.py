@@ -8,7 +8,6 @@ takes. What cannot be delivered is given up after an hour, with a line in the lo
 import asyncio
 import logging
 import threading
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,6 +15,14 @@ import aiohttp
 import orjson
 from confluent_kafka import Consumer, KafkaError
 from mode import Service
+from tenacity import (
+    AsyncRetrying,
+    RetryCallState,
+    retry_if_exception,
+    stop_before_delay,
+    stop_when_event_set,
+    wait_exponential,
+)
 
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
@@ -68,25 +75,35 @@ class Poster:
         """Post an incident; return whether it was taken. give_up: seconds after which nobody tries any more."""
         body = orjson.dumps(slack_message_of(incident) if self._slack else message_of(incident))
         headers = {"Content-Type": "application/json", "Idempotency-Key": idempotency_key(incident)}
-        end, pause = time.monotonic() + give_up, _FIRST_PAUSE
-        while not self._stop.is_set():
-            problem, again = await self._attempt(body, headers)
-            if not problem:
-                self._metrics.count("notifications_total", "sent")
-                return True
-            if not again or time.monotonic() + pause > end:
-                break
-            logger.warning("%s of incident %s: %s; trying again", incident.event, incident.id, problem)
-            await asyncio.to_thread(self._stop.wait, pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-        else:
+        again = AsyncRetrying(
+            retry=retry_if_exception(lambda error: isinstance(error, _NotTakenError) and error.again),
+            stop=stop_before_delay(give_up) | stop_when_event_set(self._stop),
+            wait=wait_exponential(_FIRST_PAUSE, _LONGEST_PAUSE),
+            sleep=self._pause,
+            before_sleep=lambda state: self._warn(incident, state),
+            reraise=True,
+        )
+        try:
+            await again(self._attempt, body, headers)
+        except _NotTakenError as error:
+            if not self._stop.is_set():
+                self._metrics.count("notifications_total", "failed")
+                logger.error("%s of incident %s was not delivered: %s", incident.event, incident.id, error)
             return False
-        self._metrics.count("notifications_total", "failed")
-        logger.error("%s of incident %s was not delivered: %s", incident.event, incident.id, problem)
-        return False
+        self._metrics.count("notifications_total", "sent")
+        return True
 
-    async def _attempt(self, body: bytes, headers: Mapping[str, str]) -> tuple[str, bool]:
-        """Post once; return what went wrong, "" for nothing, and whether another attempt may help."""
+    def _warn(self, incident: Incident, state: RetryCallState) -> None:
+        problem = state.outcome.exception() if state.outcome else None
+        logger.warning("%s of incident %s: %s; trying again", incident.event, incident.id, problem)
+
+    async def _pause(self, seconds: float) -> None:
+        await asyncio.to_thread(self._stop.wait, seconds)
+
+    async def _attempt(self, body: bytes, headers: Mapping[str, str]) -> None:
+        """Post once; raises _NotTakenError with what went wrong."""
+        if self._stop.is_set():
+            raise _NotTakenError("expected to go on, was told to stop", again=False)
         timeout = aiohttp.ClientTimeout(total=TIMEOUT)
         try:
             async with (
@@ -95,14 +112,24 @@ class Poster:
             ):
                 status = answer.status
         except TimeoutError:
-            return f"expected an answer within {TIMEOUT:.0f} s, got none", True
+            msg = f"expected an answer within {TIMEOUT:.0f} s, got none"
+            raise _NotTakenError(msg, again=True) from None
         except aiohttp.InvalidURL:
-            return "expected an address that can be asked, got one that cannot", False
-        except (aiohttp.ClientError, OSError) as error:
-            return f"expected an answer, got {type(error).__name__}", True  # its text may name the address
-        if 200 <= status < 300:
-            return "", False
-        return f"expected the address of TURNSIGNAL_NOTIFY to take it, got status {status}", status in _AGAIN
+            raise _NotTakenError("expected an address that can be asked, got one that cannot", again=False) from None
+        except (aiohttp.ClientError, OSError) as error:  # its text may name the address
+            msg = f"expected an answer, got {type(error).__name__}"
+            raise _NotTakenError(msg, again=True) from None
+        if not 200 <= status < 300:
+            msg = f"expected the address of TURNSIGNAL_NOTIFY to take it, got status {status}"
+            raise _NotTakenError(msg, again=status in _AGAIN)
+
+
+class _NotTakenError(Exception):
+    """A post that was not taken. again: whether another attempt may help."""
+
+    def __init__(self, problem: str, *, again: bool) -> None:
+        super().__init__(problem)
+        self.again = again
 
 
 def run(settings: Settings, metrics: WorkerMetrics, stop: threading.Event) -> None:

@@ -5,18 +5,15 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
+from turnsignal.agents.environment import split_address
+
 _SLACK = "hooks.slack.com"
 _MAX_ADDRESS = 2_000  # characters
 
 
 def _read_address(secret: SecretStr) -> SecretStr:
     text = secret.get_secret_value().strip()
-    try:
-        parts = urlsplit(text)
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        fine = False
-    if not fine or len(text) > _MAX_ADDRESS or not text.isascii() or any(char.isspace() for char in text):
+    if split_address(text) is None or len(text) > _MAX_ADDRESS:
         raise ValueError("no address")
     return SecretStr(text)
 

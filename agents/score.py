@@ -5,6 +5,7 @@ It only wires: `stream.pipeline.processor.PartitionProcessor` decides everything
 """
 
 import atexit
+import logging
 import os
 import time
 from collections.abc import Mapping, MutableMapping
@@ -12,7 +13,7 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any, cast
 
-from turnsignal.agents.files.redacting import suite_in_force
+from turnsignal.agents.files.suites import suite_in_force
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.conversations import ConversationPages
@@ -30,6 +31,8 @@ from turnsignal.stream.pipeline.scoring import describe_scorers, scorer_names
 from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.suite import Suite
+
+logger = logging.getLogger("turnsignal.score")
 
 NAME = "score"
 INPUTS = ("turns", "forget", "feedback")
@@ -55,6 +58,7 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
             skip_applied=skip_applied,
             full_letters=full_letters,
             cpu_clock=time.thread_time,
+            lenient=settings.lenient_turns,
         )
 
     def work(partition_processor: PartitionProcessor, records: Mapping[str, list[Any]], now: float) -> BatchResult:
@@ -76,9 +80,9 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
 
 def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
     """Build the score app: not started, connected to nothing yet but the process of the suite's Python checks."""
-    held = ExitStack()
-    atexit.register(held.close)
-    suite = held.enter_context(hosted(suite))
+    resources = ExitStack()
+    atexit.register(resources.close)
+    suite = resources.enter_context(hosted(suite))
     metrics = WorkerMetrics(
         version=version("turnsignal"),
         revision=settings.revision,
@@ -86,12 +90,19 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         scorers=[*(name for name in scorer_names(suite) if name not in TRUTH_SCORERS), VOTE],
         seldom=OF_TRUTH,
         judged=judged_scorers(suite.judges),
+        judges=[part.name for part in suite.judges],
         checks=[check.name for _, check in suite.parsed_checks],
         topics=make_spec(settings, suite).inputs,
     )
     metrics.declare(describe_scorers(suite))
     owner, rows = TaskManager(settings, make_spec(settings, suite), metrics), RecentRows()
-    owner.work.on_committed = rows.take
+    named: set[str] = set()
+
+    def on_committed(result: BatchResult) -> None:
+        rows.take(result)
+        name_assumptions(result.deltas.assumptions, named)
+
+    owner.work.on_committed = on_committed
     secret = settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else None
 
     def processors() -> list[PartitionProcessor]:
@@ -100,6 +111,13 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
     stored = StoredTurns(settings, topic_names(settings.prefix)["turns"])
     shown = ConversationPages(suite, processors, rows, secret, stored)
     return build_app(settings, owner, shown.pages())
+
+
+def name_assumptions(assumptions: Mapping[str, int], named: set[str]) -> None:
+    """Name in the log what is assumed of turns that deviate; named: what was before, which is added to."""
+    for assumption in sorted(assumptions.keys() - named):
+        named.add(assumption)
+        logger.warning("turns deviate, and are read all the same: %s; see turnsignal_assumptions_total", assumption)
 
 
 def __getattr__(name: str) -> PartitionApp:

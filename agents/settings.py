@@ -112,6 +112,10 @@ class Settings(ConnectionSettings, NotifySettings):
         default="headers", description="headers (where a record stood and why), or full: also what it was, cut"
     )
 
+    lenient_turns: bool = Field(
+        default=False, description="true or false: whether turns that deviate a little are read, as files of turns are"
+    )
+
     store: Literal["memory"] | Path = Field(default="memory", description="memory, or a directory for larger state")
     suite: File | None = Field(default=None, description="a suite file (TOML); none is the built-in default")
     redaction: File | None = Field(default=None, description="a redaction file (TOML); none leaves texts as they are")

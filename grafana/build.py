@@ -9,10 +9,10 @@ from types import ModuleType
 
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 
-from grafana.boards import follow_ups, instructions, overview, pipeline, retrieval
+from grafana.boards import follow_ups, instructions, judges, overview, pipeline, retrieval, stages
 
 #: In the order in which they are read. A new dashboard is a module of `grafana.boards`, and one more name here.
-BOARDS: tuple[ModuleType, ...] = (overview, retrieval, follow_ups, instructions, pipeline)
+BOARDS: tuple[ModuleType, ...] = (overview, stages, retrieval, follow_ups, instructions, judges, pipeline)
 
 DASHBOARDS = Path(__file__).parent / "dashboards"
 

@@ -96,19 +96,14 @@ def bars(
     width: int,
     link: Link | None = None,
     most: float | None = 1,
-    steps: Sequence[tuple[float | None, str]] = ((None, "blue"),),
-    empty: str | None = None,
 ) -> bargauge.Panel:
-    """Draw the latest values as bars beneath each other, from 0 to `most` (None: to the largest).
-
-    steps: colours, from value to value; empty: said where there is no value.
-    """
-    panel = _dressed(bargauge.Panel(), title, description, unit, queries, width, 8, link, instant=True, empty=empty)
+    """Draw the latest values as bars beneath each other, from 0 to `most` (None: to the largest)."""
+    panel = _dressed(bargauge.Panel(), title, description, unit, queries, width, 8, link, instant=True)
     panel.reduce_options(_latest()).orientation(common.VizOrientation.HORIZONTAL).min(0)
     panel.display_mode(common.BarGaugeDisplayMode.BASIC).show_unfilled(True)
     panel.value_mode(common.BarGaugeValueMode.TEXT).name_placement(common.BarGaugeNamePlacement.LEFT)
     panel.legend(shown.VizLegendOptions().show_legend(False).calcs([]))  # names stand beside the bars
-    panel.thresholds(_steps(steps)).color_scheme(_coloured(dashboard.FieldColorModeId.THRESHOLDS))
+    panel.thresholds(_steps([(None, "blue")])).color_scheme(_coloured(dashboard.FieldColorModeId.THRESHOLDS))
     return panel if most is None else panel.max(most)
 
 
@@ -181,12 +176,14 @@ def rows(
     dropped: Sequence[str] = (),
     sorted_by: str | None = None,
     empty: str | None = None,
+    steps: Sequence[tuple[float | None, str]] = ((None, "blue"),),
 ) -> table.Panel:
     """List what there is, largest first.
 
     labels: label → title of its column, in their order, before those of numbers; mapped: title → word → what is shown
     for it; widths: title → pixels; addresses: title → where a click leads; dropped: labels that have no column;
-    sorted_by: a column's title, the first one of numbers unless told otherwise; empty: said where there is nothing.
+    sorted_by: a column's title, the first one of numbers unless told otherwise; empty: said where there is nothing;
+    steps: colours of gauges, from value to value.
     """
     panel = _dressed(table.Panel(), title, description, columns[0].unit, (), width, height, link, empty=empty)
     names = {"Value": columns[0].title}
@@ -215,7 +212,7 @@ def rows(
             properties.append(DynamicConfigValue(id_val="links", value=[link_to]))
         panel.override_by_name(name, properties)
     panel.show_header(True).cell_height(common.TableCellHeight.SM).filterable(False)
-    panel.thresholds(_steps([(None, "blue")])).color_scheme(_coloured(dashboard.FieldColorModeId.THRESHOLDS))
+    panel.thresholds(_steps(steps)).color_scheme(_coloured(dashboard.FieldColorModeId.THRESHOLDS))
     return panel.sort_by([shown.TableSortByFieldState().display_name(sorted_by or columns[0].title).desc(True)])
 
 

@@ -5,11 +5,13 @@ it has labels for. No scorer is named anywhere: scorers are picked by the qualit
 `turnsignal_scorer_info` says it of the suite in force, so that a suite never seen before fills the same panels.
 """
 
+from collections.abc import Sequence
+
 from turnsignal.agents.metrics.families import FAMILIES, PREFIX
 
 WINDOW = "$window"  #: what the reader chose; means and shares are taken over it
 RANGE = "$__range"  #: all that the dashboard shows
-BUDGET = "30d"  #: over which a budget of bad scores is counted
+MONTH = "30d"  #: over which budgets of bad scores are counted, and what is rare
 END = "@ end()"  #: as of the end of what the dashboard shows
 SCRAPES = "$__rate_interval"  #: as short as the scrape interval and the picture's width allow
 
@@ -71,19 +73,37 @@ def share(by: str, metric: str, part: str, whole: str = "", *, over: str = WINDO
     return f"{of_part} / ({of_whole} > 0)"
 
 
-def budget_left() -> str:
-    """Return how much is left of the share of scores that may be bad (1: all of it, below 0: overspent).
+def budget_used() -> str:
+    """Return how much of the share of scores that may be bad is used up (0–1, above 1: overspent).
 
     By assistant and scorer, of those that have a budget and any scores.
     """
-    bad = count("assistant, scorer", "score_verdicts_total", 'verdict="bad"', over=BUDGET)
-    every = count("assistant, scorer", "score_verdicts_total", 'verdict=~"good|bad"', over=BUDGET)
-    return f"1 - {bad} / ({every} > 0) / on (scorer) group_left () {newest('scorer', 'slo_bad_budget_ratio')}"
+    bad = count("assistant, scorer", "score_verdicts_total", 'verdict="bad"', over=MONTH)
+    every = count("assistant, scorer", "score_verdicts_total", 'verdict=~"good|bad"', over=MONTH)
+    return f"{bad} / ({every} > 0) / on (scorer) group_left () {newest('scorer', 'slo_bad_budget_ratio')}"
 
 
 def portions(by: str, metric: str, *matchers: str, over: str = WINDOW) -> str:
     """Divide each series of a counter, by a label, by all of them together (0–1)."""
     return f"{rate(by, metric, *matchers, over=over)} / on () group_left () ({rate('', metric, over=over)} > 0)"
+
+
+def portions_of(
+    within: str, by: str, metric: str, *matchers: str, whole: Sequence[str] = (), over: str = WINDOW, when: str = ""
+) -> str:
+    """Divide the parts of a counter, by a label, by all of them that share other labels (0–1).
+
+    within: those labels, such as `version`; matchers: of the parts; whole: of what they are parts of, by default the
+    same; when: if not now, such as `END`.
+    """
+    part = f"sum by ({within}, {by}) ({rates(metric, *matchers, over=over, when=when)})"
+    every = f"sum by ({within}) ({rates(metric, *(whole or matchers), over=over, when=when)})"
+    return f"{part} / on ({within}) group_left () ({every} > 0)"
+
+
+def judged_mean(by: str) -> str:
+    """Take the mean of what judges said by some labels, weighted as a sample of all answers has to be."""
+    return f"{rate(by, 'judged_score_weighted_total')} / ({rate(by, 'judged_score_weight_total')} > 0)"
 
 
 def mean(by: str, *matchers: str, quality: str | None = None, over: str = WINDOW, metric: str = "score_ratio") -> str:

@@ -28,7 +28,7 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
     import os
 
     from turnsignal.agents.files.past_alarms import opened_series, read_known
-    from turnsignal.agents.files.redacting import suite_in_force
+    from turnsignal.agents.files.suites import suite_in_force
     from turnsignal.agents.report.alerts import format_alerts, format_known, format_tried
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.stream.detection.backtest import back_test

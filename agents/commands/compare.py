@@ -169,9 +169,9 @@ def _replay(paths: tuple[Path, ...], suite: Path | None, out: Path, how: "HowToR
 
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
-    from turnsignal.agents.files.redacting import suite_in_force
     from turnsignal.agents.files.replaying import replay_files
     from turnsignal.agents.files.result import read_result
+    from turnsignal.agents.files.suites import suite_in_force
 
     what = f"replaying {paths[0].name}" if suite is None else f"replaying under {suite.name}"
     chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)

@@ -3,11 +3,11 @@
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, cast
-from urllib.parse import urlsplit
 
 import click
 
 from turnsignal.agents.commands.options import reach_settings
+from turnsignal.agents.environment import split_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,12 +25,8 @@ KINDS = ("retrieves_worse", "answers_worse", "breaks_format")
 def _read_address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     if value is None:
         return None
-    try:
-        parts = urlsplit(value)
-        fine = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        fine = False
-    if not fine or parts.query or parts.fragment or not value.isascii() or any(char.isspace() for char in value):
+    parts = split_address(value)
+    if parts is None or parts.query or parts.fragment:
         msg = f"expected an address such as http://localhost:9090, got {value[:80]!r}"
         raise click.BadParameter(msg)
     return value.rstrip("/")
@@ -59,8 +55,8 @@ def drill(
     """Try on the workers that run whether a regression wakes somebody: a fire drill.
 
     Sends 35 hours in the life of an assistant that is not there, whose v2 gets worse at the end, to TURNSIGNAL_BROKERS,
-    and waits for the incident, and for the alert and its notification where it is told where to look. Says what each
-    step took, and what to do about the one that does not come. Then the incident is closed and the conversations are
+    and waits for the incident, and for the alert and its notification where it is told where to look. Says how
+    long each step took, and what to do where a step fails. Then the incident is closed and the conversations are
     forgotten; score rows of the assistant stay. It takes some minutes.
 
     Nothing of other assistants moves: not what is usual of them, not their thresholds, and no clock. Whoever is on call

@@ -1,7 +1,7 @@
 """Drilling: a planted regression through somebody's own stack, step by step, and away again.
 
-An assistant of the drill's own gets worse. Detectors, thresholds and baselines are each of one series and of what the
-suite says, so those of other assistants do not move.
+An assistant of the drill's own gets worse. Every series has a detector, a threshold and a baseline to itself, so those
+of other assistants do not move.
 """
 
 import time
@@ -156,17 +156,17 @@ class Drill:
         name = self.traffic.assistant
 
         def suppressed() -> str:
-            states = {held.state for held in awaiting.held_alerts(alertmanager, name)}
+            states = {alert.state for alert in awaiting.held_alerts(alertmanager, name)}
             if not states:
                 return "does Prometheus know it (alerting.alertmanagers of prometheus.yml)?"
             return f"it has the alert, which is {' and '.join(states)}: look for silences and inhibitions"
 
         alerts = self._deadline.wait(
-            lambda: [held for held in awaiting.held_alerts(alertmanager, name) if held.state == "active"] or None,
+            lambda: [alert for alert in awaiting.held_alerts(alertmanager, name) if alert.state == "active"] or None,
             f"Alertmanager at {alertmanager} to have the alert",
             suppressed,
         )
-        receivers = " and ".join(sorted({f"{name} ({held.severity})" for held in alerts for name in held.receivers}))
+        receivers = " and ".join(sorted({f"{name} ({alert.severity})" for alert in alerts for name in alert.receivers}))
         self._say(f"Alertmanager: has it for {receivers}")
 
         def sent() -> Notified | None:

@@ -98,7 +98,7 @@ def judge(
 
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.judging import judge_exchanges, load_judges, read_exchanges, redacted_exchanges
-    from turnsignal.agents.files.redacting import suite_in_force
+    from turnsignal.agents.files.suites import suite_in_force
 
     if probe and (out is not None or recorded is not None or dry_run):
         raise click.UsageError(
@@ -146,7 +146,7 @@ def judge(
 def _priced(
     judging: "JudgingPart", model: str | None, price_in: float | None, price_out: float | None
 ) -> "JudgingPart":
-    """Return what judges have in common, with the price of the model that was named, or of nobody yet."""
+    """Return the settings of judging with the price that the options give, or as they are where none is given."""
     from turnsignal.stream.judging.judges import PricePart
 
     if price_in is None and price_out is None:

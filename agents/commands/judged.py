@@ -18,7 +18,7 @@ _WHY = {
 
 
 def explain_verdict(row: Mapping[str, Any]) -> Iterator[str]:
-    """Tell of a verdict row by whom it is and what it cost, or why there is no value."""
+    """Describe a verdict row: whose it is, what it cost, or why it has no value."""
     about = row.get("verdict") or {}
     share = f"{about.get('inclusion', 0):g}"
     for score in row["scores"]:
@@ -32,7 +32,7 @@ def explain_verdict(row: Mapping[str, Any]) -> Iterator[str]:
 
 
 def explain_waiting(queued: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Tell which exchanges wait for a judge; which judges there are stands in the suite, and is not known here.
+    """Choose the exchanges that wait for a judge. Which judges there are stands in the suite, and is not known here.
 
     queued: exchanges of a conversation in the judges' queue; rows: its score rows.
     """

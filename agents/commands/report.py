@@ -119,8 +119,8 @@ def _replay_evaluation_data(folder: Path, out: Path, suite: Path | None) -> tupl
     import time
 
     from turnsignal.agents.files.evaluation_data import read_evaluation_data
-    from turnsignal.agents.files.redacting import suite_in_force
     from turnsignal.agents.files.replaying import replay_files
+    from turnsignal.agents.files.suites import suite_in_force
 
     turns = out / "turns.jsonl"
     try:
@@ -135,7 +135,7 @@ def _replay_evaluation_data(folder: Path, out: Path, suite: Path | None) -> tupl
 
 
 def _embed_at(text: str) -> Callable[["LabelledFigures"], None]:
-    """Return what has an endpoint's model compare answers with references; ConfigError where there is no endpoint."""
+    """Return a comparison of answers with references by an endpoint's model; ConfigError where there is no endpoint."""
     import os
 
     from turnsignal.agents.providers.embedding import compare_texts
@@ -166,9 +166,9 @@ def _report_traffic(
 ) -> None:
     import os
 
-    from turnsignal.agents.files.redacting import suite_in_force
     from turnsignal.agents.files.reporting import report_traffic
     from turnsignal.agents.files.result import read_result
+    from turnsignal.agents.files.suites import suite_in_force
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.traffic import format_traffic
 

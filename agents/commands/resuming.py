@@ -1,4 +1,4 @@
-"""How a run ends that Ctrl-C interrupts and that can be taken up again: with a line that says how."""
+"""Resuming: a run that Ctrl-C interrupts ends with a line that says how to go on."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,7 @@
 """`turnsignal suite …` and `turnsignal schema …`: what is scored with, and what records look like."""
 
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import click
 import orjson
@@ -67,6 +67,7 @@ def check(file: Path, *, as_json: bool) -> None:
 def show(file: Path | None, *, as_json: bool) -> None:
     """Print a suite with everything that it leaves out filled in; without a file, the built-in one."""
     from turnsignal.stream.suite import load_suite
+    from turnsignal.stream.text.toml import write_toml
 
     loaded = load_suite(file)
     if as_json:
@@ -124,30 +125,6 @@ def _write_new(file: Path, text: str) -> None:
     except OSError as error:
         msg = f"{file}: expected a file that is not there yet and can be written, got: {error.strerror}"
         raise ConfigError(msg) from None
-
-
-def write_toml(data: dict[str, Any], path: str = "") -> str:
-    """Spell a suite's values as TOML: plain ones, then a table per section, and one per item of a list of tables.
-
-    path: names the table that the values stand in, with a dot at its end; "" is the file itself.
-    """
-    plain = [f"{key} = {_write_value(value)}\n" for key, value in data.items() if not _is_table(value)]
-    tables = []
-    for name, value in data.items():
-        if isinstance(value, dict):
-            tables.append(f"\n[{path}{name}]\n{write_toml(value, f'{path}{name}.')}")
-        elif _is_table(value):
-            tables += [f"\n[[{path}{name}]]\n{write_toml(item, f'{path}{name}.')}" for item in value]
-    return "".join(plain + tables)
-
-
-def _is_table(value: object) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
-
-
-def _write_value(value: Any) -> str:
-    # JSON's strings, numbers, booleans and lists are TOML's too, but for one character.
-    return orjson.dumps(value).decode().replace("\x7f", "\\u007f")
 
 
 @click.command(epilog="Example: turnsignal schema turn > turn.schema.json")

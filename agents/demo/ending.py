@@ -12,10 +12,10 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from turnsignal.agents.files.redacting import suite_in_force
 from turnsignal.agents.files.replay_files import SUMMARY, WORST
 from turnsignal.agents.files.replaying import replay_files
 from turnsignal.agents.files.result import ReplayResult, read_result
+from turnsignal.agents.files.suites import suite_in_force
 from turnsignal.agents.settings import Settings
 
 SENT = "turns.jsonl.gz"

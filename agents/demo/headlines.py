@@ -112,7 +112,7 @@ def _nothing(statistics: LiveStatistics) -> str:
         return f"Nothing shown to have changed: {'; '.join(pairs)}{_too_early(statistics)}"
     if not statistics.rows:
         return "No scores yet"
-    return f"Nothing to compare yet: that takes two releases of {statistics.minimum} conversations each"
+    return f"Nothing to compare yet: that takes a release after another, of {statistics.minimum} conversations each"
 
 
 def _too_early(statistics: LiveStatistics) -> str:

@@ -1,7 +1,9 @@
 """Live comparison: whether a release that has just begun to answer went better or worse than the one before it.
 
-It is the comparison of a replay (`stream.reports.quality`), made while conversations go on. Three things differ then.
+It is the comparison of a replay (`stream.reports.quality`), made while conversations go on. Four things differ then.
 
+- Nothing says which release came first where two answer side by side from the beginning, as in an experiment: neither
+  has changed since anything. So a release is compared where the one before had answered alone for a while.
 - A release that has just begun has young conversations only, and what is said early in a conversation differs from what
   is said late. So every conversation is compared at one age, a third of the new release's: only what happened until
   then counts, and conversations that are younger are left out. Each counts for the release that began it.
@@ -13,7 +15,7 @@ It is the comparison of a replay (`stream.reports.quality`), made while conversa
 """
 
 from array import array
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -26,12 +28,15 @@ from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, CHECKS_APPLIED, PROMISE, WASTED, WORSE
 from turnsignal.stream.suite import Suite
 
-MAX_CONVERSATIONS = 5_000  #: that are held; the oldest go first
+MAX_CONVERSATIONS = 5_000  #: that are kept; the oldest go first
 MAX_ROWS = 64  #: of a conversation
 AGE = 1 / 3  #: of a release's age, at which conversations are compared: older ones would be fewer, younger ones short
 OPEN = "open"  #: outcome of a conversation that is compared before its end: none of those that are figures
 
 _MAX_RELEASES = 200  #: that are looked at
+#: Conversations that a release has to have begun before another one comes, to be what was there before: of two that
+#: begin together, one is ahead by so many once in a thousand times.
+_AHEAD = 10
 _GROWTH = 1.25  #: by which a release has grown when it is tried again where there was nothing to compare it with
 
 
@@ -82,6 +87,8 @@ class LiveComparison:
         self._idle = suite.limits.idle
         self._conversations: OrderedDict[str, _Conversation] = OrderedDict()
         self._began: dict[Release, float] = {}
+        self._opened = Counter[Release]()  # conversations so far
+        self._came_after: dict[Release, frozenset[str | None]] = {}  # versions that were there when it came
         self._clocks: dict[object, float] = {}  # partition → largest event time
         self._compared: dict[Release, int] = {}  # how often
         self._next: dict[Release, float] = {}  # conversations with which a release is looked at again
@@ -120,6 +127,10 @@ class LiveComparison:
         conversation = self._conversations[conversation_id] = _Conversation(release, time)
         if release in self._began or len(self._began) < _MAX_RELEASES:
             self._began[release] = min(time, self._began.get(release, time))
+            if release not in self._came_after:
+                there = (known for known, n in self._opened.items() if known[0] == release[0] and n >= _AHEAD)
+                self._came_after[release] = frozenset(version for _, version in there)
+            self._opened[release] += 1
         if len(self._conversations) > MAX_CONVERSATIONS:
             self._conversations.popitem(last=False)
         return conversation
@@ -142,20 +153,22 @@ class LiveComparison:
 
     def _compare(self, release: Release, clock: float) -> None:
         age = (clock - self._began[release]) * AGE
-        old_enough = [held for held in self._conversations.values() if held.opened <= clock - age]
-        n = sum(held.release == release for held in old_enough)
+        old_enough = [
+            conversation for conversation in self._conversations.values() if conversation.opened <= clock - age
+        ]
+        n = sum(conversation.release == release for conversation in old_enough)
         minimum = self._part.minimum_n
         if age <= 0 or n < self._next.get(release, minimum):
             return
         self._next[release] = n * _GROWTH
         quality = Quality(*self._quality)
-        for held in old_enough:
-            if held.release[0] == release[0]:
-                quality.add(self._until(held, held.opened + age))
+        for conversation in old_enough:
+            if conversation.release[0] == release[0]:
+                quality.add(self._until(conversation, conversation.opened + age))
         quality.sum_up(minimum)
         rows = quality.comparisons(minimum, self._part.primary, self._part.least_change)
         row = next((row for row in rows if row["after"] == release[1]), None)
-        if row is None:
+        if row is None or row["before"] not in self._came_after[release]:
             return
         times = self._compared[release] = self._compared.get(release, 0) + 1
         self._next[release] = 2 * n
@@ -164,10 +177,10 @@ class LiveComparison:
             release[0], row["before"], release[1], self._began[release], n, verdicts
         )
 
-    def _until(self, held: _Conversation, end: float) -> ConversationScores:
+    def _until(self, conversation: _Conversation, end: float) -> ConversationScores:
         """Return a conversation as it stood at a time."""
         values, turns = [0.0] * self._width, 0
-        for row in held.rows.values():
+        for row in conversation.rows.values():
             if row.time > end:
                 continue
             turns += 1
@@ -175,10 +188,10 @@ class LiveComparison:
             for index, value in row.values:
                 values[index] += 1
                 values[index + 1] += value
-        parts = {held.release: array("d", values)}
-        opened, answers = held.opened, round(values[-1])
+        parts = {conversation.release: array("d", values)}
+        opened, answers = conversation.opened, round(values[-1])
         times = (opened, end, end)
-        return ConversationScores(held.release, OPEN, *times, False, answers, parts, opened, turns)
+        return ConversationScores(conversation.release, OPEN, *times, False, answers, parts, opened, turns)
 
 
 def _release(row: Mapping[str, Any]) -> Release:

@@ -51,7 +51,7 @@ def compare_systems(
     """Compare two systems case by case, and say how their conversations were paired.
 
     progress: as in `compare_results`; say: what there is to say of how the turns are read. Raises TurnsignalError where
-    the turns are gone that the replays name, and where no two conversations are of one case.
+    the turns that the replays name are gone, and where no conversations form a pair.
     """
     pairs = pair_cases(*(_read_cases(result, say) for result in (before, after)))
     if not pairs.pairs:

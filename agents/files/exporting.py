@@ -144,7 +144,7 @@ def _note_gone(note: _Note, number: int, message: Any, kept_from: int) -> None:
 
 
 def _keys(settings: Settings, wanted: Wanted, ranges: Ranges, progress: Progress) -> set[bytes | None]:
-    """Return the keys of the records in the range: in that of `wanted.of` where it names a topic."""
+    """Return the keys of the records in the range, which is one of the topic `wanted.of` where that is named."""
     topic = topic_names(settings.prefix)[wanted.of or wanted.topic]
     if wanted.of is not None:
         ranges = _choose(settings, topic, find_log(settings, topic), wanted)

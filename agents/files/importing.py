@@ -240,7 +240,7 @@ class _Reading:
         return formatted
 
     def _parts(self, progress: Progress) -> Iterator[tuple[Call | TurnFields, int]]:
-        """Give what the format reads in each file, with its line among those of all."""
+        """Yield the turns that the format reads in each file, each with its line, counted through all files."""
         for file in self._files:
             before = self._lines
             self.origins.append(Origin(file.named, before))
@@ -253,7 +253,7 @@ class _Reading:
                 yield self._named(part, stem, "1"), before + 1
 
     def _parts_of(self, item: Item, messages: list[Any]) -> Iterator[Call | TurnFields]:
-        """Give what the format reads in a record; one that it cannot read is refused.
+        """Yield the turns that the format reads in a record; a record that it cannot read is refused.
 
         messages: takes those that stand alone, one a record.
         """
@@ -277,7 +277,7 @@ class _Reading:
             self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail), item.value)
 
     def _parts_of_messages(self, messages: list[Any], file: str) -> Iterator[Call | TurnFields]:
-        """Give what messages are that stood alone in their records: one conversation."""
+        """Join messages that stood alone in their records into one conversation."""
         if not messages:
             return
         if (key := repeated_key(messages)) is not None:
@@ -307,7 +307,7 @@ class _Reading:
             self._refuse(self._lines, Refused(Reason.UNDECODABLE, str(error)), None)
 
     def _stem_of(self, path: Path) -> str:
-        """Return what ids begin with that are made for a file: its name, numbered where another has the same."""
+        """Return the prefix of ids that are made for a file: its name, with a number where another has the same."""
         stem = path.name.partition(".")[0]
         self._stems[stem] += 1
         return stem if self._stems[stem] == 1 else f"{stem}-{self._stems[stem]}"

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import orjson
 from pydantic import ValidationError
 
+from turnsignal.agents.files.json_lines import read_json_lines
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.providers.asking import begin_inquiry
@@ -203,26 +204,17 @@ def read_verdicts(path: Path) -> dict[str, Verdict]:
 
     Raises TurnsignalError naming file and line for a line that is no verdict.
     """
-    kept: dict[str, Verdict] = {}
+    return {verdict.id: verdict for _, verdict in read_json_lines(path, "verdicts", _read_verdict)}
+
+
+def _read_verdict(line: bytes) -> Verdict:
     try:
-        lines = path.read_bytes().split(b"\n")
-    except OSError as error:
-        msg = f"{path}: expected a file of verdicts, got: {error.strerror}"
-        raise TurnsignalError(msg) from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            verdict = VERDICTS.validate_json(line)
-        except ValidationError as error:
-            if number == len(lines):
-                continue  # no newline: the process that wrote it was stopped
-            problem = error.errors(include_url=False)[0]
-            key = ".".join(map(str, problem["loc"])) or "line"
-            msg = f"{path}:{number}: expected a verdict (`turnsignal schema verdict`), got {key}: {problem['msg']}"
-            raise TurnsignalError(msg) from None
-        kept[verdict.id] = verdict
-    return kept
+        return VERDICTS.validate_json(line)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        key = ".".join(map(str, problem["loc"])) or "line"
+        msg = f"expected a verdict (`turnsignal schema verdict`), got {key}: {problem['msg']}"
+        raise ValueError(msg) from None
 
 
 def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:

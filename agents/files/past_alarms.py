@@ -11,6 +11,7 @@ from typing import IO, cast
 import msgspec
 
 from turnsignal.agents.files.back_testing import read_batches
+from turnsignal.agents.files.json_lines import read_json_lines
 from turnsignal.stream.detection.known_incidents import KnownIncident
 from turnsignal.stream.errors import TurnsignalError
 
@@ -67,28 +68,26 @@ def read_known(path: Path) -> list[KnownIncident]:
     Raises TurnsignalError with the line that is none.
     """
     known: list[KnownIncident] = []
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        msg = f"{path}: expected a list of incidents, got: {error.strerror}"
-        raise TurnsignalError(msg) from None
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            noted = _decode(line)
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            msg = f"{path}, line {number}: expected an incident such as {_LIKE}, got one that does not fit: {error}"
-            raise TurnsignalError(msg) from None
-        began, ended = _seconds(noted.began), None if noted.ended is None else _seconds(noted.ended)
-        if ended is not None and ended < began:
-            msg = f"{path}, line {number}: expected `ended` to be after `began`, got {noted.ended} and {noted.began}"
-            raise TurnsignalError(msg)
+    for number, noted in read_json_lines(path, "incidents", _read_noted):
         if len(known) == MOST_KNOWN:
             msg = f"{path}: expected at most {MOST_KNOWN:,} incidents, got more"
             raise TurnsignalError(msg)
-        known.append(KnownIncident(noted.name[:200] or f"line {number}", noted.assistant, began, ended))
+        ended = None if noted.ended is None else _seconds(noted.ended)
+        name = noted.name[:200] or f"line {number}"
+        known.append(KnownIncident(name, noted.assistant, _seconds(noted.began), ended))
     return known
+
+
+def _read_noted(line: bytes) -> _Noted:
+    try:
+        noted = _decode(line)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        msg = f"expected an incident such as {_LIKE}, got one that does not fit: {error}"
+        raise ValueError(msg) from None
+    if noted.ended is not None and _seconds(noted.ended) < _seconds(noted.began):
+        msg = f"expected `ended` to be after `began`, got {noted.ended} and {noted.began}"
+        raise ValueError(msg)
+    return noted
 
 
 def _seconds(stamp: datetime) -> float:

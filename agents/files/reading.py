@@ -173,7 +173,7 @@ class Recording:
 
 
 def origin_of(origins: Sequence[Origin], line: int) -> tuple[str, int]:
-    """Say which file, and which line of it, a line is that was counted through files; lines from 1.
+    """Return the file and the line in it, from 1, of a line that was counted through all files.
 
     >>> origin_of([Origin(Path("a")), Origin(Path("b"), 10)], 12)
     ('b', 2)

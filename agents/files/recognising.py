@@ -165,7 +165,7 @@ def holds_lists(path: Path) -> bool:
 
 
 def _is_plain_text(path: Path) -> bool:
-    """Say whether a file holds lines that people wrote: no bracket and no quote begins them, or one that closes."""
+    """Say whether a file holds lines that people wrote: none begins with a quote, a brace or an open bracket."""
     lines = [
         item.value[:_LINE_BYTES].strip()
         for item in islice(read_items(path, Kind.LINES), _LINES)

@@ -8,7 +8,6 @@ from pydantic import ValidationError
 
 from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.redaction import Redaction
-from turnsignal.stream.suite import Suite, load_suite
 
 
 def load_redaction(path: str | Path | None) -> Redaction | None:
@@ -29,11 +28,3 @@ def load_redaction(path: str | Path | None) -> Redaction | None:
         problem = describe_first_error(error, "redaction") if isinstance(error, ValidationError) else str(error)
         msg = " ".join(f"{path}: {problem}; known are builtin, and kind and regex of [[patterns]]".splitlines())
         raise ConfigError(msg) from None
-
-
-def suite_in_force(suite: str | Path | None, redaction: str | Path | None) -> Suite:
-    """Read a suite file and the redaction that its texts go through; None: the default suite, and none.
-
-    Raises ConfigError when a file is not there or not right.
-    """
-    return load_suite(suite).redacted_by(load_redaction(redaction))

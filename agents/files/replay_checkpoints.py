@@ -47,7 +47,10 @@ class ReplayCheckpoints:
         self.every = every
 
     def read(self, number: int) -> ReplayCheckpoint | None:
-        """Return how far a process has come, None where it has not begun; raises ConfigError for a stranger's file."""
+        """Return how far a process has come, None where it has not begun.
+
+        Raises ConfigError for a stranger's file, and for one of other code, whose objects this code does not have.
+        """
         try:
             content = self._path(number).read_bytes()
         except FileNotFoundError:
@@ -56,7 +59,12 @@ class ReplayCheckpoints:
         if not hmac.compare_digest(content[:_SIGNATURE], _sign(packed)):
             msg = f"{self._path(number)}: expected a checkpoint of this user's; delete {self.directory} to begin anew"
             raise ConfigError(msg)
-        checkpoint = pickle.loads(packed)
+        try:
+            checkpoint = pickle.loads(packed)
+        except (AttributeError, ImportError, TypeError) as error:
+            msg = f"{self._path(number)}: expected a checkpoint of this code, got one of another: {error}; delete"
+            msg += f" {self.directory} to begin anew"
+            raise ConfigError(msg) from None
         assert isinstance(checkpoint, ReplayCheckpoint), "we wrote it"
         return checkpoint
 

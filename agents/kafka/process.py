@@ -255,10 +255,10 @@ class KafkaProcess:
 
 def free_ports(count: int) -> tuple[int, ...]:
     """Find ports on localhost that nobody listens on, and that no outgoing connection will be given."""
-    with ExitStack() as held:
+    with ExitStack() as listeners:
         ports: list[int] = []
         for port in random.sample(_PORTS, len(_PORTS)):
-            listener = held.enter_context(socket.socket())
+            listener = listeners.enter_context(socket.socket())
             with suppress(OSError):
                 listener.bind(("127.0.0.1", port))
                 ports.append(port)

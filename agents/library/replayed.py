@@ -108,6 +108,18 @@ class Replayed:
             for name, delta in row["deltas"].items()
         ]
 
+    def judged(self) -> list[dict[str, Any]]:
+        """Return what judges said, a dict for each release and judge; empty where no verdicts were given.
+
+        mean: weighted by the inverse of the probability with which each answer was judged; n: answers with a value;
+        coverage: their share of what came to the judge; unscored: the others by reason; cost.
+
+        >>> import turnsignal
+        >>> turnsignal.replay(turnsignal.sample_turns()[:60]).judged()
+        []
+        """
+        return [dict(row) for row in self.summary.get("judged", ())]
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """Give every score row, in the order of `scores.jsonl`.
 
@@ -212,6 +224,7 @@ def replay(
     *,
     suite: Suite | PathLike | None = None,
     feedback: Given | None = None,
+    verdicts: Given | None = None,
     environment: str = PRODUCTION,
     redaction: PathLike | None = None,
     out: PathLike | None = None,
@@ -225,14 +238,15 @@ def replay(
     """Score recorded turns without Kafka, exactly as a worker would, and return the result.
 
     turns: the path of a file of turns or of any known chat log, several paths, or records as dicts or Turn; suite: a
-    file or a Suite, None for the built-in one; feedback: about them, given like turns; environment: whose turns the
-    figures are of; redaction: a file that says what to take out of texts first; out: directory for the results, None
-    for a temporary one; workers: processes, 0 for one where there is little to read and one per core where there is
-    much; as_is: keep the order of the turns, which are sorted by their time otherwise; strict: take turns alone,
-    exactly as a topic does. Otherwise small deviations are read (`content` for `text`, the role `ai`, a time in
-    seconds, …) and counted in `assumed`. format: what the files hold, None to find out by their content; mapping: a
-    file that says how any JSON or CSV is read, as `turnsignal convert --propose` writes it; alerts: say in
-    `summary["alerts"]` when an alert would have fired, and why.
+    file or a Suite, None for the built-in one; feedback: about them, given like turns; verdicts: what judges answered,
+    given likewise, as `turnsignal judge` writes them; environment: whose turns the figures are of; redaction: a file
+    that says what to take out of texts first; out: directory for the results, None for a temporary one; workers:
+    processes, 0 for one where there is little to read and one per core where there is much; as_is: keep the order of
+    the turns, which are sorted by their time otherwise; strict: take turns alone, exactly as a topic does. Otherwise
+    small deviations are read (`content` for `text`, the role `ai`, a time in seconds, …) and counted in `assumed`.
+    format: what the files hold, None to find out by their content; mapping: a file that says how any JSON or CSV is
+    read, as `turnsignal convert --propose` writes it; alerts: say in `summary["alerts"]` when an alert would have
+    fired, and why.
 
     A turn that no worker could take in is counted and kept among `dead_letters()`. Raises TurnsignalError when a file,
     the directory or the suite cannot be used.
@@ -250,6 +264,7 @@ def replay(
     try:
         files = as_files(turns, "turn", directory / "turns.jsonl")
         heard = [] if feedback is None else as_files(feedback, "feedback", directory / "feedback.jsonl")
+        judged = [] if verdicts is None else as_files(verdicts, "verdict", directory / "verdicts.jsonl")
         with Imported(files, how) as imported:
             replay_files(
                 imported.sources,
@@ -257,6 +272,7 @@ def replay(
                 chosen,
                 time.time(),
                 feedback=[*heard, *imported.feedback],
+                verdicts=judged,
                 refused=imported.refused,
                 workers=workers,
                 as_is=as_is,

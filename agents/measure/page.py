@@ -5,19 +5,16 @@ Labels and names come from data, so the template escapes everything.
 
 from collections.abc import Sequence
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from turnsignal.agents.measure.pictures import picture
 from turnsignal.agents.measure.run import MeasuredSet
 from turnsignal.agents.measure.table import HEADINGS
+from turnsignal.agents.pages.html import html_templates
 from turnsignal.stream.agreement.measurements import Measurement, describe_unscored, figure_rows, format_figure
 
 
 def page(measured: Sequence[MeasuredSet]) -> str:
     """Return the page."""
-    environment = Environment(
-        loader=PackageLoader("turnsignal.agents.measure", "."), autoescape=True, undefined=StrictUndefined
-    )
+    environment = html_templates("turnsignal.agents.measure")
     environment.filters["columns"] = _columns
     return environment.get_template("page.html.j2").render(
         measured=measured,

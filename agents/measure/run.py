@@ -217,7 +217,7 @@ class LabelledRecording:
             recording = Recording(imported.sources, self._progress)
             lines = recording.lines()
             while block := list(islice(lines, _BLOCK)):
-                yield [self._take(line, *recording.where(offset)) for line, offset in block]
+                yield [self._read_line(line, *recording.where(offset)) for line, offset in block]
 
     def replay(self, suite: Suite, now: float) -> Iterator[dict[str, Any]]:
         """Yield the score rows of a replay of `lines`."""
@@ -232,7 +232,7 @@ class LabelledRecording:
                             yield orjson.loads(output.value)
         self.dead_letters = sum(run.dead_letters.total() for run in replay.runs.values())
 
-    def _take(self, line: bytes, path: str, number: int) -> bytes:
+    def _read_line(self, line: bytes, path: str, number: int) -> bytes:
         """Hand a line's record to the comparisons and return the line without its labels."""
         self.turns += 1
         try:

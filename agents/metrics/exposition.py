@@ -24,6 +24,7 @@ from prometheus_client.samples import Exemplar
 
 from turnsignal.agents.metrics.families import (
     FAMILIES,
+    JUDGED,
     PREFIX,
     series_of_environments,
     series_per_assistant,
@@ -48,7 +49,7 @@ from turnsignal.stream.records.scores import Unscored
 _WITHOUT_RELEASE = 600  #: series kept free for those without assistant and version: topics, partitions, tables
 _PIPELINE = tuple(pipeline_families())
 DIGEST_LENGTH = 16  #: hex digits of a conversation's digest
-_PER_SCORER = 3  #: series that a scorer has once, whatever is released
+_PER_SCORER = 2  #: series that a scorer has once, whatever is released; the few budgets are among those without
 _NAMES = frozenset(("topic", "table"))  #: labels whose values are names from the configuration
 
 Labels = tuple[str, ...]
@@ -167,6 +168,9 @@ class WorkerMetrics(Collector):
             if self._secret:
                 for (assistant, version, scorer), worst in deltas.exemplars.items():
                     self._keep_exemplar(release((assistant, version)), scorer, worst, now)
+            if deltas.judged_times:
+                seconds = np.maximum(now - _finite(deltas.judged_times), 0.0)
+                self._observe("end_to_end_latency_seconds", (JUDGED,), seconds)
             self._remove_evicted()
 
     def count(self, name: str, *labels: str, by: float = 1) -> None:

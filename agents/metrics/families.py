@@ -13,7 +13,8 @@ from turnsignal.stream.records.environments import ENVIRONMENTS
 PREFIX = "turnsignal_"
 
 LATENCY_BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0)  #: seconds
-STAGES = {SCORE: "inline", WATCH: "watch"}  #: app → what its end-to-end latency is called
+LATENCY_STAGES = {SCORE: "inline", WATCH: "watch"}  #: app → what its end-to-end latency is called
+JUDGED = "judged"  #: what that of the score app's judged rows is called, from when a turn was said
 
 #: without the prefix `turnsignal_`
 WORKER_FAMILIES: Mapping[str, Family] = {
@@ -32,9 +33,9 @@ WORKER_FAMILIES: Mapping[str, Family] = {
     "end_to_end_latency_seconds": Family(
         "histogram",
         ("stage",),
-        "From the record on the broker to what came of it, committed.",
-        {"stage": {app: (stage,) for app, stage in STAGES.items()}},
-        bounds=LATENCY_BOUNDS,
+        "From the record on the broker to what came of it, committed; judged: from the turn to its judged row.",
+        {"stage": {SCORE: (LATENCY_STAGES[SCORE], JUDGED), WATCH: (LATENCY_STAGES[WATCH],)}},
+        bounds=(*LATENCY_BOUNDS, 600.0, 1_800.0, 7_200.0),  # an exchange may wait for judges for an hour
     ),
     "transactions_total": Family(
         "counter", ("result",), "Transactions, by result.", {"result": ("committed", "aborted")}

@@ -25,9 +25,10 @@ from turnsignal.stream.pipeline.kept_conversations import (
     WorstConversations,
     has_label,
 )
+from turnsignal.stream.pipeline.lenient_turns import lenient_decoder
 from turnsignal.stream.pipeline.scoring import scorer_names
 from turnsignal.stream.records.scores import Stage
-from turnsignal.stream.records.turns import MAX_ID, decode_turn
+from turnsignal.stream.records.turns import MAX_ID
 from turnsignal.stream.suite import Suite
 
 SHOWN = 50  #: conversations of one list
@@ -35,7 +36,8 @@ MAX_SEARCHED = 200_000  #: conversations that one list is made of
 SEARCH_SECONDS = 20.0  #: that a search may take
 ANSWER_SECONDS = 10.0  #: for which a list is given again
 
-_OF_ROW = ("id", "stage", "time", "suite", "outcome", "replaced", "turn_id", "source")
+_decode = lenient_decoder(Counter)  # a turn that has rows was taken in, whether strictly or not
+_OF_ROW = ("id", "stage", "time", "suite", "outcome", "replaced", "turn_id", "source", "verdict")
 _OF_SCORE = ("scorer", "value", "label", "unscored", "explanation", "confidence")
 NOT_KEPT_HERE = "not kept here: unknown, past its retention, or in a partition of another worker"
 _NOT_KEPT = (
@@ -147,7 +149,7 @@ class ConversationPages:
         key = conversation_id.encode("utf-8", "replace")
         for offset, value in values.items():
             try:
-                turn = decode_turn(value, key)
+                turn = _decode(value, key, None)
             except Refused:
                 continue
             if self._suite.redaction is not None:

@@ -89,8 +89,8 @@ class Activity:
 
     def make_room(self, connections: Iterable[RequestHandler]) -> None:
         """Keep the number of connections below the largest: end those that have been silent the longest."""
-        held = sorted((one for one in connections if one.transport is not None), key=self.due)
-        for connection in held[: max(0, len(held) - MAX_CONNECTIONS + 1)]:
+        still_open = sorted((one for one in connections if one.transport is not None), key=self.due)
+        for connection in still_open[: max(0, len(still_open) - MAX_CONNECTIONS + 1)]:
             _end(connection)
 
 

@@ -14,9 +14,10 @@ from functools import cache
 from typing import Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 from markupsafe import Markup, escape
 
+from turnsignal.agents.pages.html import html_templates
 from turnsignal.stream.text.visible import OF_TEXTS, visible
 
 MAX_NAME = 300  #: characters of a name or an id that are shown
@@ -27,13 +28,7 @@ _PLAIN = re.compile(r"[\w .,:;()/@=%+-]{0,300}", re.ASCII)
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("turnsignal.agents.pages", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html_templates("turnsignal.agents.pages", "templates")
     environment.globals["style"] = Markup(_style())
     environment.filters |= {
         "name": format_name,
@@ -49,10 +44,9 @@ def _environment() -> Environment:
 
 @cache
 def _style() -> str:
-    source = PackageLoader("turnsignal.agents.pages", "templates").get_source(
-        Environment(autoescape=True), "style.css.j2"
-    )
-    return source[0].strip()
+    templates = html_templates("turnsignal.agents.pages", "templates")
+    assert templates.loader is not None, "they come from a package"
+    return templates.loader.get_source(templates, "style.css.j2")[0].strip()
 
 
 @cache

@@ -51,7 +51,7 @@ async def compare_embeddings(
             part = pairs[first : first + _TOGETHER]
             try:
                 vectors = await ask([text[:_LETTERS] or " " for text in chain.from_iterable(part)])
-            except (openai.OpenAIError, TooLargeError, ValueError, TypeError) as error:
+            except (openai.OpenAIError, TooLargeError, ValueError, TypeError, RecursionError) as error:
                 msg = f"{endpoint.name}: expected embeddings of {model}, got {_say(error)}"
                 raise TurnsignalError(msg) from None
             cosines += np.sum(vectors[0::2] * vectors[1::2], axis=1).tolist()

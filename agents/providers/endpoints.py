@@ -5,11 +5,10 @@ TURNSIGNAL_JUDGE_<ENDPOINT>_URL, _KEY or _KEY_FILE; four endpoints have a URL of
 
 from collections.abc import Mapping
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from turnsignal.agents.environment import is_loopback, judge_variable, read_secret
+from turnsignal.agents.environment import is_loopback, judge_variable, read_secret, split_address
 from turnsignal.stream.errors import ConfigError
 
 KNOWN_URLS = {
@@ -54,19 +53,15 @@ def find_endpoint(name: str, env: Mapping[str, str]) -> Endpoint:
 
 def _check_url(variable: str, url: str) -> str:
     """Return the host; the URL itself is not repeated, as somebody may have put a password into it."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        parts, host = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not host or parts.query or parts.fragment:
+    parts = split_address(url)
+    if parts is None or parts.query or parts.fragment:
         msg = f"{variable}: expected a URL such as https://gateway.example/v1, got something else"
         raise ConfigError(msg)
     if parts.username or parts.password:
         msg = f"{variable}: expected a URL without user and password, got one with; a key goes into"
         msg += f" {variable.removesuffix('URL')}KEY"
         raise ConfigError(msg)
-    return host
+    return str(parts.hostname)
 
 
 def _read_key(name: str, env: Mapping[str, str]) -> SecretStr | None:

@@ -85,7 +85,7 @@ class OpenAICompatible:
             cause = type(error.__cause__ or error).__name__
             detail = f"{self._endpoint.name}: expected a connection, got {cause}"
             raise ProviderError(detail, again=True, down=True) from None
-        except (openai.OpenAIError, ValueError, TypeError) as error:
+        except (openai.OpenAIError, ValueError, TypeError, RecursionError) as error:
             raise self._garbage(type(error).__name__) from None
         return self._read(completion)
 

@@ -41,7 +41,7 @@ class PanelAsker:
 
 
 def make_asker(judge: Judge, lines: Mapping[str, EndpointLine], purse: Purse | None = None) -> JudgeAsker | PanelAsker:
-    """Make what asks a judge. lines: by name; purse: what may be spent, where no docket says so."""
+    """Return the asker of a judge. lines: by name; purse: what may be spent, where no docket says so."""
     if judge.part.cascade is None and judge.part.jury is None:
         return JudgeAsker(judge, lines[judge.line], purse)
     return PanelAsker(judge, lines, purse)

@@ -19,7 +19,7 @@ from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 logger = logging.getLogger("turnsignal.judging")
 
-AHEAD = 1.0  #: of what may go out at once is named beyond it
+AHEAD = 1.0  #: share of the calls that may go out at once, which is named beyond them
 
 OnAnswer = Callable[[NamedCall, Verdict, int], None]  #: told of a call its verdict, and its cost in billionths
 

@@ -83,12 +83,13 @@ def run(function: Callable[[Any], object], response: dict[str, Any]) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Describe an error by its type and its message, if the message can be read."""
+    """Describe an error by its type and its message, if the message can be read, without control characters."""
     try:
         text = str(error)[:1000]
     except BaseException:
         text = "no words"
-    return f"{type(error).__name__}: {text}"
+    line = f"{type(error).__name__}: {text}"
+    return "".join(letter if letter.isprintable() else " " for letter in line)
 
 
 def _load_into(functions: dict[str, Callable[[Any], object]], name: str, family: str, target: str, group: str) -> str:

@@ -35,7 +35,7 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def format_known(matched: MatchedIncidents) -> Iterator[Text]:
-    """Give which known incidents would have raised an alert, and how late."""
+    """Say which known incidents would have raised an alert, and how late."""
     of = len(matched.hits) + len(matched.misses)
     yield Text(f"{len(matched.hits):,} of {of:,} known incidents would have raised an alert.", style="bold")
     for hit in matched.hits[:SHOWN]:
@@ -49,7 +49,7 @@ def format_known(matched: MatchedIncidents) -> Iterator[Text]:
 
 
 def format_tried(tried: Sequence[Tried]) -> Iterator[Text]:
-    """Give which setting has one false page in 30 days at most, and what it costs."""
+    """Say which setting has at most one false page in 30 days, and what it costs."""
     for each in tried:
         yield Text(
             f"alerts.assistants = {each.assistants:,}: {each.false_pages:,} false pages, {each.false_per_month:.1f} in"

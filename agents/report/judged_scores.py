@@ -12,7 +12,7 @@ _SHOWN = 20  #: lines; the rest stands in the summary
 
 
 def format_judged_scores(summary: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Give what judges said of each release; nothing where no verdict was read."""
+    """Yield lines of what judges said of each release; none where no verdict was read."""
     rows = summary.get("judged") or []
     if not rows:
         return

@@ -52,12 +52,12 @@ def describe_environments(summary: Mapping[str, Any]) -> Iterator[str]:
     """Say which turns a recording holds that are not in the figures; a summary of an older version does not say."""
     others: Mapping[str, int] = summary.get("other_environments", {})
     if others:
-        held = " and ".join(f"{n:,} of {name}" for name, n in others.items())
+        listed = " and ".join(f"{n:,} of {name}" for name, n in others.items())
         here, options = summary["environment"], " or ".join(f"--environment {name}" for name in others)
         if summary["turns"]:
-            yield f"These figures are of {here}; turns that have rows alone: {held}: {options} shows their figures."
+            yield f"These figures are of {here}; turns that have rows alone: {listed}: {options} shows their figures."
         else:
-            yield f"No turn is of {here}; there are {held}: {options} shows their figures."
+            yield f"No turn is of {here}; there are {listed}: {options} shows their figures."
 
 
 def describe_input(result: ReplayResult) -> Iterator[str]:

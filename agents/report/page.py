@@ -7,8 +7,7 @@ them, control characters are made visible, and the page forbids itself scripts, 
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
+from turnsignal.agents.pages.html import html_templates
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import write_number
 from turnsignal.stream.reports.waterfall_text import MEANINGS
@@ -18,13 +17,7 @@ _WIDE = 600  #: length of a bar that stands for all answers
 
 def page(report: Mapping[str, Any]) -> str:
     """Return the page of a traffic report, as `TrafficReport.as_json` has it."""
-    environment = Environment(
-        loader=PackageLoader("turnsignal.agents.report", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = html_templates("turnsignal.agents.report")
     environment.filters |= {"plain": plain, "number": _number, "signed": write_number, "share": _share, "wide": _wide}
     meanings = {stage.value: meaning for stage, meaning in MEANINGS.items()}
     return environment.get_template("page.html.j2").render(report=report, meanings=meanings)

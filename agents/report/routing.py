@@ -19,7 +19,7 @@ _TITLES = {AGENTS: "combination of agents"}
 
 
 def write_analysis(metrics: Mapping[str, Any]) -> str:
-    """Write `analysis_report.txt` of what `metrics.json` holds: its lines, and what they leave out behind them."""
+    """Write `analysis_report.txt`: the lines of Waterfall's script, then the figures that they leave out."""
     dataset, multi, to_multi = metrics["dataset"], metrics["multi_label"], metrics["single_to_multi"]
     lines = [
         "=== DATASET STATISTICS ===",

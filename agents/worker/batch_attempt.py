@@ -13,15 +13,15 @@ from turnsignal.stream.pipeline.batch_result import BatchResult
 class BatchAttempt:
     """One attempt to work a batch through.
 
-    task: its partition; batch: its records; began: monotonic clock; result: what came of the records, once they are
-    computed; refused: why the broker, or the client before it, does not take the result, None as long as it does.
+    task: its partition; batch: its records; began: monotonic clock; refused: why the broker, or the client before it,
+    does not take the result, None as long as it does; result: what came of the records, from when they are computed.
     """
 
     task: PartitionTask
     batch: PartitionBatch
     began: float = field(default_factory=time.monotonic)
-    result: BatchResult = field(default_factory=BatchResult)
     refused: Exception | None = None
+    result: BatchResult = field(init=False)
 
     def positions(self) -> dict[str, int]:
         """Return the next offset of each input topic, once the result is committed."""

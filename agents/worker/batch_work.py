@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from turnsignal.agents.kafka.refusals import end_over, locate
 from turnsignal.agents.metrics.exposition import WorkerMetrics
-from turnsignal.agents.metrics.families import STAGES
+from turnsignal.agents.metrics.families import LATENCY_STAGES
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batch_attempt import BatchAttempt
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
@@ -359,7 +359,7 @@ class BatchWork:
         for records in attempt.batch.records.values():
             if records and self.spec.deferral is None:  # else what comes of the records comes later
                 seconds = [now - records[0].timestamp / 1000, now - records[-1].timestamp / 1000]
-                metrics.observe("end_to_end_latency_seconds", seconds, STAGES.get(name, name))
+                metrics.observe("end_to_end_latency_seconds", seconds, LATENCY_STAGES.get(name, name))
         metrics.set("table_entries", len(attempt.task.processor.store), f"{name}-{attempt.task.number}")
         self.progress.made()
         self._say_moved()

@@ -46,7 +46,7 @@ class RecordLimits:
             raise KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE, msg))
 
     def drop_too_large(self, batch: BatchResult, changelog: str) -> None:
-        """Have a batch that was refused forget the conversations whose state its changelog does not take."""
+        """Drop from a refused batch the conversations whose state its changelog does not take."""
         limit = self.sizes.get(changelog)
         for key, value in batch.changes.items():
             if limit is not None and value is not None and len(value) > limit:

@@ -38,10 +38,9 @@ ALIVE, MOVED = b".", b"+"  #: signs of life of a worker, the second one when it 
 REMIND_SECONDS = 300.0  #: between lines that say again which worker refused
 START_SECONDS = 120.0  #: a process may take this long to show its first sign of life
 BACK_OFF = (0.1, 0.5, 1.0, 2.0, 5.0)  #: seconds before starting again, the longer the oftener it ended young
-SOON = (
-    1  #: of them at most for one that had committed something: the next one begins further on, or more carefully; and
-)
-#: for one that was killed from outside: waiting does not keep whoever did it, or the kernel, from doing it again
+#: Index of the longest of them after a process that had committed something, as the next one begins further on or more
+#: carefully, and after one that was killed from outside, as waiting does not keep whoever did it from doing it again.
+SOON = 1
 YOUNG = 30.0  #: seconds; who lives longer has recovered, and the next start is quick again
 STOP_SECONDS = 30.0  #: time to finish after SIGTERM
 

@@ -256,8 +256,8 @@ class TransactionWriter:
 def _flush_or_fail(producer: Producer, deadline: float) -> None:
     """Wait until all records of a transaction are acknowledged, one is refused, or the deadline in seconds is over.
 
-    What stands behind a refused record may be neither sent nor given up before it is too old, so librdkafka is asked in
-    between whether the transaction has failed: to begin one is not valid, and of one that has failed it says why.
+    What stands behind a refused record may be neither sent nor given up before it is too old. So librdkafka is asked in
+    between to begin a transaction: it refuses, and says why where the present one has failed.
     """
     end = time.monotonic() + deadline
     while producer.flush(_GLANCE) and time.monotonic() < end:

@@ -4,12 +4,28 @@ from grafana_foundation_sdk.builders import dashboard as built
 
 from grafana.frame import dashboard_of
 from grafana.panels import A_MINUTE, COUNT, RATIO, SCORE, WHOLE, Column, Link, Panel, Query, lines, rows, stats
-from grafana.queries import END, RANGE, WINDOW, a_minute, count, mean, newest, select, share, worst
+from grafana.queries import (
+    END,
+    RANGE,
+    WINDOW,
+    a_minute,
+    budget_used,
+    count,
+    judged_mean,
+    mean,
+    newest,
+    portions_of,
+    select,
+    share,
+    worst,
+)
 from turnsignal.stream.diagnosis import DIAGNOSES
 
 RETRIEVAL = Link("Retrieval and citations", "turnsignal-retrieval")
 FOLLOW_UPS = Link("Follow-ups", "turnsignal-follow-ups")
 INSTRUCTIONS = Link("Instructions", "turnsignal-instructions")
+STAGES = Link("Stages", "turnsignal-stages")
+JUDGES = Link("Judges", "turnsignal-judges")
 PIPELINE = Link("Pipeline", "turnsignal-pipeline")
 CONVERSATIONS = Link("Conversations, on the worker's pages", "http://${worker}/conversations")
 
@@ -19,6 +35,7 @@ _EXCHANGES = "diagnosis_turns_total"
 CHANGES = Link("Open changes, on the watch worker's pages", "http://${watch}/regressions")
 
 _TICKET = 'tier="ticket"'
+_DIAGNOSED = 'basis="diagnosis"'
 _THRESHOLD = select("regression_threshold_log10", _TICKET)
 
 
@@ -30,6 +47,13 @@ def good(label: str, by: str = "") -> str:
 def known(label: str) -> str:
     """Return the share of exchanges of which a quality is known."""
     return share("", _EXCHANGES, f'{label}=~"high|low"')
+
+
+def first_failing(basis: str) -> str:
+    """Return the share of a version's answers that first go wrong at a stage, of the eight worst pairs of them."""
+    failing = ("version", "stage", "stage_turns_total", basis, 'stage!="none"')
+    in_all = portions_of(*failing, whole=(basis,), over=RANGE, when=END)
+    return worst(8, portions_of(*failing, whole=(basis,)), in_all)
 
 
 def build() -> built.Dashboard:
@@ -127,6 +151,7 @@ def build() -> built.Dashboard:
             link=PIPELINE,
         ),
         _evidence(),
+        *_standing(),
         _changes(),
         rows(
             "Where to work",
@@ -163,7 +188,7 @@ def build() -> built.Dashboard:
             Column("scored", _described(share("scorer", "score_verdicts_total", verdicts)), RATIO, 1),
             Column("scores", _described(count("scorer", "score_ratio_count", over=WINDOW)), WHOLE, 0),
             width=24,
-            height=21,
+            height=25,
             link=CONVERSATIONS,
             widths={
                 "mean": 120,
@@ -178,6 +203,46 @@ def build() -> built.Dashboard:
         ),
     ]
     return dashboard_of("overview", "overview", __doc__ or "", panels)
+
+
+def _standing() -> list[Panel]:
+    used, budget = budget_used(), newest("scorer", "slo_bad_budget_ratio")
+    return [
+        rows(
+            "Error budget of 30 days",
+            (
+                "How much of the share of scores that may be bad is used up, and what is left of it: below 0 where it "
+                "is overspent. The suite says what may be bad."
+            ),
+            {"assistant": "assistant", "scorer": "scorer"},
+            Column("used", used, RATIO, 0, gauge=True),
+            Column("left", f"1 - {used}", RATIO, 0),
+            Column("may be bad", f"0 * ({used}) + on (scorer) group_left () {budget}", RATIO, 0),
+            width=10,
+            link=FOLLOW_UPS,
+            widths={"assistant": 110, "scorer": 130, "left": 75, "may be bad": 100},
+            steps=((None, "green"), (0.75, "orange"), (1.0, "red")),
+            empty="The suite sets no budget, or nothing was scored.",
+        ),
+        lines(
+            "First stage that fails, by version",
+            "Share of a version's answers that go wrong at a stage, and at none before: which part to mend first.",
+            RATIO,
+            Query(first_failing(_DIAGNOSED), "{{version}} {{stage}}"),
+            width=7,
+            link=STAGES,
+        ),
+        lines(
+            "What judges say",
+            "Mean over the window of what models say of answers, weighted as a sample of all of them.",
+            SCORE,
+            Query(judged_mean("judged"), "{{judged}}"),
+            width=7,
+            link=JUDGES,
+            ratio=True,
+            empty="No judge has said anything yet.",
+        ),
+    ]
 
 
 def _open(tier: str) -> str:
@@ -217,14 +282,17 @@ def _changes() -> Panel:
         height=9,
         link=CHANGES,
         widths={
-            "change": 110,
-            "at least": 110,
-            "at most": 110,
-            "usually": 110,
-            "since": 200,
-            "is": 100,
-            "against": 180,
-            "as": 100,
+            "assistant": 140,
+            "scorer": 220,
+            "is": 80,
+            "seen with": 130,
+            "against": 150,
+            "as": 80,
+            "change": 95,
+            "at least": 95,
+            "at most": 95,
+            "values": 90,
+            "usually": 90,
         },
         mapped={"against": {"usual": "what is usual", "version": "the version before"}},
         empty="Nothing is open, or nothing has been watched for a day.",

@@ -89,7 +89,7 @@ def _flow() -> list[Panel]:
             "From the broker to the committed score",
             "95 of 100 take no longer. inline: scores; watch: what is watched.",
             SECONDS,
-            Query(quantile(0.95, "stage", "end_to_end_latency_seconds"), "{{stage}}"),
+            Query(quantile(0.95, "stage", "end_to_end_latency_seconds", 'stage!="judged"'), "{{stage}}"),
             width=8,
         ),
         lines(
@@ -97,7 +97,7 @@ def _flow() -> list[Panel]:
             "Read records, by result.",
             A_MINUTE,
             Query(moved("topic, result", "records_total"), "{{topic}}, {{result}}"),
-            width=8,
+            width=12,
         ),
         lines(
             "Set aside, by reason",
@@ -105,14 +105,14 @@ def _flow() -> list[Panel]:
             A_MINUTE,
             Query(moved("reason", "dead_letters_total"), "{{reason}}"),
             Query(a_minute("", "dead_letters_total"), "all reasons"),
-            width=8,
+            width=6,
         ),
         lines(
             "Positions taken over again",
             "Take-overs of a partition with no batch committed in between: more than one is suspicious.",
             COUNT,
             Query(newest("partition", "position_starts"), "partition {{partition}}"),
-            width=8,
+            width=6,
         ),
     ]
 

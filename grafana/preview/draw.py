@@ -12,7 +12,7 @@ import sys
 import tempfile
 import threading
 import urllib.parse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -33,6 +33,7 @@ WIDTH = 1600  #: pixels
 ROW, HEAD = 38, 46  #: pixels of a row of the grid, and above them
 WAIT = 120.0  #: seconds for a picture
 COLOURS = 128
+MODES = ("dark", "light")
 
 _HOURS = {"now-6h": 6, "now-24h": 24}
 
@@ -79,6 +80,11 @@ def site() -> Iterator[tuple[str, SimpleQueue[Any]]]:
         server.server_close()
 
 
+def is_built() -> bool:
+    """Say whether what draws is there: Chromium, and what `make preview` bundles."""
+    return (SITE / "host.js").is_file() and shutil.which("chromium") is not None
+
+
 def draw(page: str, reports: SimpleQueue[Any], asked: Mapping[str, Any], height: int, into: Path) -> list[str]:
     """Draw a dashboard into a file, and return what is wrong with it."""
     address = f"{page}/index.html?{urllib.parse.urlencode({'asked': json.dumps(asked)})}"
@@ -117,7 +123,7 @@ def draw(page: str, reports: SimpleQueue[Any], asked: Mapping[str, Any], height:
 
 
 def pictures(address: str, page: str, reports: SimpleQueue[Any], options: argparse.Namespace) -> Iterator[str]:
-    """Draw what is wanted, light and dark, and give what is wrong."""
+    """Draw what is wanted, and give what is wrong."""
     for path in sorted(DASHBOARDS.glob("*.json")):
         if options.only not in (None, path.stem):
             continue
@@ -128,14 +134,14 @@ def pictures(address: str, page: str, reports: SimpleQueue[Any], options: argpar
         begin = end - hours * 3600
         values = chosen(board, address, begin, end, job=options.job) | durations(begin, end, step, options.scraped)
         height = HEAD + ROW * max(panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in board["panels"])
-        for mode in ("dark", "light"):
+        for mode in options.modes:
             asked: dict[str, Any] = {"dashboard": f"/dashboards/{path.name}", "prometheus": address, "mode": mode}
             asked |= {"from": begin, "to": end, "step": step, "variables": values}
             yield from draw(page, reports, asked, height, options.into / f"{path.stem}-{mode}.png")
 
 
-def main() -> None:
-    """Draw the dashboards, and end with 1 when something is wrong with one."""
+def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
     parser = argparse.ArgumentParser(description="Draw every dashboard, light and dark, with Grafana's own components.")
     parser.add_argument("--prometheus", help="its address; unless given, one is started on a simulated day")
     parser.add_argument("--end", type=float, help="where the pictures end, seconds since 1970; the simulated day's end")
@@ -144,7 +150,13 @@ def main() -> None:
     parser.add_argument("--job", default=TOLD.job, help="which job's workers (default: %(default)s)")
     parser.add_argument("--only", help="one dashboard, such as overview")
     parser.add_argument("--into", type=Path, default=PICTURES, help="folder of the pictures (default: %(default)s)")
-    options = parser.parse_args()
+    parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES, help="light, dark (default: both)")
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """Draw the dashboards, and end with 1 when something is wrong with one."""
+    options = parse_options()
     options.into.mkdir(parents=True, exist_ok=True)
     with ExitStack() as held:
         address = options.prometheus

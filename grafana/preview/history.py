@@ -9,27 +9,35 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
+from grafana.preview.judging import JUDGES, JudgeWorker
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.watch import MAX_GAUGES
-from turnsignal.stream.pipeline.metric_deltas import SCORE, WATCH
+from turnsignal.stream.judging.judges import judged_scorers
+from turnsignal.stream.pipeline.metric_deltas import JUDGE, SCORE, WATCH
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of, scorer_names
 from turnsignal.stream.pipeline.series import SeriesProcessor
+from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS
 from turnsignal.stream.records.feedback import VOTE
 from turnsignal.stream.records.wire import SERIES
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.simulation import Regression, SimulatedRecord, Traffic, simulate
-from turnsignal.stream.suite import Suite
+from turnsignal.stream.suite import Suite, parse_suite
 from turnsignal.stream.testing import FakeRecord
 
 EVERY = 240.0  #: seconds from scrape to scrape
 HOUR = 3600.0
 WORSE = "2026-01-06"  #: the version that retrieves worse
 
-_TOPICS = {SCORE: ("turnsignal.turns", "turnsignal.forget", "turnsignal.feedback"), WATCH: ("turnsignal.series",)}
-_PORTS = {SCORE: 9108, WATCH: 9109}
+_TOPICS = {
+    SCORE: ("turnsignal.turns", "turnsignal.forget", "turnsignal.feedback", "turnsignal.verdicts"),
+    WATCH: ("turnsignal.series",),
+}
+_PORTS = {SCORE: 9108, WATCH: 9109, JUDGE: 9110}
+_VERSION, _REVISION = "0.1.0", "8968a80"
 _OPENMETRICS = "application/openmetrics-text"
 
 
@@ -60,10 +68,12 @@ class Workers:
     """One worker of each app over one partition, without a broker."""
 
     def __init__(self, suite: Suite) -> None:
-        self.pages = {app: _metrics(app, suite) for app in _TOPICS}
+        self._judge = JudgeWorker(suite, version=_VERSION, revision=_REVISION)
+        self.pages = {app: _metrics(app, suite) for app in _TOPICS} | {JUDGE: self._judge.page}
         self._scoring = PartitionProcessor(suite, topic=_TOPICS[SCORE][0])
         self._series = SeriesProcessor({}, _TOPICS[WATCH][0], 0, policy=policy_of(suite))
         self._read = self._observed = 0
+        self._verdicts: list[FakeRecord] = []
 
     def work(self, records: Iterable[SimulatedRecord], time: float) -> None:
         """Work through a batch of turns, and through the observations that come of it."""
@@ -72,9 +82,10 @@ class Workers:
             kind = feedback if record.value is not None and b'"kind":' in record.value[:200] else turns
             kind.append(FakeRecord(self._read, record.key, record.value, round(record.time * 1000)))
             self._read += 1
-        batch = self._scoring.process(turns, time, feedback=feedback)
+        batch = self._scoring.process(turns, time, feedback=feedback, verdicts=self._verdicts)
         self._scoring.accept(batch)
         self.pages[SCORE].apply(batch.deltas, time)
+        self._verdicts = self._judge.work(batch.outputs, time)
         series = [out for out in batch.outputs if out.topic == SERIES]
         observed = [
             FakeRecord(self._observed + at, out.key, out.value, round(time * 1000)) for at, out in enumerate(series)
@@ -142,7 +153,7 @@ class Pages:
 
 def record(story: Story, pages: Pages) -> None:
     """Let a story happen, and keep what its workers show."""
-    workers = Workers(Suite().redacted_by(Redaction()))
+    workers = Workers(parse_suite(JUDGES).redacted_by(Redaction()))
     for time, records in _batches(story):
         workers.work(records, time)
         if time >= story.start + story.kept_from * HOUR:
@@ -176,7 +187,7 @@ def _batches(story: Story) -> Iterator[tuple[float, list[SimulatedRecord]]]:
 
 
 def _with_more(came: SimulatedRecord) -> Iterator[SimulatedRecord]:
-    """Add to a turn what the simulation does not have: other environments, addresses, votes."""
+    """Add to a turn what the simulation does not have: other environments, addresses, votes, labels."""
     lot = crc32(came.key or b"") % 100
     if came.value is None or lot >= 40 or not came.value.startswith(b"{"):
         yield came
@@ -188,8 +199,11 @@ def _with_more(came: SimulatedRecord) -> Iterator[SimulatedRecord]:
         return
     if lot < 10:
         turn["environment"] = "experiment" if lot < 5 else "synthetic"
+        _label(turn)
     elif lot < 14 and turn.get("role") == "user":
         turn["text"] = f"{turn.get('text')} (write to ann@example.com)"
+    elif lot < 18:
+        _label(turn)
     yield came._replace(value=json.dumps(turn).encode())
     if lot >= 14 and turn.get("role") == "assistant" and turn.get("turn_id"):
         up = crc32(came.value) % 100 < 80
@@ -198,20 +212,34 @@ def _with_more(came: SimulatedRecord) -> Iterator[SimulatedRecord]:
         yield came._replace(value=json.dumps(vote | about).encode())
 
 
+def _label(turn: dict[str, Any]) -> None:
+    """Say of an answer which agent was asked and which should have been; now and then that is another one."""
+    if turn.get("role") == "assistant":
+        wrong = crc32(str(turn.get("turn_id")).encode() + str(turn.get("timestamp")).encode()) % 8 == 0
+        turn["routed_to"] = ["orders" if wrong else "accounts"]
+        turn["truth"] = turn.get("truth", {}) | {"agents": ["accounts"]}
+
+
 def _metrics(app: str, suite: Suite) -> WorkerMetrics:
     if app == WATCH:
         scorers = [scorer.name for scorer in describe_scorers(suite)]
         return WorkerMetrics(
             app=WATCH,
-            version="0.1.0",
-            revision="8968a80",
             scorers=scorers,
             topics=_TOPICS[WATCH],
             max_series=MAX_GAUGES,
+            version=_VERSION,
+            revision=_REVISION,
         )
     checks = [check.name for _, check in suite.parsed_checks]
     metrics = WorkerMetrics(
-        version="0.1.0", revision="8968a80", scorers=[*scorer_names(suite), VOTE], checks=checks, topics=_TOPICS[SCORE]
+        scorers=[*(name for name in scorer_names(suite) if name not in TRUTH_SCORERS), VOTE],
+        seldom=OF_TRUTH,
+        judged=judged_scorers(suite.judges),
+        checks=checks,
+        topics=_TOPICS[SCORE],
+        version=_VERSION,
+        revision=_REVISION,
     )
     metrics.declare(describe_scorers(suite))
     return metrics

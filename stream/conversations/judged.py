@@ -2,26 +2,31 @@
 
 Verdicts come late, in any order, more than once, and after a restart even before the turn that they are about. What is
 kept follows from the turns and verdicts that have come, never from their order: exchanges stand by their event times,
-and means are sums of whole numbers. Beyond its bounds the oldest exchanges are added up and forgotten.
+and means are sums of whole numbers. An exchange that has all its verdicts is added up and packed; beyond the bounds the
+oldest are added up and forgotten.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 import msgspec
 
+from turnsignal.stream.conversations import packed_verdicts
+from turnsignal.stream.conversations.packed_verdicts import pack_mark, unpack_marks
 from turnsignal.stream.conversations.recent_ids import digest
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.summaries import ScoreMean
 
 MAX_EXCHANGES = 128  #: that are remembered one by one
 MAX_MARKS = 2_000  #: verdicts on them
+MAX_LABELS = 64  #: of people, the newest
 MAX_SCORERS = 100  #: judges of one conversation, former ones included
 _NAME_BYTES = 85  #: of a scorer's name at most: its rubric's and its judge's
 #: bytes that all of it takes at most
-MAX_BYTES = MAX_EXCHANGES * (2 * MAX_SCORERS + 40) + MAX_MARKS * 40 + MAX_SCORERS * (_NAME_BYTES + 30)
+MAX_BYTES = MAX_EXCHANGES * (2 * MAX_SCORERS + 40) + MAX_MARKS * 45 + MAX_SCORERS * (_NAME_BYTES + 30) + MAX_LABELS * 40
 _FEW = 16  #: exchanges, of which nobody counts the verdicts unless one has very many
 PARTS = 10_000  #: of 1, in which values and weights are counted
 LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
@@ -41,6 +46,9 @@ class Fate(StrEnum):
     DUPLICATE = "duplicate"  #: it came before
 
 
+_FATES = (Fate.WAITS, Fate.COUNTED, Fate.REPLACED)  # by the state of its exchange
+
+
 class JudgedMean(NamedTuple):
     """The counted values of one scorer: how many, the sum of their weights, and the sum of weight × value, in parts."""
 
@@ -58,7 +66,7 @@ class VerdictMark(msgspec.Struct, array_like=True, gc=False, order=True):
     """One verdict on an exchange.
 
     id: digest of its id; scorer: number of its scorer; version: of the rubric; value: in parts, −1 where unscored;
-    weight: inverse of its sampling probability, in parts.
+    weight: inverse of its sampling probability, in parts; turn: digest of the id of the response, empty in older state.
     """
 
     id: bytes
@@ -66,13 +74,24 @@ class VerdictMark(msgspec.Struct, array_like=True, gc=False, order=True):
     version: int
     value: int
     weight: int
+    turn: bytes = b""
+
+
+class LabelMark(msgspec.Struct, array_like=True, gc=False, order=True):
+    """One label of a person. time: when it was given; id, turn: digests of ids; about: of the scorer that it names."""
+
+    time: float
+    id: bytes
+    turn: bytes
+    about: bytes
+    value: int
 
 
 class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
     """One exchange that judges were given.
 
     time: its event time; row: digest of its score row; state: whether it has come and still stands; expected: numbers
-    of the scorers that were to judge it; marks: their verdicts, by their ids.
+    of the scorers whose verdicts are still to come; marks: verdicts, by their ids.
     """
 
     time: float
@@ -80,6 +99,13 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
     state: int = _UNKNOWN
     expected: list[int] = []
     marks: list[VerdictMark] = []
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it stands, and has all its verdicts, one of each judge."""
+        if self.state != _CURRENT or self.expected or not self.marks:
+            return False
+        return len(self.marks) == 1 or len({mark.scorer for mark in self.marks}) == len(self.marks)
 
     def counted(self) -> dict[int, VerdictMark]:
         """Return the verdict that counts of each scorer."""
@@ -99,7 +125,7 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
 
 
 class VerdictFacts(NamedTuple):
-    """What is remembered of a verdict: id, score row of its exchange, event time, scorer, version of the rubric."""
+    """What is remembered of a verdict; row: of its exchange; turn: the response; version: of the rubric."""
 
     id: str
     row: str
@@ -108,18 +134,23 @@ class VerdictFacts(NamedTuple):
     version: int
     value: float | None
     inclusion: float
+    turn: str = ""
 
 
 class JudgedMemory(msgspec.Struct, array_like=True):
     """What one conversation remembers of judges.
 
-    scorers: names in their order; exchanges: in the order of time and row; folded: number, weight and sum by scorer, of
-    exchanges that are no longer remembered.
+    scorers: names in their order; exchanges: those that are not complete, in the order of time and row; folded: number,
+    weight and sum by scorer, of exchanges that are complete or no longer remembered; packed: the verdicts on exchanges
+    that are complete, packed_exchanges: how many of these there are; labels: of people, by their times.
     """
 
     scorers: list[str] = []
     exchanges: list[JudgedExchange] = []
     folded: list[int] = []
+    packed: bytes = b""
+    packed_exchanges: int = 0
+    labels: list[LabelMark] = []
 
     def expect(self, row: str, time: float, scorers: Sequence[str]) -> None:
         """Take in that an exchange was handed to judges; scorers: what they are called."""
@@ -127,45 +158,56 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         numbers = [number for number in map(self._number, scorers) if number is not None]
         if len(numbers) > 1:  # the later ones may have moved the earlier ones
             numbers = sorted(number for number in map(self._number, scorers) if number is not None)
+        if exchange.marks:
+            known = {mark.scorer for mark in exchange.marks}
+            numbers = [number for number in numbers if number not in known]
         exchange.state, exchange.expected = _CURRENT, numbers
-        self._bound(exchange)
+        self._tidy(exchange)
 
     def replace(self, row: str) -> None:
         """Take in that the score row of an exchange does not stand any more."""
         named = digest(row)
+        self._unpack(named)
         for exchange in self.exchanges:
             if exchange.row == named:
-                exchange.state = _REPLACED
+                exchange.state, exchange.expected = _REPLACED, []
 
     def take(self, verdict: VerdictFacts) -> Fate:
         """Take in a verdict."""
         exchange, named = self._at(verdict.time, digest(verdict.row)), digest(verdict.id)
-        if any(mark.id == named for mark in exchange.marks):
+        if exchange.marks and any(mark.id == named for mark in exchange.marks):
+            self._tidy(exchange)
             return Fate.DUPLICATE
         number = self._number(verdict.scorer)
         if number is None:
+            self._tidy(exchange)
             return Fate.WAITS
         value = -1 if verdict.value is None else round(verdict.value * PARTS)
         weight = 0 if verdict.value is None else round(PARTS / max(verdict.inclusion, LEAST))
-        insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight))
-        fate = (Fate.WAITS, Fate.COUNTED, Fate.REPLACED)[exchange.state]
-        self._bound(exchange)
-        return fate
+        insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight, digest(verdict.turn)))
+        if number in exchange.expected:
+            exchange.expected.remove(number)
+        self._tidy(exchange)
+        return _FATES[exchange.state]
 
     @property
     def awaiting(self) -> int:
         """How many verdicts have not come on exchanges that stand."""
-        return sum(
-            len(set(exchange.expected).difference(mark.scorer for mark in exchange.marks))
-            for exchange in self.exchanges
-            if exchange.state == _CURRENT
-        )
+        return sum([len(exchange.expected) for exchange in self.exchanges])
+
+    def awaited(self) -> dict[str, int]:
+        """Return how many verdicts have not come on exchanges that stand, by scorer."""
+        numbers = Counter(number for exchange in self.exchanges for number in exchange.expected)
+        return {self.scorers[number]: count for number, count in sorted(numbers.items())}
 
     @property
     def waits_since(self) -> float:
         """Event time of the newest verdict whose exchange has not come; −inf where none waits."""
-        waiting = (exchange.time for exchange in self.exchanges if exchange.state == _UNKNOWN)
-        return max(waiting, default=float("-inf"))
+        waits = float("-inf")
+        for exchange in self.exchanges:  # in the order of their times
+            if exchange.state == _UNKNOWN:
+                waits = exchange.time
+        return waits
 
     def means(self) -> dict[str, JudgedMean]:
         """Return what counts, by scorer; of those that have judged anything."""
@@ -184,36 +226,71 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         number = bisect_left(self.scorers, scorer)
         if number == len(self.scorers) or self.scorers[number] != scorer:
             return None
-        sums = self.folded[3 * number : 3 * number + 3]
+        n, weight, total = self.folded[3 * number : 3 * number + 3]
         for exchange in self.exchanges:
-            if exchange.state == _CURRENT and exchange.marks:
+            if exchange.marks and exchange.state == _CURRENT:
                 mark = exchange.counted_of(number)
                 if mark is not None and mark.value >= 0:
-                    sums = [sums[0] + 1, sums[1] + mark.weight, sums[2] + mark.weight * mark.value]
-        return JudgedMean(*sums) if sums[0] else None
+                    n, weight, total = n + 1, weight + mark.weight, total + mark.weight * mark.value
+        return JudgedMean(n, weight, total) if n else None
 
     def verdict_ids(self) -> bytes:
         """Return the digests of all verdicts that count."""
-        counted = (sorted(exchange.counted().items()) for exchange in self.exchanges if exchange.state == _CURRENT)
+        counted = (sorted(exchange.counted().items()) for exchange in self.current())
         return b"".join(mark.id for marks in counted for _, mark in marks)
 
-    def follow_ups(self) -> Iterator[tuple[str, list[bool]]]:
-        """Yield each judge of follow-ups, with whether each follow-up that it read went on, in order of event time."""
-        for number, scorer in enumerate(self.scorers):
-            if scorer.startswith(_JUDGED_FOLLOW_UP):
-                standing = (exchange for exchange in self.exchanges if exchange.state == _CURRENT)
-                marks = (exchange.counted().get(number) for exchange in standing)
-                yield scorer, [mark.value >= _CLARIFIED for mark in marks if mark is not None and mark.value >= 0]
+    def follow_ups(self) -> list[tuple[str, list[bool]]]:
+        """Return each judge of follow-ups, with whether each follow-up that it read went on, in order of event time."""
+        judges = [number for number, scorer in enumerate(self.scorers) if scorer.startswith(_JUDGED_FOLLOW_UP)]
+        if not judges:
+            return []
+        read: dict[int, list[bool]] = {number: [] for number in judges}
+        for exchange in self.current():
+            for number, mark in exchange.counted().items():
+                if number in read and mark.value >= 0:
+                    read[number].append(mark.value >= _CLARIFIED)
+        return [(self.scorers[number], went_on) for number, went_on in read.items()]
+
+    def current(self) -> list[JudgedExchange]:
+        """Return the exchanges that have come and stand, complete ones too, in the order of time and row."""
+        current = [exchange for exchange in self.exchanges if exchange.state == _CURRENT]
+        if not self.packed:
+            return current
+        return sorted([*_unpacked(self.packed), *current], key=lambda exchange: (exchange.time, exchange.row))
+
+    def keep_label(self, label: LabelMark) -> None:
+        """Remember a label of a person; the oldest is dropped where there are too many."""
+        insort(self.labels, label)
+        del self.labels[:-MAX_LABELS]
+
+    def labels_on(self, turn: bytes, about: Container[bytes]) -> list[LabelMark]:
+        """Return the labels on a response; about: what they may be about."""
+        return [label for label in self.labels if label.turn == turn and label.about in about]
+
+    def values_of(self, turn: bytes) -> list[tuple[str, int]]:
+        """Return the scorer and the value, in parts, of every verdict on a response that has one."""
+        exchanges = [*_unpacked(self.packed), *self.exchanges]
+        marks = [mark for exchange in exchanges for mark in exchange.marks]
+        return [(self.scorers[mark.scorer], mark.value) for mark in marks if mark.turn == turn and mark.value >= 0]
+
+    def tidy(self) -> None:
+        """Bring what an older version has stored into the form of this one."""
+        for exchange in list(self.exchanges):
+            known = {mark.scorer for mark in exchange.marks}
+            stands = exchange.state == _CURRENT
+            exchange.expected = [number for number in exchange.expected if stands and number not in known]
+            self._tidy(exchange)
 
     def _at(self, time: float, row: bytes) -> JudgedExchange:
         """Return the exchange of that event time and row, which is remembered from now on."""
         exchanges = self.exchanges
-        if not exchanges or exchanges[-1].time < time:  # nearly always, where an exchange comes
-            exchanges.append(new := JudgedExchange(time, row))
-            return new
-        at = bisect_left(exchanges, (time, row), key=lambda known: (known.time, known.row))
-        if at < len(exchanges) and (exchanges[at].time, exchanges[at].row) == (time, row):
-            return exchanges[at]
+        if row in self.packed:  # seldom
+            self._unpack(row, time)
+        at = len(exchanges)
+        if at and exchanges[-1].time >= time:  # seldom, where an exchange comes
+            at = bisect_left(exchanges, (time, row), key=lambda known: (known.time, known.row))
+            if at < len(exchanges) and (exchanges[at].time, exchanges[at].row) == (time, row):
+                return exchanges[at]
         exchanges.insert(at, new := JudgedExchange(time, row))
         return new
 
@@ -226,31 +303,82 @@ class JudgedMemory(msgspec.Struct, array_like=True):
             return None
         self.scorers.insert(at, scorer)
         self.folded[3 * at : 3 * at] = [0, 0, 0]
+        self.packed = packed_verdicts.renumber(self.packed, at)
         for exchange in self.exchanges:
             exchange.expected = [number + (number >= at) for number in exchange.expected]
             for mark in exchange.marks:
                 mark.scorer += mark.scorer >= at
         return at
 
-    def _bound(self, changed: JudgedExchange) -> None:
+    def _tidy(self, changed: JudgedExchange) -> None:
+        """Pack an exchange that is complete; forget the oldest ones where there are too many."""
+        if changed.is_complete:
+            self._pack(changed)
+        if len(self.exchanges) + self.packed_exchanges > _FEW or len(changed.marks) > MAX_MARKS // (2 * _FEW):
+            self._bound()
+
+    def _pack(self, complete: JudgedExchange) -> None:
+        """Add up an exchange, of which every verdict counts, and keep its marks packed."""
+        exchanges, folded, new = self.exchanges, self.folded, b""
+        if exchanges[-1] is complete:
+            exchanges.pop()
+        else:
+            exchanges[:] = [exchange for exchange in exchanges if exchange is not complete]
+        for mark in complete.marks:
+            number, value, weight = mark.scorer, mark.value, mark.weight
+            if value >= 0:
+                folded[3 * number] += 1
+                folded[3 * number + 1] += weight
+                folded[3 * number + 2] += weight * value
+            new += pack_mark(complete.time, complete.row, mark.id, number, mark.version, value, weight, mark.turn)
+        self.packed = packed_verdicts.insert(self.packed, new) if self.packed else new
+        self.packed_exchanges += 1
+
+    def _unpack(self, row: bytes, time: float | None = None) -> None:
+        """Put an exchange back among those that are not complete, by its row; do nothing where it is not packed."""
+        where = packed_verdicts.find(self.packed, row, time)
+        if where is None:
+            return
+        begin, end = where
+        (exchange,) = _unpacked(self.packed[begin:end])
+        self.packed = self.packed[:begin] + self.packed[end:]
+        self.packed_exchanges -= 1
+        _add(self.folded, exchange, -1)
+        insort(self.exchanges, exchange, key=lambda known: (known.time, known.row))
+
+    def _bound(self) -> None:
         """Add up the oldest exchanges where there are too many."""
         exchanges = self.exchanges
-        if len(exchanges) <= _FEW and len(changed.marks) <= MAX_MARKS // (2 * _FEW):
-            return  # nearly always
-        marks = sum([len(exchange.marks) for exchange in exchanges])
-        while exchanges and (len(exchanges) > MAX_EXCHANGES or marks > MAX_MARKS):
-            oldest = exchanges.pop(0)
-            marks -= len(oldest.marks)
-            if oldest.state == _CURRENT:
-                _add(self.folded, oldest)
+        marks = len(self.packed) // packed_verdicts.BYTES + sum([len(exchange.marks) for exchange in exchanges])
+        while len(exchanges) + self.packed_exchanges > MAX_EXCHANGES or marks > MAX_MARKS:
+            oldest = exchanges[0] if exchanges else None
+            if self.packed and (oldest is None or packed_verdicts.first(self.packed) < (oldest.time, oldest.row)):
+                end = packed_verdicts.end_of_first(self.packed)
+                marks -= end // packed_verdicts.BYTES
+                self.packed = self.packed[end:]  # it is added up already
+                self.packed_exchanges -= 1
+                continue
+            gone = exchanges.pop(0)
+            marks -= len(gone.marks)
+            if gone.state == _CURRENT:
+                _add(self.folded, gone)
 
 
-def _add(sums: list[int], exchange: JudgedExchange) -> None:
+def _unpacked(packed: bytes) -> list[JudgedExchange]:
+    exchanges: list[JudgedExchange] = []
+    for time, row, *mark in unpack_marks(packed):
+        if not exchanges or exchanges[-1].row != row:
+            exchanges.append(JudgedExchange(time, row, _CURRENT, [], []))
+        exchanges[-1].marks.append(VerdictMark(*mark))
+    return exchanges
+
+
+def _add(sums: list[int], exchange: JudgedExchange, sign: int = 1) -> None:
     for number, mark in exchange.counted().items():
         if mark.value >= 0:
-            sums[3 * number] += 1
-            sums[3 * number + 1] += mark.weight
-            sums[3 * number + 2] += mark.weight * mark.value
+            sums[3 * number] += sign
+            sums[3 * number + 1] += sign * mark.weight
+            sums[3 * number + 2] += sign * mark.weight * mark.value
 
 
 def named(means: Iterable[tuple[str, JudgedMean]]) -> dict[str, ScoreMean]:

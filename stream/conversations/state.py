@@ -21,8 +21,9 @@ from turnsignal.stream.records.summaries import ConversationCounts
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
 #: older code, which may run beside this in one group while a release rolls out, reads past them. Raised only where
 #: older code could misread the new state, or lose what counts; then it refuses it.
-VERSION = 2
+VERSION = 3
 _UNJUDGED = 1  #: what state has as long as no judge has anything to do with it, so that older code still takes it
+_UNPACKED = 2  #: what had been judged was not packed
 
 _BEFORE_ALL = float("-inf")
 
@@ -285,7 +286,10 @@ def restore(value: bytes) -> Conversation:
         _read_head(value)
         raise
     if state.version != _UNJUDGED:
-        _read_head(value)
+        if state.version > VERSION:
+            raise SchemaError.newer("conversation", VERSION, state.version)
+        if state.version == _UNPACKED and state.judged is not None:
+            state.judged.tidy()
         state.version = _UNJUDGED if state.judged is None else VERSION
     if value[:3] < _COUNTED:
         _count_what_went_on(state)

@@ -9,7 +9,7 @@ Judged values, of which a sample exists, are tested as they were drawn, and not 
 probability of being asked for). The promise about false alarms rests on no payoff costing more than its stake: a value
 of weight 50 would, unless all stakes were a fiftieth, and then a change takes fifty times as many values to be noticed.
 What is usual is learned from the same unweighted values, so like is compared with like; the means that are shown weigh.
-The price: where the probabilities themselves shift between easy and hard answers, that is called as a change.
+The price: where the probabilities themselves shift between easy and hard answers, an alarm opens.
 """
 
 import math
@@ -174,7 +174,7 @@ class Detector(msgspec.Struct, array_like=True):
     def _open_if_enough(
         self, direction: str, evidence: Evidence, strength: float, version: str, now: float, paging: Paging
     ) -> list[Alarm]:
-        """Open an alarm if the evidence is enough for a tier that none is open of yet."""
+        """Open an alarm if the evidence is enough for a tier that has none yet."""
         tier, bar = self._tier(direction, paging, strength, now)
         known = self.alarms.get(direction)
         if strength < bar or (known is not None and known.tier == tier):

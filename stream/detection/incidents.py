@@ -138,8 +138,8 @@ class Incidents:
         if known:
             return known[0]
         way = _way_of([change])
-        alike = [incident for incident in open_here if way is None or _way_of(incident.changes) in (way, None)]
-        return min(alike, key=lambda incident: _way_of(incident.changes) != WORSE, default=None)
+        fitting = [incident for incident in open_here if way is None or _way_of(incident.changes) in (way, None)]
+        return min(fitting, key=lambda incident: _way_of(incident.changes) != WORSE, default=None)
 
     def _change(self, scorer: str, alarm: Alarm) -> ScorerChange:
         sign = -1.0 if alarm.direction == LOWER else 1.0
@@ -240,7 +240,7 @@ def _name(change: ScorerChange) -> tuple[str, str, str]:
 
 
 def _is_same(change: ScorerChange, other: ScorerChange) -> bool:
-    """Say whether two changes are of one alarm, as it was called first and as it was raised."""
+    """Say whether two changes are of one alarm, as it opened and as it was raised."""
     return change.scorer == other.scorer and _name(change) == _name(other)
 
 

@@ -35,7 +35,7 @@ class KnownIncident(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A known incident that would have opened one; delay: seconds from its begin until then."""
+    """A known incident that the detectors noticed; delay: seconds from its begin until then."""
 
     known: KnownIncident
     incident: Incident

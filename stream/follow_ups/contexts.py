@@ -19,8 +19,9 @@ CLOSING = 100  #: characters that a closing remark may have
 
 _SUGGESTION = 160  #: characters of a response that may be one suggestion; "anything else?" then asks for another
 #: What a response may show; the place in this tuple is the place in the set of signs.
-SIGNS = ("asked", "confirm", "invited", "more", "offer", "unknown")
-_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _UNKNOWN = range(6)
+SIGNS = ("asked", "confirm", "invited", "more", "offer", "service", "unknown")
+_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _SERVICE, _UNKNOWN = range(7)
+_SUGGESTING = frozenset((_CONFIRM, _OFFER, _SERVICE))  #: signs that a no turns something down
 
 _TABLE = tomllib.loads(files(__package__).joinpath("rules.toml").read_text(encoding="utf-8"))
 _WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"].items()}
@@ -106,6 +107,8 @@ class Context:
             return _INVITED not in tail and (when == "uninvited" or self._contrasts())
         if when == "proposed":
             return (_ASKED in tail or _OFFER in tail) and _INVITED not in tail and _MORE not in tail
+        if when == "suggested":
+            return not _SUGGESTING.isdisjoint(tail) and _INVITED not in tail and _MORE not in tail
         if when == "offered" and _OFFER in tail:
             return True
         if when == "answered" and "?" not in self._exchange.prompt[:HEAD]:
@@ -173,7 +176,7 @@ class Context:
             return False
         known = self._exchange
         around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
-        return not any(word[:_STEM] in around for word in words if len(word) > 3)
+        return not any(word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3)
 
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""

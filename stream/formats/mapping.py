@@ -279,7 +279,7 @@ def _renamed(item: Any, field: Field | None) -> Any:
 
 
 def take_warnings(assumed: Assumed) -> list[str]:
-    """Take out of what was counted what a mapping names in vain: paths to nothing, documents without an id."""
+    """Subtract from the counts what a mapping names in vain: paths to nothing, documents without an id."""
     total, warnings = assumed.pop(_ITEMS, 0), []
     for what, n in list(assumed.items()):
         if what.startswith(_NOTHING):

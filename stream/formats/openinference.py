@@ -51,7 +51,7 @@ def _spans(record: Record) -> Iterator[Span]:
 
 
 def _cell(value: Any) -> Any:
-    """Return what a cell holds: tables as CSV spell lists as Python does."""
+    """Return the value of a cell: in CSV, lists are written as Python writes them."""
     if isinstance(value, str) and value[:2] in ("[{", "{'") and "'" in value and len(value) <= _MAX_LITERAL:
         try:
             return ast.literal_eval(value)
@@ -99,7 +99,7 @@ def _documents(given: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
 
 
 def _listed(given: dict[str, Any], prefix: str) -> list[Any]:
-    """Return a list that numbers in the attributes' names spell, or that stands there whole."""
+    """Return a list as it stands there, or put together from attributes with numbers in their names."""
     listed = enumerate(items(given.get(prefix)))
     whole = {f"{prefix}.{at}.{key}": value for at, item in listed for key, value in mapping(item).items()}
     return unflatten(whole or given, prefix)

@@ -10,6 +10,7 @@ from turnsignal.stream.formats.mapping import FormatMapping, parse_format_mappin
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Call, TurnFields
 from turnsignal.stream.formats.values import each_at, items, nested, seconds
+from turnsignal.stream.text.toml import write_value as toml
 
 _DEPTH = 5
 _SPEAKERS = 6  #: words for who speaks, beyond which a column is not one of roles
@@ -139,7 +140,7 @@ def _propose(sample: Sequence[Mapping[str, Any]], origin: str, listed: str | Non
         f"# Proposed by `turnsignal convert --propose` for {_one_line(origin)}: read it before you use it.",
         "# Above each line stand values that were seen there.",
         "[turns]" if role else "[exchanges]",
-        *([] if listed is None else [f"list = {_quoted(listed)}"]),
+        *([] if listed is None else [f"list = {toml(listed)}"]),
     ]
     for field in ("conversation_id", *wanted, "timestamp", "turn_id", "documents", *list(_HINTS)[8:]):
         if field in taken:
@@ -251,27 +252,25 @@ def _lines_of(field: str, path: str, values: Sequence[Any]) -> Iterator[str]:
         yield from _role_lines(path, list(dict.fromkeys(map(str, values))))
         return
     key = _id_key(values) if field == "documents" else None
-    yield (
-        f"{field} = {_quoted(path)}" if key is None else f"{field} = {{ path = {_quoted(path)}, id = {_quoted(key)} }}"
-    )
+    yield f"{field} = {toml(path)}" if key is None else f"{field} = {{ path = {toml(path)}, id = {toml(key)} }}"
     if field == "timestamp" and not _are_times(values):
         chosen, *others = _date_formats(values)
         if others:
-            yield f"# Days and months cannot be told apart in these values; it could also be {_quoted(others[0])}."
-        yield f"date_format = {_quoted(chosen)}"
+            yield f"# Days and months cannot be told apart in these values; it could also be {toml(others[0])}."
+        yield f"date_format = {toml(chosen)}"
     if field == "documents" and not _are_lists(values):
-        yield f"separator = {_quoted(_separator(values) or _SEPARATORS[0])}"
+        yield f"separator = {toml(_separator(values) or _SEPARATORS[0])}"
 
 
 def _role_lines(path: str, words: Sequence[str]) -> Iterator[str]:
     guesses = {word: _SPEAKER_WORDS.get(word.strip().lower()) for word in words if role_of(word) is None}
     unknown = [word for word, role in guesses.items() if role is None]
     if unknown:
-        shown = ", ".join(_quoted(word) for word in unknown)
-        example = f'role = {{ path = {_quoted(path)}, {_quoted(unknown[0])} = "user" }}'
+        shown = ", ".join(toml(word) for word in unknown)
+        example = f'role = {{ path = {toml(path)}, {toml(unknown[0])} = "user" }}'
         yield f"# Not known: {shown}. Say what each is: {example}"
-    known = "".join(f", {_quoted(word)} = {_quoted(role)}" for word, role in guesses.items() if role is not None)
-    yield f"role = {{ path = {_quoted(path)}{known} }}" if known else f"role = {_quoted(path)}"
+    known = "".join(f", {toml(word)} = {toml(role)}" for word, role in guesses.items() if role is not None)
+    yield f"role = {{ path = {toml(path)}{known} }}" if known else f"role = {toml(path)}"
 
 
 def _is_speaker(values: Sequence[Any]) -> bool:
@@ -364,8 +363,3 @@ def _examples(values: Sequence[Any]) -> str:
 def _one_line(text: str, width: int = 120) -> str:
     shown = "".join(char if char.isprintable() else " " for char in text)
     return shown if len(shown) <= width else shown[: width - 1] + "…"
-
-
-def _quoted(path: str) -> str:
-    escaped = "".join(char if char.isprintable() and char not in '"\\' else f"\\U{ord(char):08x}" for char in path)
-    return f'"{escaped}"'

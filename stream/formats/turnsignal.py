@@ -41,10 +41,10 @@ class Turns:
         return {"turn_id": turn_id}
 
 
-def mend_line(line: bytes, default_id: str, assumed: Assumed) -> bytes | None:
+def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | None:
     """Spell a line as a topic takes it, where it has one obvious reading; None where it is right, or has none.
 
-    default_id: an id for it where it has none, made of its file and line.
+    default_id: an id for it where it has none, made of its file and line; None where such a turn stays refused.
     """
     try:
         decode_turn(line)

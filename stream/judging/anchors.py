@@ -1,7 +1,7 @@
 """Anchors: how far a cascade agrees with its last step, from the share of exchanges that went there in any case.
 
-What the cascade sent to the last step itself agrees with it by definition. Of what it decided before, the anchors are a
-random part: each stands for as many as its probability says, as each verdict does for those that were not sampled.
+An exchange that the cascade sent to its last step agrees with it by definition. The anchors are a random part of those
+that it decided before: each stands for as many as its probability says, as a verdict does for what was not sampled.
 """
 
 from collections.abc import Sequence

@@ -59,7 +59,7 @@ class NamedCall(NamedTuple):
     most: int
 
 
-class DocketBatch(NamedTuple):
+class DocketResult(NamedTuple):
     """What has to be committed together. changes: of the store, None removes a key; calls: to be sent afterwards."""
 
     verdicts: list[Verdict]
@@ -270,7 +270,7 @@ class Docket:
             self._answers.remember(call.judge, call.material, verdict)
         self._decide(question, verdict)
 
-    def prepare(self, *, leaves: bool = False) -> DocketBatch:
+    def prepare(self, *, leaves: bool = False) -> DocketResult:
         """Return what has to be committed now; nothing in it is returned again.
 
         leaves: whether another worker may go on from there, for which what is in flight was not in flight at a kill.
@@ -287,9 +287,9 @@ class Docket:
             self._pacer.dump(),
         )
         changes = self._answers.take_changes() | {STATE: msgspec.msgpack.encode(stored)}
-        batch = DocketBatch(self._verdicts, changes, self._position, self._calls)
+        result = DocketResult(self._verdicts, changes, self._position, self._calls)
         self._verdicts, self._calls = [], []
-        return batch
+        return result
 
     def _restore(self, store: Mapping[bytes, bytes]) -> None:
         if STATE not in store:
@@ -378,6 +378,7 @@ class Docket:
         day = int(now // DAY)
         if day > self._day:
             self._day, self._purse.spent = day, 0
+            self._answers.forget_old(now)
 
     def _bits(self, held: _Held) -> int:
         return sum(1 << n for n, digest in enumerate(self._judges) if digest in held.decided)

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import orjson
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic import Field as Within
 
 from turnsignal.stream.conversations.pairing import ASSISTANT, KeptTurn, asked
 from turnsignal.stream.follow_ups.rules import FollowUpReading
 from turnsignal.stream.records.environments import Environment
 from turnsignal.stream.records.scores import Unscored
-from turnsignal.stream.records.turns import Document, Truth
+from turnsignal.stream.records.turns import Documents, Truth, check_bytes, parse_json, refuse
 
 SCHEMA = 2
 
@@ -86,7 +86,7 @@ class ExchangeRecord:
     follow_up: str | None = None
     follow_up_id: str | None = None
     outcome: str | None = None
-    documents: list[Document] | None = None
+    documents: Documents | None = None
     row: str = ""
     suite: str = ""
     environment: Environment = "production"
@@ -95,10 +95,21 @@ class ExchangeRecord:
     relevancy: Ratio | None = None
     compliance: Ratio | None = None
     truth: Truth | None = None
-    cut: list[Field] = field(default_factory=list)
+    cut: Annotated[list[Field], Within(fail_fast=True)] = field(default_factory=list)
 
+
+MAX_RECORD = 8_000_000  #: bytes of one record: what a turn may have, and the texts before it
 
 EXCHANGE_RECORDS: TypeAdapter[ExchangeRecord] = TypeAdapter(ExchangeRecord)
+
+
+def decode_exchange(value: bytes | None) -> ExchangeRecord:
+    """Read one record of `turnsignal.exchanges`. Raises Refused with the reason."""
+    given = check_bytes(value, None, "an exchange", MAX_RECORD)
+    try:
+        return EXCHANGE_RECORDS.validate_python(parse_json(given))
+    except ValidationError as error:
+        raise refuse(error) from None
 
 
 def collect_texts(

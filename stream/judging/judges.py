@@ -255,7 +255,7 @@ def same_family(judge: str, judged: str | None) -> bool:
 
 
 def warn_of_families(judges: Sequence[JudgePart], judged: Sequence[str]) -> list[str]:
-    """Return a sentence for each judge with a model of the family of one that it judges.
+    """Return a warning for each judge whose model is of the same family as one that it judges.
 
     >>> warn_of_families([JudgePart(rubric="groundedness", model="gpt-4o")], ["gpt-4o-mini", "claude-3-5-sonnet"])
     ['judge groundedness: its model gpt-4o is of the family of gpt-4o-mini, whose answers it may favour']

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping
 from hashlib import blake2b
+from typing import NamedTuple
 
 import msgspec
 
@@ -14,6 +15,12 @@ from turnsignal.stream.records.verdicts import VERDICTS, Verdict
 
 CACHED = b"cached:"  #: how the keys of remembered verdicts begin
 MOST_CACHED = 2_000  #: of them
+KEPT = 7 * 86_400.0  #: seconds after its exchange for which an answer is kept: its reasons may quote somebody
+
+
+class _KnownAnswer(NamedTuple):
+    judgement: Judgement
+    time: float  # of the exchange
 
 
 class RememberedAnswers:
@@ -25,16 +32,23 @@ class RememberedAnswers:
 
     def find(self, judge: Judge, material: Material) -> Judgement | None:
         """Return what a judge answered about this material before."""
-        return self._answers.get(_key(judge, material))
+        known = self._answers.get(_key(judge, material))
+        return None if known is None else known.judgement
 
     def remember(self, judge: Judge, material: Material, verdict: Verdict) -> None:
         """Keep an answer; the oldest leaves where there are too many."""
         key = _key(judge, material)
-        self._answers[key] = judgement_of(verdict)
+        self._answers[key] = _KnownAnswer(judgement_of(verdict), verdict.time)
         self._changes[key] = VERDICTS.dump_json(verdict)
         if len(self._answers) > MOST_CACHED:
             oldest, _ = self._answers.popitem(last=False)
             self._changes[oldest] = None
+
+    def forget_old(self, now: float) -> None:
+        """Drop answers about exchanges that are older than KEPT; asked once a day."""
+        for key in [key for key, answer in self._answers.items() if answer.time < now - KEPT]:
+            del self._answers[key]
+            self._changes[key] = None
 
     def take_changes(self) -> dict[bytes, bytes | None]:
         """Return what has to be stored, None removes a key; nothing in it is returned again."""
@@ -47,5 +61,6 @@ def _key(judge: Judge, material: Material) -> bytes:
     return CACHED + blake2b(content, digest_size=16).digest()
 
 
-def _read(value: bytes) -> Judgement:
-    return judgement_of(VERDICTS.validate_json(value))
+def _read(value: bytes) -> _KnownAnswer:
+    verdict = VERDICTS.validate_json(value)
+    return _KnownAnswer(judgement_of(verdict), verdict.time)

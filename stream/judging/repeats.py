@@ -24,7 +24,7 @@ def greatest_price(judge: Judge, exchange: ExchangeRecord, material: Material) -
 
 
 def with_repeat(verdict: Verdict, again: Verdict) -> Verdict:
-    """Put down in a verdict what the same question came to the second time, and what that took."""
+    """Note in a verdict the answer of the second asking, and what that cost."""
     step = VerdictStep(REPEAT, again.judge.asked, again.label, again.value, again.unscored, SHARE)
     verdict.steps = [*verdict.steps, step]
     verdict.attempts += again.attempts

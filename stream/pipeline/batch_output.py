@@ -17,7 +17,7 @@ from turnsignal.stream.pipeline.compliance import Results
 from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas, Release, SeriesName, rank_band
 from turnsignal.stream.pipeline.scoring import Scored
-from turnsignal.stream.pipeline.truth_scoring import stage_of_diagnosis
+from turnsignal.stream.pipeline.truth_scoring import failing_stage_of
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
 from turnsignal.stream.records.environments import name_environment
 from turnsignal.stream.records.observations import ObservedRow, columns, pack
@@ -136,16 +136,16 @@ class BatchOutput:
             if response.environment != self._environment:
                 if row.moves:
                     self._observe_other(name_environment(response.environment), scored)
-                if scored.stage:
-                    self.deltas.other_stages[name_environment(response.environment), scored.stage] += 1
+                if scored.failing_stage:
+                    self.deltas.other_failing_stages[name_environment(response.environment), scored.failing_stage] += 1
                 continue
             release = (response.assistant, response.version)
             if row.stage is _RESPONSE:
                 self._findings[release, scored.findings] += 1
                 self._markers[release, scored.markers, scored.faults] += 1
                 self._ranks[release, scored.ranks, scored.cited] += 1
-                if scored.stage:
-                    self.deltas.stages[(*release, scored.stage, Basis.TRUTH)] += 1
+                if scored.failing_stage:
+                    self.deltas.failing_stages[(*release, scored.failing_stage, Basis.TRUTH)] += 1
             elif row.closed_as:
                 self.deltas.pairing[row.closed_as] += 1
                 if scored.diagnosis:
@@ -161,6 +161,8 @@ class BatchOutput:
         """Write the rows of feedback; count each by its kind and by what is known of its response."""
         for row in rows:
             self.deltas.feedback[row.fields["feedback"]["kind"], row.fate] += 1
+            for meeting in row.meetings:
+                self.deltas.judge_anchors[meeting] += 1
         self.add_rows(key, rows)
 
     def add_close(self, key: bytes, close: Close) -> None:
@@ -177,11 +179,13 @@ class BatchOutput:
             self.deltas.other_outcomes[summary.environment, outcome] += 1
 
     def add_verdict(self, key: bytes, row: VerdictRow, topic: str) -> None:
-        """Write and count the row of a verdict; one that came before is only counted. topic: where it came from."""
+        """Write and count the row of a verdict; a repeated verdict is only counted. topic: where it came from."""
         deltas, scored = self.deltas, row.scored
         deltas.records[topic, "scored" if row.encoded is not None else "duplicate"] += 1
         deltas.last_event[topic] = row.time
         deltas.verdicts[row.fate] += 1
+        for meeting in row.meetings:
+            deltas.judge_anchors[meeting] += 1
         if row.encoded is None:
             return
         self.outputs.append(OutputRecord(SCORES, key, row.encoded))
@@ -193,6 +197,7 @@ class BatchOutput:
             deltas.judged_weight[(*row.release, scorer)] += row.weight
             deltas.judged_sum[(*row.release, scorer)] += row.weight * value
         if scored.values:
+            deltas.judged_times.append(row.time)
             observed = key.decode(), row.time, scored.scorers, scored.values, row.earlier
             self._judged[row.release].append(observed)
             self._weights[row.release].append(row.weight)
@@ -313,8 +318,8 @@ class BatchOutput:
                 deltas.unscored[(*release, scorer, reason)] += count
                 deltas.quality[(*release, scorer, "unscored")] += count
         for (assistant, version, diagnosis), count in deltas.diagnosis.items():
-            if stage := stage_of_diagnosis(diagnosis):
-                deltas.stages[assistant, version, stage, Basis.DIAGNOSIS] += count
+            if stage := failing_stage_of(diagnosis):
+                deltas.failing_stages[assistant, version, stage, Basis.DIAGNOSIS] += count
         for (release, findings), count in self._findings.items():
             for check, result in findings:
                 deltas.checks[(*release, check, result)] += count

@@ -1,5 +1,6 @@
 """Batch results: what a processor hands back of one batch, to be written, remembered and counted by whoever runs it."""
 
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
 
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
@@ -21,3 +22,11 @@ class BatchResult:
     consumed: dict[str, int] = field(default_factory=dict)
     set_aside: bool = False
     positions: dict[str, int] | None = None
+
+    def apply_to(self, store: MutableMapping[bytes, bytes]) -> None:
+        """Put what changed into the store; call once it is safe."""
+        for key, value in self.changes.items():
+            if value is None:
+                store.pop(key, None)
+            else:
+                store[key] = value

@@ -33,10 +33,12 @@ from turnsignal.stream.pipeline.closing import ENDED, Closing
 from turnsignal.stream.pipeline.effects import Close, Effects, RecordContext, ScoreRow, VerdictRow
 from turnsignal.stream.pipeline.exchange_queue import ExchangeQueue
 from turnsignal.stream.pipeline.follow_up_scoring import FollowUpScorer
+from turnsignal.stream.pipeline.human_labels import HumanLabels
 from turnsignal.stream.pipeline.observer import Observer
 from turnsignal.stream.pipeline.score_layout import ScoreLayout
 from turnsignal.stream.pipeline.scoring import ResponseScorer
 from turnsignal.stream.pipeline.verdict_scoring import ExpectedJudges, Judged, describe_judged
+from turnsignal.stream.records.environments import name_environment
 from turnsignal.stream.records.scores import (
     CLARIFICATION_FREE,
     FOLLOW_UP,
@@ -76,6 +78,8 @@ class ConversationProcessor:
         self._closing = Closing(suite, self._follow_ups, self._layout, observer)
         self._queue = ExchangeQueue(suite) if suite.exchanges.share else None
         self._expected = ExpectedJudges(suite.judges)
+        self._labels = HumanLabels(suite.judges)
+        self._judged_environment = name_environment(environment)
         self._suite = suite.fingerprint
 
     def describe(self, key: bytes, state: Conversation) -> dict[str, Any]:
@@ -150,6 +154,9 @@ class ConversationProcessor:
     def on_verdict(self, key: bytes, state: Conversation, judged: Judged) -> tuple[VerdictRow, Close | None]:
         """Take in a verdict; return its row, and what is written anew where it was the last one awaited."""
         row = judged.take_in(state, self._environment)
+        if row.encoded is not None and row.environment == self._judged_environment:
+            verdict = judged.verdict
+            row.meetings = self._labels.on_verdict(state, verdict.turn_id, judged.scorer, verdict.value)
         anew = state.closed and row.fate == Fate.COUNTED
         return row, self._closing.close_anew(key, state) if anew else None
 

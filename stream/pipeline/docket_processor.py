@@ -8,12 +8,10 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
 from turnsignal.stream.conversations.clock import Moment
-from turnsignal.stream.errors import Reason
+from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.judging.docket import MOST_HELD, STATE, Docket, NamedCall, QueuedExchange
-from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangeRecord
+from turnsignal.stream.judging.exchanges import ExchangeRecord, decode_exchange
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import redact_exchange
 from turnsignal.stream.judging.panels import HALF, threshold_of
@@ -31,8 +29,8 @@ JUDGED, CACHED = "judged", "cached"  #: outcomes of a verdict with a value; with
 
 
 @dataclass(slots=True)
-class JudgedBatch(BatchResult):
-    """A batch with the calls that may be sent once it is committed, and the verdicts among its outputs."""
+class JudgedResult(BatchResult):
+    """The result of a batch. calls: may be sent once it is committed; verdicts: among its outputs."""
 
     calls: list[NamedCall] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
@@ -58,7 +56,7 @@ class DocketProcessor:
         *,
         most_held: int = MOST_HELD,
         full_letters: bool = False,
-        on_accepted: Callable[["DocketProcessor", JudgedBatch], None] = lambda *_: None,
+        on_accepted: Callable[["DocketProcessor", JudgedResult], None] = lambda *_: None,
     ) -> None:
         self.store = store
         self.topic = topic
@@ -98,23 +96,23 @@ class DocketProcessor:
         """Make the next batch the last one before another worker may go on from there."""
         self._leaves = True
 
-    def process(self, records: Sequence[Record], now: float, rooms: Mapping[str, int]) -> JudgedBatch:
+    def process(self, records: Sequence[Record], now: float, rooms: Mapping[str, int]) -> JudgedResult:
         """Take exchanges in as far as there is room, and name calls.
 
         now: seconds since 1970; rooms: line of an endpoint → calls that may be named.
         """
-        batch, taken = JudgedBatch(), 0
+        result, taken = JudgedResult(), 0
         for record in records:
             if not self._docket.has_room:
                 break
-            self._take(record, now, batch)
+            self._on_exchange(record, now, result)
             taken += 1
         leaves, self._leaves = self._leaves, False
         if not leaves:
             self._docket.name_calls(now, rooms)
-        self._prepare(batch, leaves=leaves)
-        batch.consumed = {self.topic: taken}
-        return batch
+        self._prepare(result, leaves=leaves)
+        result.consumed = {self.topic: taken}
+        return result
 
     def settle(self, call: NamedCall, verdict: Verdict, cost: int) -> None:
         """Take the answer to a call; its verdict is in the next batch. cost: in billionths."""
@@ -122,62 +120,55 @@ class DocketProcessor:
 
     def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
         """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
-        batch = JudgedBatch(consumed={topic: 1}, set_aside=True)
-        self._refuse(record, Reason.POISON, why, batch)
-        self._prepare(batch, leaves=False)
-        return batch
+        result = JudgedResult(consumed={topic: 1}, set_aside=True)
+        self._refuse(record, Reason.POISON, why, result)
+        self._prepare(result, leaves=False)
+        return result
 
-    def accept(self, batch: BatchResult) -> None:
+    def accept(self, result: BatchResult) -> None:
         """Remember what a batch changed, and hand its calls on; call when it is safe."""
-        for key, value in batch.changes.items():
-            if value is None:
-                self.store.pop(key, None)
-            else:
-                self.store[key] = value
-        if isinstance(batch, JudgedBatch):
-            self._on_accepted(self, batch)
+        result.apply_to(self.store)
+        if isinstance(result, JudgedResult):
+            self._on_accepted(self, result)
 
-    def _prepare(self, batch: JudgedBatch, *, leaves: bool) -> None:
+    def _prepare(self, result: JudgedResult, *, leaves: bool) -> None:
         prepared = self._docket.prepare(leaves=leaves)
-        batch.changes, batch.calls, batch.verdicts = prepared.changes, prepared.calls, prepared.verdicts
-        if self.store.get(STATE) == batch.changes[STATE]:
-            del batch.changes[STATE]
+        result.changes, result.calls, result.verdicts = prepared.changes, prepared.calls, prepared.verdicts
+        if self.store.get(STATE) == result.changes[STATE]:
+            del result.changes[STATE]
         if prepared.position != self._position or not self._docket.is_idle:
-            batch.positions, self._position = {self.topic: prepared.position}, prepared.position
+            result.positions, self._position = {self.topic: prepared.position}, prepared.position
         for verdict in prepared.verdicts:
             value = VERDICT_RECORDS.dump_json(verdict, exclude_none=True)
-            batch.outputs.append(OutputRecord(VERDICTS, verdict.conversation_id.encode(), value))
-            count_verdict(batch.deltas, verdict)
-            if (result := repeat_result(verdict, self._thresholds.get(verdict.judge.name, HALF))) is not None:
-                batch.deltas.judge_repeats[verdict.judge.name, result] += 1
+            result.outputs.append(OutputRecord(VERDICTS, verdict.conversation_id.encode(), value))
+            count_verdict(result.deltas, verdict)
+            if (repeated := repeat_result(verdict, self._thresholds.get(verdict.judge.name, HALF))) is not None:
+                result.deltas.judge_repeats[verdict.judge.name, repeated] += 1
 
-    def _take(self, record: Record, now: float, batch: JudgedBatch) -> None:
+    def _on_exchange(self, record: Record, now: float, result: JudgedResult) -> None:
         if self._begins:
             self._docket.begin_at(record.offset)
             self._begins = False
         try:
-            exchange = EXCHANGE_RECORDS.validate_json(record.value or b"")
+            exchange = decode_exchange(record.value)
             written = record.timestamp / 1000 if record.timestamp > 0 else now
             size = len(record.value or b"")
-            self._docket.take([QueuedExchange(record.offset, self._redacted(exchange, batch), written, size)])
-        except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            where = ".".join(map(str, first["loc"])) or "record"
-            detail = f"expected an exchange as the score app writes it, got {where}: {first['msg']}"
-            self._refuse(record, Reason.WRONG_TYPE, detail, batch)
+            self._docket.take([QueuedExchange(record.offset, self._redacted(exchange, result), written, size)])
+        except Refused as refused:
+            detail = f"expected an exchange as the score app writes it: {refused.detail}"
+            self._refuse(record, refused.reason, detail, result)
         except MemoryError:
             raise
         except Exception as error:  # one exchange that cannot be worked on must not hold up the others
-            self._refuse(
-                record, Reason.POISON, f"expected an exchange that can be worked on, got {type(error).__name__}", batch
-            )
+            detail = f"expected an exchange that can be worked on, got {type(error).__name__}"
+            self._refuse(record, Reason.POISON, detail, result)
         else:
-            batch.deltas.records[self.topic, "queued"] += 1
+            result.deltas.records[self.topic, "queued"] += 1
 
-    def _redacted(self, exchange: ExchangeRecord, batch: JudgedBatch) -> ExchangeRecord:
+    def _redacted(self, exchange: ExchangeRecord, result: JudgedResult) -> ExchangeRecord:
         if self._redaction is None or not self._is_asked_about(exchange):
             return exchange
-        return redact_exchange(exchange, self._redaction, batch.deltas.redactions)
+        return redact_exchange(exchange, self._redaction, result.deltas.redactions)
 
     def _is_asked_about(self, exchange: ExchangeRecord) -> bool:
         key = exchange.conversation_id.encode()
@@ -185,12 +176,12 @@ class DocketProcessor:
             judge.chosen.rubric.stage == exchange.stage and is_sampled(key, judge.part.share) for judge in self._judges
         )
 
-    def _refuse(self, record: Record, reason: Reason, detail: str, batch: JudgedBatch) -> None:
+    def _refuse(self, record: Record, reason: Reason, detail: str, result: JudgedResult) -> None:
         reason, detail = reason_for(record, reason, detail)
         self._docket.pass_over(record.offset)
-        batch.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail, full=self._full_letters))
-        batch.deltas.dead_letters[self.topic, reason] += 1
-        batch.deltas.records[self.topic, "dead_letter"] += 1
+        result.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail, full=self._full_letters))
+        result.deltas.dead_letters[self.topic, reason] += 1
+        result.deltas.records[self.topic, "dead_letter"] += 1
 
 
 def count_verdict(deltas: MetricDeltas, verdict: Verdict) -> None:

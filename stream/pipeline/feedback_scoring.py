@@ -14,6 +14,7 @@ from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.pipeline.batch_output import BatchOutput
 from turnsignal.stream.pipeline.effects import RecordContext, ScoreRow
+from turnsignal.stream.pipeline.human_labels import HumanLabels
 from turnsignal.stream.pipeline.observer import Observer
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.feedback import LABEL, VOTE, decode_feedback, rater_digest
@@ -39,6 +40,7 @@ class FeedbackScorer:
         self._redaction = suite.redaction
         self._topic = topic
         self._observer = observer
+        self._labels = HumanLabels(suite.judges)
 
     def read(self, record: Record, output: BatchOutput) -> Reaction | None:
         """Read one record, as it is kept; None where it went to the dead letters."""
@@ -123,6 +125,7 @@ class FeedbackScorer:
             topic=self._topic if reaction.id else None,
             fate=UNKNOWN if response is None else result,
             moves=response is not None and not replaced_by,
+            meetings=self._labels.on_label(state, reaction),
         )
 
 

@@ -20,7 +20,7 @@ from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.judging.repeats import RESULTS
-from turnsignal.stream.pipeline.truth_scoring import STAGES
+from turnsignal.stream.pipeline.truth_scoring import FAILING_STAGES
 from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
@@ -183,11 +183,11 @@ class MetricDeltas:
         followups=_LEVELS,
         instructions=_LEVELS,
     )
-    stages: defaultdict[Detail, int] = _counter(
+    failing_stages: defaultdict[Detail, int] = _counter(
         *("stage_turns_total", "Answers, by the first stage that was wrong; by labels, or by the diagnosis.", *RELEASE),
         begun=False,
         most=10,
-        stage=STAGES,
+        stage=FAILING_STAGES,
         basis=tuple(Basis),
     )
     citations: defaultdict[SeriesName, int] = _counter(
@@ -217,14 +217,11 @@ class MetricDeltas:
     other_unscored: defaultdict[tuple[str, str], int] = _counter(
         "environment_unscored_total", "What could not be scored outside production.", "environment", "scorer"
     )
-    other_stages: defaultdict[tuple[str, str], int] = _counter(
-        *(
-            "environment_stage_turns_total",
-            "Labelled answers outside production, by the first stage that was wrong.",
-        ),
+    other_failing_stages: defaultdict[tuple[str, str], int] = _counter(
+        *("environment_stage_turns_total", "Labelled answers outside production, by the first wrong stage."),
         "environment",
         begun=False,
-        stage=STAGES,
+        stage=FAILING_STAGES,
     )
     other_outcomes: defaultdict[tuple[str, str], int] = _counter(
         "environment_conversations_closed_total",
@@ -247,9 +244,7 @@ class MetricDeltas:
         *(*RELEASE, "judged"),
     )
     judged_sum: defaultdict[SeriesName, float] = _weights(
-        "judged_score_weighted_total",
-        "Sum of the scores, 0 to 1, that judges gave, weighted so.",
-        *(*RELEASE, "judged"),
+        "judged_score_weighted_total", "Sum of the scores, 0 to 1, of judges, weighted so.", *RELEASE, "judged"
     )
     judged_unscored: defaultdict[Detail, int] = _counter(
         *("judged_unscored_total", "What judges gave no score, by reason.", *RELEASE, "judged"),
@@ -262,6 +257,9 @@ class MetricDeltas:
         "Verdicts read: their exchange stands, has not come, was replaced, is forgotten; or they came before.",
         fate=tuple(Fate),
     )
+    judge_anchors: defaultdict[tuple[str, str], int] = _counter(
+        "judge_anchor_checks_total", "Labels of people beside verdicts.", "judge", result=("agree", "disagree")
+    )
     records: defaultdict[tuple[str, str], int] = _counter(
         "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
     )
@@ -272,9 +270,11 @@ class MetricDeltas:
         *("redactions_total", "What was taken out of texts before they were scored or judged, by kind.", "kind"),
         apps=(SCORE, JUDGE),
     )
+    assumptions: defaultdict[str, int] = _counter(
+        *("assumptions_total", "Turns that deviate and were read all the same, by what was assumed.", "assumption")
+    )
     overflow: defaultdict[str, int] = _counter(
-        "label_overflow_total",
-        "Values counted as other; release: no room in max_series.",
+        *("label_overflow_total", "Values counted as other; release: no room in max_series."),
         apps=(SCORE, WATCH),
         label={SCORE: ("assistant", "version", "release", "scorer", "check", "judged"), WATCH: ("series",)},
     )
@@ -356,6 +356,8 @@ class MetricDeltas:
 
     exemplars: dict[SeriesName, LowestScore] = field(default_factory=dict)
     """For a scorer with bad scores, the worst one, to be named beside the metric."""
+    judged_times: list[float] = field(default_factory=list)
+    """Event times of the answers that judges gave a value: how long a judged row takes is known when it is written."""
 
     @staticmethod
     def count(counts: dict[K, int], key: K, by: int = 1) -> None:
@@ -381,6 +383,7 @@ class MetricDeltas:
                     mine[key] = by
                 else:
                     mine[key] = max(by, mine[key])
+        self.judged_times += other.judged_times
         for series, worst in other.exemplars.items():
             self.on_bad(series, *worst)
 

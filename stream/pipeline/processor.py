@@ -27,6 +27,7 @@ from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.conversation_processor import ConversationProcessor
 from turnsignal.stream.pipeline.effects import RecordContext
 from turnsignal.stream.pipeline.feedback_scoring import FeedbackScorer
+from turnsignal.stream.pipeline.lenient_turns import lenient_decoder
 from turnsignal.stream.pipeline.observer import Observer
 from turnsignal.stream.pipeline.reading_order import in_time
 from turnsignal.stream.pipeline.scoring import thresholds
@@ -51,7 +52,7 @@ class PartitionProcessor:
     skip_applied: skip turns that a conversation has taken in already (needed when outputs and position do not commit
     together); full_letters: dead letters keep what came; observer: of a replay, where no batch is ever thrown away;
     cpu_clock: seconds of processor time, without which the scorers of a turn have no budget; environment: which one
-    moves means, windows, series and figures, None is production.
+    moves means, windows, series and figures, None is production; lenient: read turns that deviate a little.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class PartitionProcessor:
         observer: Observer | None = None,
         cpu_clock: Callable[[], float] | None = None,
         environment: str | None = None,
+        lenient: bool = False,
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
         self.topic, self.feedback_topic, self.verdicts_topic = topic, feedback_topic, verdicts_topic
@@ -80,6 +82,7 @@ class PartitionProcessor:
         self._conversations = ConversationProcessor(suite, observer, cpu_clock, environment)
         self._feedback = FeedbackScorer(suite, feedback_topic, observer)
         self._redaction = suite.redaction
+        self._decode = lenient_decoder(lambda: self._output.deltas.assumptions) if lenient else decode_turn
         about = (topic, partition, suite.fingerprint, thresholds(suite), full_letters, environment)
         self._new_output = partial(BatchOutput, *about)
         self.agenda = Agenda()
@@ -181,12 +184,7 @@ class PartitionProcessor:
 
     def accept(self, result: BatchResult) -> None:
         """Remember what a batch changed; call when it is safe."""
-        store = self.store
-        for key, value in result.changes.items():
-            if value is None:
-                store.pop(key, None)
-            else:
-                store[key] = value
+        result.apply_to(self.store)
 
     def conversation(self, key: bytes) -> Conversation | None:
         """Return what is remembered of a conversation."""
@@ -246,7 +244,7 @@ class PartitionProcessor:
         output, key = self._output, record.key or b""
         broker_time = record.timestamp / 1000 if record.timestamp > 0 else None  # Kafka says -1 where it has none
         try:
-            turn = decode_turn(record.value, key, broker_time)
+            turn = self._decode(record.value, key, broker_time)
         except Refused as refused:
             output.refuse(record, refused)
             if refused.conversation_id is not None and refused.role is not None:

@@ -62,7 +62,7 @@ class ReleaseLabels:
         return self._places.take_evicted()
 
     def _take_place(self, release: Labels, now: float) -> bool:
-        """Have a new release take the place of one that was replaced; False where there is none, or too often."""
+        """Give a new release the place of a replaced one; False where there is none, or this happened too often."""
         assistant = release[0]
         taken = [at for at in self._taken.get(assistant, ()) if now - at < self._cooldown]
         if len(taken) >= MAX_TAKEN or not self._places.replace(release, set(self._newest.values()), now):

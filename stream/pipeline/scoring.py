@@ -53,8 +53,8 @@ class Scored(msgspec.Struct, gc=False):
     scores: ready to be written; scorers, values: names and values of what was scored, side by side; unscored: scorer
     and reason of what was not; findings: check and result; relevancy, compliance: what the diagnosis needs; ranks,
     cited: context ranks of the documents that were passed, and of those that were cited; faults: kinds of what is
-    wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups; stage: the first one
-    that was wrong, "" where no truth says so.
+    wrong with the markers; markers: how many are well-formed; diagnosis: its row, for follow-ups; failing_stage: the
+    first one that was wrong, "" where no truth says so.
     """
 
     scores: list[Encoded] = []
@@ -69,7 +69,7 @@ class Scored(msgspec.Struct, gc=False):
     faults: tuple[str, ...] = ()
     markers: int = 0
     diagnosis: str = ""
-    stage: str = ""
+    failing_stage: str = ""
 
 
 class ResponseScorer:
@@ -123,7 +123,7 @@ class ResponseScorer:
         """Add what is known of the turn. Ranks of citations are not asked: labels say what should have come."""
         instructions = level(scored.compliance, self._kept_from)
         signals = Signals(instructions=instructions, failed=self._failures.is_failing(turn.text))
-        known, scored.stage = score_truth(turn, truth, response.citations, signals)
+        known, scored.failing_stage = score_truth(turn, truth, response.citations, signals)
         scored.scores = scored.scores + known.scores
         scored.scorers += known.scorers
         scored.values += known.values

@@ -118,11 +118,7 @@ class SeriesProcessor:
 
     def accept(self, result: BatchResult) -> None:
         """Remember what a batch changed; call when it is safe."""
-        for key, value in result.changes.items():
-            if value is None:
-                self.store.pop(key, None)
-            else:
-                self.store[key] = value
+        result.apply_to(self.store)
 
     def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
         """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""

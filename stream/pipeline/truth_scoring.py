@@ -27,16 +27,16 @@ TRUTH_SCORERS = (ROUTING, CITED_ARTICLE)
 #: what a row of a turn with truth has besides; the last one has a label and no value
 OF_TRUTH = (*TRUTH_SCORERS, STAGE)
 NONE_FAILS = "none"  #: label of an answer of which no stage that is known was wrong
-STAGES = (*(stage.value for stage in AnswerStage), NONE_FAILS)
+FAILING_STAGES = (*(stage.value for stage in AnswerStage), NONE_FAILS)
 
 _TOP = 20  #: retrieved documents in which labelled passages are looked for
 
 
 class TruthScores(NamedTuple):
-    """Scores of a turn with truth; stage: the label of the first one that was wrong, "" where nothing is known."""
+    """Scores of a turn with truth; failing_stage: the first one that was wrong, "" where nothing is known."""
 
     part: EncodedScores
-    stage: str
+    failing_stage: str
 
 
 def score_truth(turn: Turn, truth: Truth, citations: Citations, signals: Signals) -> TruthScores:
@@ -56,12 +56,12 @@ def score_truth(turn: Turn, truth: Truth, citations: Citations, signals: Signals
 
 
 @cache
-def stage_of_diagnosis(row: str) -> str:
+def failing_stage_of(row: str) -> str:
     """Return the label of the first stage that a row of the diagnosis calls wrong; "" where it knows of none.
 
     row: `relevancy/follow_ups/instructions`; there are 27.
 
-    >>> stage_of_diagnosis("high/low/unknown")
+    >>> failing_stage_of("high/low/unknown")
     'generation'
     """
     relevancy, follow_ups, instructions = map(Level, row.split("/"))

@@ -42,7 +42,7 @@ class Judged:
         value = verdict.value if verdict.environment == name_environment(environment) else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
         before = memory.mean_of(self.scorer)
-        fate = memory.take(VerdictFacts(*about, value, verdict.inclusion))
+        fate = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id))
         earlier = () if before is None else (before.n, before.n * before.mean)
         return self._row(fate, earlier)
 
@@ -135,7 +135,8 @@ def describe_judged(state: Conversation) -> dict[str, Any]:
     """Return what judges said of a conversation, for people to read; nothing where none has anything to do with it."""
     if state.judged is None:
         return {}
-    return {"judged": named(state.judged.means().items()), "awaiting": state.judged.awaiting}
+    memory = state.judged
+    return {"judged": named(memory.means().items()), "awaiting": memory.awaiting, "awaited": memory.awaited()}
 
 
 class ExpectedJudges:

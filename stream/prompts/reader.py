@@ -150,7 +150,7 @@ def _blocks(text: str) -> Iterator[tuple[str, int]]:
 
     Text between code fences is skipped, because it is an example.
     """
-    held: list[str] = []
+    sentence: list[str] = []
     fenced = False
     lines = text.split("\n")
     fences = sum(line.lstrip().startswith("```") for line in lines) // 2 * 2  # an unclosed fence does not count
@@ -161,13 +161,13 @@ def _blocks(text: str) -> Iterator[tuple[str, int]]:
         elif fenced:
             continue
         marker = _SAYS["marker"].match(bare)
-        if held and (not bare or marker is not None or _begins(held[-1], bare)):
-            yield " ".join(held), 0
-            held = []
+        if sentence and (not bare or marker is not None or _begins(sentence[-1], bare)):
+            yield " ".join(sentence), 0
+            sentence = []
         if marker is not None and marker[0].startswith("#"):
             yield bare[marker.end() :].strip(" #"), marker[0].count("#")
         elif bare:
-            held.append(bare[marker.end() :] if marker is not None else bare)
+            sentence.append(bare[marker.end() :] if marker is not None else bare)
 
 
 def _begins(before: str, line: str) -> bool:

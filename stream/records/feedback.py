@@ -12,7 +12,7 @@ from typing import Annotated, Literal, cast, get_args
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.records.turns import MAX_AHEAD, MAX_SHORT, Id, check_bytes, refuse_json
+from turnsignal.stream.records.turns import MAX_AHEAD, MAX_SHORT, Id, check_bytes, parse_json, refuse
 
 MAX_RECORD = 100_000  #: bytes of one record
 MAX_REASON = 1_000  #: characters of the words beside it
@@ -24,7 +24,7 @@ VOTE, LABEL = "vote", "label"
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_SHORT)]
 
 
-@with_config(ConfigDict(strict=True, allow_inf_nan=False))
+@with_config(ConfigDict(allow_inf_nan=False))
 @dataclass
 class Feedback:
     """Something said or done about one turn of a conversation.
@@ -44,7 +44,7 @@ class Feedback:
     vote: Literal[-1, 1] | None = None
     reason: Annotated[str, Field(max_length=MAX_REASON)] | None = None
     scorer: _Name | None = None
-    value: Annotated[float, Field(ge=0, le=1)] | None = None
+    value: Annotated[float, Field(ge=0, le=1, strict=True)] | None = None
     label: _Name | None = None
     rater: _Name | None = None
     time: float = field(init=False, repr=False, compare=False, default=0.0)
@@ -56,7 +56,7 @@ class Feedback:
 
 
 FEEDBACK: TypeAdapter[Feedback] = TypeAdapter(Feedback)
-_validate = FEEDBACK.validator.validate_json
+_validate = FEEDBACK.validator.validate_python
 
 
 def decode_feedback(value: bytes | None, key: bytes | None = None, broker_time: float | None = None) -> Feedback:
@@ -66,10 +66,13 @@ def decode_feedback(value: bytes | None, key: bytes | None = None, broker_time: 
     seconds. Raises Refused with the reason.
     """
     given = check_bytes(value, key, "feedback", MAX_RECORD)
+    data = parse_json(given)
     try:
-        feedback = cast("Feedback", _validate(given))
+        feedback = cast("Feedback", _validate(data))
     except ValidationError as error:
-        raise refuse_json(error) from None
+        raise refuse(error) from None
+    if type(data["timestamp"]) is not str:  # seconds or milliseconds? nobody can tell
+        raise Refused(Reason.BAD_TIMESTAMP, "expected a timestamp in ISO 8601, got a number")
     if key is not None and feedback.conversation_id.encode() != key:
         detail = (
             f"expected the key to be the conversation_id {feedback.conversation_id!r}, got a key of {len(key)} bytes"

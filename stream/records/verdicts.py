@@ -14,7 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.environments import Environment
-from turnsignal.stream.records.turns import Id, Short, check_bytes, refuse_json
+from turnsignal.stream.records.turns import Id, Short, check_bytes, parse_json, refuse
 
 MAX_REASONING = 2_000  #: characters
 MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
@@ -132,7 +132,7 @@ class Verdict:
     label: Short | None = None
     value: Ratio | None = None
     reasoning: _Reasoning = ""
-    claims: list[VerdictClaim] = field(default_factory=list)
+    claims: Annotated[list[VerdictClaim], Field(fail_fast=True)] = field(default_factory=list)
     unscored: Unjudged | None = None
     decided_by: Short | None = None
     attempts: Count = 0
@@ -140,12 +140,12 @@ class Verdict:
     cost: Amount = 0.0
     latency: Amount = 0.0
     cached: bool = False
-    cut: list[str] = field(default_factory=list)
-    steps: list[VerdictStep] = field(default_factory=list)
+    cut: Annotated[list[str], Field(fail_fast=True)] = field(default_factory=list)
+    steps: Annotated[list[VerdictStep], Field(fail_fast=True)] = field(default_factory=list)
 
 
 VERDICTS: TypeAdapter[Verdict] = TypeAdapter(Verdict)
-_validate = VERDICTS.validator.validate_json
+_validate = VERDICTS.validator.validate_python
 _read_at_once = msgspec.json.Decoder(Verdict).decode  # what this takes, pydantic would have taken, too
 
 
@@ -178,9 +178,9 @@ def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
 def _read_slowly(value: bytes) -> Verdict:
     """Read what msgspec does not take, or find the reason to refuse it."""
     try:
-        return cast("Verdict", _validate(value))
+        return cast("Verdict", _validate(parse_json(value)))
     except ValidationError as error:
-        raise refuse_json(error) from None
+        raise refuse(error) from None
 
 
 def scorer_of(rubric: str, judge: str) -> str:

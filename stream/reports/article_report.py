@@ -139,7 +139,7 @@ class ArticleReport:
     def _leaderboard(
         self, conversations: npt.NDArray[Any], models: npt.NDArray[Any], right: npt.NDArray[np.float64]
     ) -> list[ModelRank]:
-        """Rank models by accuracy; one shares the rank of the best of those before it that it does not differ from."""
+        """Rank models by accuracy; a model shares the rank of the best one that it does not differ from."""
         measured = []
         for number, model in enumerate(self._models.all):
             chosen = models == number

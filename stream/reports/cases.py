@@ -1,4 +1,4 @@
-"""Cases: conversations of two systems that were asked the same questions, paired; one case is what counts as one.
+"""Cases: conversations of two systems that were asked the same questions, in pairs; a case counts once.
 
 A case is known by the id that `truth` or `metadata` gives it, else by the question that opens it, in small letters.
 What was asked several times is paired in the order of time, and stays one case: its repetitions are no evidence of
@@ -52,7 +52,7 @@ class SystemCases:
         self._questions: dict[str, str] = {}
 
     def add(self, line: bytes) -> None:
-        """Take in a turn; one that cannot be read has no case."""
+        """Take in a turn; an unreadable one has no case."""
         try:
             turn = _decode(line)
         except (msgspec.MsgspecError, UnicodeError, RecursionError):
@@ -90,7 +90,7 @@ class CasePairs(NamedTuple):
 
 
 def pair_cases(first: SystemCases, second: SystemCases) -> CasePairs:
-    """Pair the conversations of two systems: by id where both have it, what is left over by the opening question."""
+    """Pair the conversations of two systems: by id where both have it, the others by their opening question."""
     sides = (list(first.keys()), list(second.keys()))
     pairs: list[tuple[CaseKey, str, str]] = []
     paired: tuple[set[str], set[str]] = (set(), set())

@@ -137,7 +137,7 @@ def _is_map(value: Any) -> bool:
 
 
 def evaluation_records(turn: Mapping[str, Any], question: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Give what an answer with truth is in each file of the folder: (name of `FILES`, record)."""
+    """Yield the records of an answer with truth, one for each file of the folder: (name of `FILES`, record)."""
     truth = turn.get("truth") or {}
     name = {"id": f"{turn['conversation_id']}/{turn['turn_id']}"}
     yield "queries", {**name, "query": question}

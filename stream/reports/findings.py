@@ -102,7 +102,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     """Return what a replay's summary says, the gravest first; empty where nothing was scored."""
     compared = list(_compare(summary))
     named = [finding for verdict in (WORSE, BETTER, CHANGED) for finding in compared if finding.verdict == verdict]
-    named = [*map(_silence, summary.get("silences", ())), *named]
+    named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
     notes = [_not_compared(summary, compared), *([] if named else _users(summary)), _broken(summary), _work_on(summary)]
     return named + [note for note in notes if note]
 
@@ -150,6 +150,7 @@ def _sentence(
     others = [name for name in names if name != headline]
     beside = f"; also {_list(others[:_CHECKS_NAMED], len(others))}" if theme is _INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if verdict == CHANGED and "why" in shown[0] else ""
+    shown = [{**entry, **entry.get("within_platforms", {})} for entry in shown]
     return f"{who} {phrase}{where}: {headline} {_delta(shown)}{beside}{why}"
 
 
@@ -195,6 +196,18 @@ def _silence(row: Mapping[str, Any]) -> Finding:
     when = f"since {since}" if until is None else f"from {since} to {until}"
     sentence = f"nobody answers in {row['assistant']} {when}: {row['conversations']:,} conversations without an answer"
     return Finding(WORSE, sentence)
+
+
+def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say first that traffic moved between platforms: then figures move without the release."""
+    for row in summary["comparisons"]:
+        if shifted := row.get("shifted"):
+            alike = any("within_platforms" in delta for delta in row["deltas"].values())
+            how = "releases are compared within platforms" if alike else "no platform has enough of both releases"
+            where = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
+            yield Finding(
+                "note", f"with {row['after'] or 'what has no version'}{where}, traffic moved: {shifted}; {how}"
+            )
 
 
 def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Finding | None:

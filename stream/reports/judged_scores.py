@@ -49,7 +49,7 @@ class JudgedScores:
         self._sums[name, "total"] += weight * round(score["value"] * PARTS)
 
     def merge(self, other: "JudgedScores") -> None:
-        """Add what another shard was told."""
+        """Add the sums of another shard."""
         self._sums.update(other._sums)
         self._unscored.update(other._unscored)
 

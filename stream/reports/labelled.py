@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
+from turnsignal.stream.truth.routing import in_small_letters
 
 DIMENSIONS = ("query_type", "domain", "difficulty")
 MOST_LABELS = 100  #: of one query
@@ -68,7 +69,7 @@ class LabelledQueries:
 
     def _read_labels(self, raw: Any) -> tuple[str, ...]:
         given = _split(raw)
-        labels = [label for text in given if (label := text.strip().lower())]
+        labels = in_small_letters(given)
         if long := next((label for label in labels if len(label) > MAX_SHORT), None):
             raise Refused(Reason.TOO_LARGE, f"expected labels of at most {MAX_SHORT} characters, got {long[:40]!r}…")
         unique = tuple(dict.fromkeys(labels))
@@ -86,7 +87,7 @@ def read_labels(typed: str) -> list[str]:
     >>> read_labels("Unknown, outofscope")
     ['unknown', 'outofscope']
     """
-    return [label for text in typed.split(",") if (label := text.strip().lower())]
+    return in_small_letters(typed.split(","))
 
 
 def _split(raw: Any) -> list[str]:

@@ -30,7 +30,7 @@ _READ = 20_000  # characters of an answer
 
 
 class LabelledFigures:
-    """Means of what can be measured on labels: `add` each answer that has some; cutoff: ranks that count.
+    """Means of the measures on labels: `add` each answer that has labels; cutoff: ranks that count.
 
     references: reference and answer of the first MOST_COMPARED answers that have both, for who compares them otherwise.
     """

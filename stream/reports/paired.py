@@ -14,6 +14,7 @@ from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.records.scores import Stage
 from turnsignal.stream.statistics.claims import PROMISE, SAME, SMALL, Claim, claims, coverage_name
 from turnsignal.stream.statistics.intervals import Clusters, Difference, t_quantile, t_tails
 
@@ -22,7 +23,8 @@ IDENTICAL, EQUIVALENT, TOO_FEW = "identical", "equivalent", "too few conversatio
 SHOWN = 10  #: conversations that moved most
 
 _Row = Mapping[str, Any]
-_Place = tuple[str, str, str, str | None, str | None]  # conversation, turn, stage, follow-up, feedback
+_Place = tuple[str, str, str, str | None, str | None]  # conversation, turn, stage, follow-up, feedback or judge
+_LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
 _MOST_WAITING = 100_000  # rows of one side that the other has not yet: more are not of the same turns
 
 
@@ -75,6 +77,7 @@ class PairedScores:
         self.exchanges += 1
         if (time := before.get("time")) is not None:
             self.since, self.until = min(self.since, time), max(self.until, time)
+        weight = _weight(before, after)
         for name in mine.keys() & theirs.keys():
             old, new = mine[name], theirs[name]
             covered = self._coverage[name][conversation]
@@ -86,8 +89,8 @@ class PairedScores:
                 continue
             change = new.value - old.value
             sums = self._sums[name][conversation]
-            sums[0] += 1
-            sums[1] += change
+            sums[0] += weight
+            sums[1] += weight * change
             if change:
                 self._move(conversation, Moved(abs(change), conversation, turn, name, old, new))
 
@@ -212,7 +215,7 @@ class Planned(NamedTuple):
 def plan(
     scores: PairedScores, wanted: float, primary: str, least_change: float, minimum: int = 2
 ) -> dict[str, Planned]:
-    """Say of each scorer that differs anywhere how much traffic like this it takes to name a difference.
+    """Estimate how much traffic like this it takes to name a difference, for each scorer that differs anywhere.
 
     primary, least_change, minimum: as in `PairedScores.claimed`.
     """
@@ -240,8 +243,9 @@ def replaced_rows(rows: Iterable[_Row]) -> set[str]:
 def pair_rows(before: Iterable[_Row], after: Iterable[_Row]) -> Iterator[tuple[_Row, _Row]]:
     """Give the rows of the same exchange and stage of two replays, those left out that later ones correct.
 
-    Both come in the order in which they were written, which is the same but for what a suite changes. Raises
-    TurnsignalError with the first row that only one side has.
+    Both come in the order in which they were written, which is the same but for what a suite changes. Verdicts that
+    only one side has are left out: it was replayed with others, or without. Raises TurnsignalError with the first other
+    row that only one side has.
     """
     waiting: tuple[dict[_Place, _Row], dict[_Place, _Row]] = ({}, {})
     for rows in zip_longest(before, after):
@@ -257,8 +261,9 @@ def pair_rows(before: Iterable[_Row], after: Iterable[_Row]) -> Iterator[tuple[_
         if len(waiting[0]) + len(waiting[1]) > _MOST_WAITING:
             break
     for side, name in ((0, "first"), (1, "second")):
-        if waiting[side]:
-            conversation, turn, stage, *_ = next(iter(waiting[side]))
+        ruled = (place for place in waiting[side] if place[2] != Stage.VERDICT)
+        if (first := next(ruled, None)) is not None:
+            conversation, turn, stage, *_ = first
             msg = (
                 f"expected two replays of the same turns, got turn {turn!r} of {conversation!r} (stage {stage}) in the"
                 f" {name} alone; two systems that were asked the same questions are compared with --systems"
@@ -267,8 +272,15 @@ def pair_rows(before: Iterable[_Row], after: Iterable[_Row]) -> Iterator[tuple[_
 
 
 def _place(row: _Row) -> _Place:
-    feedback = row.get("feedback") or {}
-    return row["conversation_id"], row["turn_id"], row["stage"], row.get("follow_up"), feedback.get("id")
+    about = row.get("verdict")
+    beside = (row.get("feedback") or {}).get("id") if about is None else f"{about['rubric']} {about['judge']}"
+    return row["conversation_id"], row["turn_id"], row["stage"], row.get("follow_up"), beside
+
+
+def _weight(before: _Row, after: _Row) -> float:
+    """Return the inverse of the probability with which both sides have a row; parts of judges are nested."""
+    chances = [about["inclusion"] for row in (before, after) if (about := row.get("verdict")) is not None]
+    return 1 / max(min(chances), _LEAST) if chances else 1.0
 
 
 def _figure(delta: Difference, claim: Claim, level: float) -> dict[str, Any]:

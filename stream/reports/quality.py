@@ -14,13 +14,14 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
+from turnsignal.stream.reports.release_figures import SCALES, ReleaseFigure, format_delta, format_figure
 from turnsignal.stream.reports.release_totals import (
     MOMENTS,
     ConversationScores,
@@ -28,7 +29,7 @@ from turnsignal.stream.reports.release_totals import (
     as_begun,
     begun_by,
 )
-from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.reports.standardised import FEWEST, within_platforms
 from turnsignal.stream.reports.strays import Strays
 from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
@@ -44,14 +45,12 @@ from turnsignal.stream.statistics.claims import (
     VOTE,
     WASTED,
     WITH_DOCUMENTS,
-    Claim,
     claims,
     coverage_name,
 )
 from turnsignal.stream.statistics.intervals import (
     Clusters,
     Difference,
-    Estimate,
     difference,
     mean_over_conversations,
     mean_over_turns,
@@ -60,18 +59,9 @@ from turnsignal.stream.statistics.intervals import (
 
 #: figures of answers that no scorer of a response gives
 DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, ANSWER_SECONDS)
-SCALES = {DOCUMENTS: DOCUMENTS_GIVEN, ANSWER_SECONDS: SECONDS}  #: of figures that are no shares
 _CITES_ALL = 0.05  #: share of the documents up to which so few are left uncited that any ranking of them is as good
 
 _MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a release may have taken them over
-
-
-class ReleaseFigure(NamedTuple):
-    """One figure of a release: the mean over turns, the mean of conversation means, the share of answers it scored."""
-
-    mean: Estimate
-    by_conversation: Estimate | None = None
-    coverage: Estimate | None = None
 
 
 class Quality:
@@ -254,8 +244,13 @@ class Quality:
         totals = self._totals(releases, went.release, went.first)
         totals.outcomes[went.outcome] += 1
         totals.turns += went.turns
+        platform = went.first_answer and went.first_answer.platform
+        if platform:
+            totals.stratum(platform).outcomes[went.outcome] += 1
         for release, values in went.parts.items():
-            self._totals(releases, release, went.first).take(values, went.opened)
+            part = self._totals(releases, release, went.first)
+            for one in (part, part.stratum(platform)) if platform else (part,):
+                one.take(values, went.opened)
         if went.parts and went.first_answer is not None:
             self._totals(releases, begun_by(went), went.first).first_answers.add(went.first_answer)
 
@@ -303,7 +298,7 @@ class Quality:
         row["turns_per_conversation"] = round(totals.turns / n, 6)
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
         return row | {
-            "figures": {name: _format_interval(name, interval) for name, interval in self._figures(totals, 1).items()}
+            "figures": {name: format_figure(name, interval) for name, interval in self._figures(totals, 1).items()}
         }
 
     def _compare(
@@ -329,7 +324,11 @@ class Quality:
             if (same := first.same(before_first)) is not None:
                 deltas[SAME_FIRST], text = same
         shifted = first.shifted(before_first)
-        claimed = claims(deltas, coverages, primary, least_change, self._ranked, cites_all=cites_all, shifted=shifted)
+        within = self._within(*pair) if shifted else {}
+        ranked = self._ranked
+        claimed = claims(
+            deltas, coverages, primary, least_change, ranked, cites_all=cites_all, shifted=shifted, within=within
+        )
         if text and claimed[SAME_FIRST].wording == CHANGED:
             claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
@@ -340,7 +339,18 @@ class Quality:
             row["attributed"] = attributed
         if apart := self._strays.apart(after):
             row["apart"] = apart
-        return row | {"deltas": {name: _format_delta(name, delta, claimed[name]) for name, delta in deltas.items()}}
+        if shifted:
+            row["shifted"] = shifted
+        deltas_json = {
+            name: format_delta(name, delta, claimed[name], within.get(name)) for name, delta in deltas.items()
+        }
+        return row | {"deltas": deltas_json}
+
+    def _within(self, before: ReleaseTotals, after: ReleaseTotals) -> dict[str, Difference]:
+        """Compare two releases within each platform that both have."""
+        common = [(after.strata[name], before.strata[name]) for name in sorted(after.strata) if name in before.strata]
+        figures = ((self._figures(new, FEWEST), self._figures(old, FEWEST)) for new, old in common)
+        return within_platforms(figures, placed=before.placed and after.placed)
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:
@@ -359,32 +369,3 @@ def _coverages(
         mine, theirs = new[name].coverage, old[name].coverage
         if mine is not None and theirs is not None:
             yield name, difference(mine, theirs)
-
-
-def _format_interval(name: str, figure: ReleaseFigure) -> dict[str, Any]:
-    """Write a figure; seconds and documents as geometric means, which is what a mean of logarithms is."""
-    scale = SCALES.get(name)
-    if scale is not None:
-        *bounds, n = figure.mean.interval
-        values = [scale.value(fraction) for fraction in bounds]
-        spelled = dict(zip(("value", "low", "high"), values, strict=True)) | {"n": n, "unit": scale.unit}
-    else:
-        spelled = figure.mean.interval.as_json()
-    if figure.by_conversation is not None and scale is None:
-        spelled["mean_of_conversations"] = figure.by_conversation.interval.as_json()
-    if figure.coverage is not None:
-        spelled["coverage"] = round(figure.coverage.value, 6)
-    return spelled
-
-
-def _format_delta(name: str, delta: Difference, claim: Claim) -> dict[str, Any]:
-    """Write a difference; of seconds and documents by how many times more, less one."""
-    bounds: dict[str, Any] = {"value": delta.value, "low": delta.low, "high": delta.high}
-    scale = SCALES.get(name)
-    if scale is not None:
-        bounds = {key: scale.change(value) for key, value in bounds.items()}
-    spelled = {key: round(value, 6) for key, value in bounds.items()} | {"n": delta.n}
-    if scale is not None:
-        spelled["unit"] = "ratio - 1"
-    spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.wording}
-    return spelled | ({"why": claim.why} if claim.why else {})

@@ -16,6 +16,7 @@ from turnsignal.stream.statistics.intervals import Batches, Clusters
 SUMS = len(fields(Clusters))  #: of a figure, which `Clusters` holds
 MOMENTS = SUMS + 3  #: of a figure in all
 _SECONDS = -3  #: where the count of the seconds to an answer stands in a conversation's values
+_MOST_STRATA = 8  #: platforms of a release that are summed up apart; the names are those of strangers
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
 
 
@@ -51,7 +52,7 @@ class ReleaseTotals:
     and ⁴; left_out: conversations that the recording cuts, by
     reason; seconds: to an answer, by the time at which its conversation began, since answers are slow together, with
     the load; waiting: values of conversations that are not in the moments yet; turns: of the conversations that count;
-    first_answers: of conversations that the release began.
+    first_answers: of conversations that the release began; strata: totals by platform, which have no strata themselves.
     """
 
     first: float
@@ -63,6 +64,22 @@ class ReleaseTotals:
     waiting: "list[array[float]]" = field(default_factory=list)
     turns: int = 0
     first_answers: FirstAnswers = field(default_factory=FirstAnswers)
+    strata: "dict[str, ReleaseTotals]" = field(default_factory=dict)
+
+    @property
+    def placed(self) -> bool:
+        """Whether the platform of every conversation is known; it is that of its first answer."""
+        return sum([stratum.outcomes.total() for stratum in self.strata.values()]) == self.outcomes.total()
+
+    def stratum(self, platform: str) -> "ReleaseTotals":
+        """Return the totals of the conversations of one platform, which are summed up beside those of all."""
+        known = self.strata.get(platform)
+        if known is None:
+            if len(self.strata) >= _MOST_STRATA:
+                platform = max(self.strata)  # the last by name takes in all that is left
+                return self.strata[platform]
+            known = self.strata[platform] = ReleaseTotals(self.first, np.zeros_like(self.moments))
+        return known
 
     def take(self, values: "array[float]", opened: float) -> None:
         """Add a conversation's values; opened: event time of its first answer."""
@@ -117,6 +134,8 @@ class ReleaseTotals:
         self.seconds.merge(other.seconds)
         self.turns += other.turns
         self.first_answers.merge(other.first_answers)
+        for platform, theirs in other.strata.items():
+            self.stratum(platform).merge(theirs)
 
 
 def begun_by(went: ConversationScores) -> Release:

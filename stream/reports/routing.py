@@ -133,7 +133,7 @@ def s1_metrics(routing: Routing) -> dict[str, Any]:
     multi = [pair for pair in routing.queries if len(pair.expected) > 1]
     multi_exact = sum(pair.is_exact for pair in multi)
     to_multi = [pair for pair in routing.queries if len(pair.expected) == 1 and len(pair.predicted) > 1]
-    held = sum(pair.expected[0] in pair.predicted for pair in to_multi)
+    right = sum(pair.expected[0] in pair.predicted for pair in to_multi)
     metrics = {
         "dataset": {
             "gt_total": routing.totals[0],
@@ -152,8 +152,8 @@ def s1_metrics(routing: Routing) -> dict[str, Any]:
         },
         "single_to_multi": {
             "total": len(to_multi),
-            "correct": held,
-            "pct_correct": held / len(to_multi) * 100 if to_multi else None,
+            "correct": right,
+            "pct_correct": right / len(to_multi) * 100 if to_multi else None,
         },
         "incorrect": [_incorrect(pair) for pair in routing.queries if not pair.is_exact],
     }

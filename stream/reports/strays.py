@@ -22,8 +22,8 @@ from turnsignal.stream.statistics.intervals import Difference, difference, rate
 
 DEFAULT = "default"  #: the assistant of turns that name none
 _UNANSWERED = ConversationOutcome.UNANSWERED
-_BUCKET = 600.0  #: seconds of event time within which of a release only the first and last answer are held
-_MOST = 2_000  #: strays of a shard that are held
+_BUCKET = 600.0  #: seconds of event time of which only a release's first and last answers are kept
+_MOST = 2_000  #: strays of a shard that are kept
 
 
 class Silence(NamedTuple):
@@ -70,7 +70,7 @@ class Strays:
     def __init__(self) -> None:
         self.attributed: Counter[Release] = Counter()
         self.silences: list[Silence] = []
-        self._held: list[ConversationScores] = []
+        self._kept: list[ConversationScores] = []
         self._answered: dict[str, dict[int, dict[str, list[float]]]] = {}
         self._plain: dict[str, float] = {}  # assistant → first answer that was one and carried no version
         self._apart: defaultdict[str, Counter[int]] = defaultdict(Counter)  # that cannot be told apart
@@ -90,15 +90,15 @@ class Strays:
         assistant = went.release[0]
         if went.parts and went.outcome != _UNANSWERED:
             self._plain[assistant] = min(self._plain.get(assistant, went.opened), went.opened)
-        if went.release[1] is not None or (went.parts and not self._answered) or len(self._held) >= _MOST:
+        if went.release[1] is not None or (went.parts and not self._answered) or len(self._kept) >= _MOST:
             return went  # no release had answered by then
-        self._held.append(went)
+        self._kept.append(went)
         return None
 
     def merge(self, other: "Strays") -> None:
         """Add another part's, before either is resolved."""
         self.attributed.update(other.attributed)
-        self._held += other._held
+        self._kept += other._kept
         for assistant, time in other._plain.items():
             self._plain[assistant] = min(self._plain.get(assistant, time), time)
         for assistant, buckets in other._answered.items():
@@ -110,8 +110,8 @@ class Strays:
         """Give every stray as it counts; minimum: how many questions without an answer between make a silence."""
         groups: defaultdict[tuple[str, int], list[ConversationScores]] = defaultdict(list)
         known = {assistant: _Answers(buckets) for assistant, buckets in sorted(self._answered.items())}
-        held, self._held = self._held, []
-        for went in held:
+        kept, self._kept = self._kept, []
+        for went in kept:
             assistant, time = went.release[0], _time(went)
             if assistant not in known and len(known) == 1 and self._is_nobody(assistant, went):
                 assistant = next(iter(known))

@@ -62,7 +62,7 @@ class TrafficReport:
         if turn.role == "user":
             self._hear(turn)
         elif turn.role == "assistant":
-            self._take(turn)
+            self._count_turn(turn)
 
     def _hear(self, turn: Turn) -> None:
         known = len(self.answers.conversations)
@@ -73,7 +73,7 @@ class TrafficReport:
         if len(self._asked) > _OPEN:
             self._asked.popitem(last=False)
 
-    def _take(self, turn: Turn) -> None:
+    def _count_turn(self, turn: Turn) -> None:
         failed = self._failures.is_failing(turn.text)
         signals = self._signals.get(turn.conversation_id, turn.turn_id, failed=failed)
         if signals is None:

@@ -7,8 +7,9 @@ their number (Benjamini and Hochberg 1995). It holds for one look: who compares 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
 where the evidence became less, nor where many more first answers are short or the same: people thank for a refusal,
 too, whatever its words are. Nor is anything called better beside other shares of platforms, on which figures differ by
-themselves. Ranking measures on citations rise where there is less to rank: they are not called better beside other
-numbers of documents, beside more documents that nobody cites, nor where users say that it went worse.
+themselves; there, the differences within platforms decide what is worse. Ranking measures on citations rise where
+there is less to rank: they are not called better beside other numbers of documents, beside more documents that nobody
+cites, nor where users say that it went worse.
 """
 
 from collections.abc import Collection, Mapping
@@ -120,28 +121,45 @@ def claims(
     *,
     cites_all: bool = False,
     shifted: str = "",
+    within: Mapping[str, Difference] | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on how
     many documents there are to cite; cites_all: the answers cite nearly all of them, and did not before; shifted: how
-    the traffic moved between platforms, "" where it did not.
+    the traffic moved between platforms, "" where it did not; within: the differences within platforms then, which
+    decide in the place of those of all.
     """
+    within = within or {}
+    deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
     others = [name for name in deltas if name != primary]
-    adjusted = dict(zip(others, adjust([deltas[name].p for name in others]), strict=True))
+    adjusted = dict(zip(others, adjust([deciding[name].p for name in others]), strict=True))
     if primary in deltas:
-        adjusted[primary] = deltas[primary].p
+        adjusted[primary] = deciding[primary].p
     lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
     beside = _beside(deltas, primary, least_change) or ("beside answers that cite everything" if cites_all else "")
     claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
         why = _lost(name, lost, coverages, least_change) or (beside if name in ranked else "")
-        claimed[name] = _claim(name, delta, min(1.0, 2 * adjusted[name]), least, why or shifted)
-        if shifted and claimed[name].wording == WORSE:
-            claimed[name] = claimed[name]._replace(why=shifted)
+        claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
+        claimed[name] = _beside_shift(claim, delta, shifted, name in within, alone=not within) if shifted else claim
     return claimed
+
+
+def _beside_shift(claim: Claim, delta: Difference, shifted: str, inside: bool, *, alone: bool) -> Claim:
+    """Return the claim that holds although traffic moved between platforms; inside: they were compared within them.
+
+    alone: no platform has enough conversations of both releases, so that nobody can tell which of both made it worse.
+    """
+    if claim.wording == WORSE and alone:
+        return claim._replace(wording=CHANGED, why=f"{shifted}; too few on the same one to tell the release from that")
+    if claim.wording == WORSE:
+        return claim._replace(why=f"within platforms, too; {shifted}" if inside else shifted)
+    if claim.wording == SAME and inside and delta.p <= PROMISE:
+        return claim._replace(why=f"within platforms; {shifted}")
+    return claim
 
 
 def _claim(name: str, delta: Difference, adjusted: float, least_change: float, lost: str) -> Claim:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.truth.passages import MOST_CHUNKS, containment
 
-MOST_READ = 20  #: documents in whose texts one that has moved is looked for
+MOST_READ = 20  #: documents that are searched for a passage whose document was moved
 HELD = 0.8  #: share of a passage's words, in their order, from which on a document holds it
 
 _PORTS = {"http": 80, "https": 443}

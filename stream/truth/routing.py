@@ -61,7 +61,16 @@ def compare_routing(expected: Sequence[str], routed: Sequence[str]) -> Routed:
 
 def agents_of(labels: Iterable[str]) -> dict[str, None]:
     """Return labels as they are compared: in small letters, each once, in their order, which does not count."""
-    return dict.fromkeys(label for given in labels if (label := given.strip().lower()))
+    return dict.fromkeys(in_small_letters(labels))
+
+
+def in_small_letters(labels: Iterable[str]) -> list[str]:
+    """Return labels in the spelling in which they are compared, without the empty ones.
+
+    >>> in_small_letters([" Billing", "", "OutOfScope"])
+    ['billing', 'outofscope']
+    """
+    return [label for given in labels if (label := given.strip().lower())]
 
 
 def _name(labels: Iterable[str]) -> str:

@@ -14,7 +14,6 @@ from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.schemas import schema_of
-from turnsignal.agents.commands.suite import write_toml
 from turnsignal.agents.commands.topics import _target
 from turnsignal.agents.files.produce import parse_speed
 from turnsignal.agents.files.simulating import make_traffic
@@ -22,6 +21,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.summaries import SUMMARIES
 from turnsignal.stream.simulation import Regression
 from turnsignal.stream.suite import Suite, load_suite, parse_suite
+from turnsignal.stream.text.toml import write_toml
 
 ROOT = Path(__file__).resolve().parents[2]
 

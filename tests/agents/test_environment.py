@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from turnsignal.agents.environment import split_address
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError
 
@@ -120,3 +121,16 @@ def test_a_secret_that_was_typed_where_the_name_of_its_file_belongs_is_not_shown
 def test_a_mistyped_file_of_a_secret_is_named() -> None:
     with pytest.raises(ConfigError, match=r"did you mean TURNSIGNAL_SASL_PASSWORD_FILE\?$"):
         Settings.from_env(BROKERS | {"TURNSIGNAL_SASL_PASWORD_FILE": "/run/secrets/p"})
+
+
+@pytest.mark.parametrize(
+    "text", ["ftp://a/b", "a:9090", "http:///x", "https://a b/c", "http://a:0/", "http://é.example/"]
+)
+def test_what_http_cannot_ask_is_no_address(text: str) -> None:
+    assert split_address(text) is None
+
+
+def test_an_address_is_split_into_host_port_and_path() -> None:
+    parts = split_address("https://[::1]:9090/hooks?x=1")
+    assert parts is not None
+    assert (parts.hostname, parts.port, parts.path, parts.query) == ("::1", 9090, "/hooks", "x=1")

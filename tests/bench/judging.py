@@ -37,7 +37,9 @@ from turnsignal.stream.redaction import Redaction
 
 AT_ONCE = 64
 COMMIT, PAUSE = 0.015, 0.02  #: seconds of a transaction, and until the next one
-LATENCY, HANG = 0.2, 2.0  #: seconds
+LATENCY = 0.2  #: seconds of an answer where clients are compared
+SLOW, HANG = 1.0, 10.0  #: seconds of an answer, and until a call that hangs is given up, where some do
+TAIL = 1.25  #: as many calls as are counted are queued, so that none of the end, where places stay empty, is
 
 _run = itertools.count()
 
@@ -76,10 +78,13 @@ async def ask_bare(endpoint: Served, judge: Judge, queued: list[Kept]) -> None:
     await client.close()
 
 
-async def ask_by_docket(endpoint: Served, judge: Judge, queued: list[Kept]) -> int:
-    """Send them as the judge app does; return how many have a value."""
+async def ask_by_docket(endpoint: Served, judge: Judge, queued: list[Kept], until: int | None = None) -> list[float]:
+    """Send them as the judge app does, until all or so many have a verdict; return how long each call took."""
+    until, latencies = until or len(queued), list[float]()
     line = EndpointLine(
-        OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr("none"))), EndpointPart(at_once=AT_ONCE)
+        OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr("none"))),
+        EndpointPart(at_once=AT_ONCE),
+        on_request=lambda _, seconds: latencies.append(seconds),
     )
     called = asyncio.Event()
     sender = CallSender([judge], {"lab": line}, lambda _: called.set())
@@ -91,8 +96,8 @@ async def ask_by_docket(endpoint: Served, judge: Judge, queued: list[Kept]) -> i
         {},
         on_accepted=lambda partition, batch: sender.send(0, batch.calls, partition.settle),
     )
-    taken, verdicts, judged = 0, 0, 0
-    while verdicts < len(queued):
+    taken, verdicts = 0, 0
+    while verdicts < until:
         called.clear()
         room = sender.rooms(0, processor.docket.wanted() or {"lab"})
         batch = processor.process(queued[taken : taken + processor.docket.room], time.time(), room)
@@ -100,12 +105,11 @@ async def ask_by_docket(endpoint: Served, judge: Judge, queued: list[Kept]) -> i
         await asyncio.sleep(COMMIT)
         processor.accept(batch)
         verdicts += len(batch.verdicts)
-        judged += sum(verdict.unscored is None for verdict in batch.verdicts)
         await asyncio.sleep(PAUSE)
         if not batch.calls and not batch.verdicts:
             await called.wait()
     await sender.close()
-    return judged
+    return latencies
 
 
 def timed(work: Any) -> tuple[float, float]:
@@ -136,12 +140,20 @@ def compare(endpoint: Served, calls: int, rounds: int) -> None:
 
 
 def hang(endpoint: Served, calls: int) -> None:
-    judge = a_judge(f"some-hang,seconds={LATENCY},hang=60,forget=1", timeout=HANG)
-    queued = list(records(calls))
-    hanging = sum(b"07." in (record.value or b"") for record in queued)
-    ideal = ((calls - hanging) * LATENCY + hanging * HANG) / AT_ONCE
-    wall, _ = timed(ask_by_docket(endpoint, judge, queued))
-    print(f"{hanging} of {calls} calls hang: {ideal:.1f} s ideal, {wall:.1f} s: {ideal / wall:.2f} of it")
+    """Print how much of the endpoint's places is used while one call in a hundred hangs.
+
+    Answers are slow here, as a model's are, so that this is about places and not about the processor.
+    """
+    judge = a_judge(f"some-hang,seconds={SLOW},hang=60,forget=1", timeout=HANG)
+    queued = list(records(round(calls * TAIL)))
+    latencies: list[float] = []
+
+    async def ask() -> None:
+        latencies.extend(await ask_by_docket(endpoint, judge, queued, calls))
+
+    wall, _ = timed(ask())
+    hanging, ideal = sum(seconds > HANG / 2 for seconds in latencies), sum(latencies) / AT_ONCE
+    print(f"{hanging} of {len(latencies)} calls hang: {ideal:.1f} s ideal, {wall:.1f} s: {ideal / wall:.2f} of it")
 
 
 def hold(queue: int) -> int:
@@ -164,10 +176,15 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--calls", type=int, default=3_000)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", choices=("compare", "hang", "hold"))
     options = parser.parse_args()
     with serve() as endpoint:
-        compare(endpoint, options.calls, options.rounds)
-        hang(endpoint, options.calls)
+        if options.only in (None, "compare"):
+            compare(endpoint, options.calls, options.rounds)
+        if options.only in (None, "hang"):
+            hang(endpoint, options.calls)
+    if options.only not in (None, "hold"):
+        return
     few, many = hold(1_000), hold(100_000)
     print(f"held of 1,000 queued: {few / 1e6:.2f} MB, of 100,000: {many / 1e6:.2f} MB: {many / few:.2f} times")
 

@@ -1,20 +1,25 @@
 """Whatever comes out of the pipeline is a record as documented, whoever sent what."""
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnsignal.stream.errors import Reason
-from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS
+from turnsignal.stream.errors import Reason, Refused
+from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, decode_exchange
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import CONVERSATION, DIAGNOSIS, scorer_names
 from turnsignal.stream.records.environments import ENVIRONMENTS
+from turnsignal.stream.records.feedback import decode_feedback
 from turnsignal.stream.records.observations import read_observations
 from turnsignal.stream.records.scores import SCORE_RECORDS, STAGE, ScoreRecord, Stage, row_id
 from turnsignal.stream.records.summaries import SUMMARIES
+from turnsignal.stream.records.turns import decode_turn
+from turnsignal.stream.records.verdicts import decode_verdict
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, EXCHANGES, SCORES, SERIES, OutputRecord
 from turnsignal.stream.statistics.claims import FREE_CONVERSATIONS
 from turnsignal.stream.suite import parse_suite
@@ -165,3 +170,15 @@ def test_ids_differ_in_everything_they_are_made_of() -> None:
     ids = {row_id(*whole)} | {row_id(*[*whole[:n], "other", *whole[n + 1 :]]) for n in range(6)}
     assert len(ids) == 7
     assert all(len(one) == 24 for one in ids)
+
+
+def test_no_record_of_a_topic_is_parsed_by_pydantic_whose_parser_takes_a_kilobyte_for_each_bracket() -> None:
+    """A verdict of 1 MB of brackets took three seconds and stopped all scoring; what a worker itself wrote is small."""
+    root = Path(__file__).parents[2]
+    readers = [*(root / "stream" / "records").glob("*.py"), *(root / "stream" / "pipeline").glob("*.py")]
+    readers += [*(root / "stream" / "conversations").glob("*.py"), *(root / "agents").glob("*.py")]
+    assert [path.name for path in readers if "validate_json" in path.read_text()] == []
+    for read in (decode_turn, decode_feedback, decode_verdict, decode_exchange):
+        for value in (b"[" * 90_000, b'{"metadata":[' + b"[]," * 30_000 + b"[]]}"):
+            with pytest.raises(Refused):
+                read(value)

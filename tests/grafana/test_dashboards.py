@@ -12,9 +12,10 @@ import pytest
 import yaml
 
 from grafana.build import BOARDS, DASHBOARDS, written
-from grafana.queries import BUDGET, OF_ALL_VERSIONS
+from grafana.queries import MONTH, OF_ALL_VERSIONS
 from tests.deploy.test_alerts import ALERTS, faults, grouped, selected
 from turnsignal.agents.metrics.families import FAMILIES, PREFIX
+from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS
 
 GRAFANA = DASHBOARDS.parent
 BUILT = {name: json.loads(text) for name, text in written().items()}
@@ -171,7 +172,7 @@ def test_counters_stand_in_rates_and_rates_go_over_what_the_reader_chose(name: s
             family = family_of(metric)
             assert family is None or family.kind == "gauge", f"{metric} outside of rate()"
         for duration in re.findall(r"\[([^\]]+)\]", target["expr"]):
-            assert duration in DURATIONS or duration == BUDGET
+            assert duration in DURATIONS or duration == MONTH
 
 
 @every_panel
@@ -189,7 +190,8 @@ def test_what_is_asked_is_of_the_chosen_job_assistants_and_versions(name: str, p
 def test_no_scorer_of_a_suite_is_named_anywhere() -> None:
     for where, expression in ASKED:
         matchers = {matcher for _, matchers in selected(parsed(expression)) for matcher in matchers}
-        assert {value for label, _, value in matchers if label in ("scorer", "check")} <= {"$scorer"}, where
+        named = {value for label, _, value in matchers if label in ("scorer", "check", "judged")}
+        assert named <= {"$scorer", *TRUTH_SCORERS, "|".join(OF_TRUTH)}, where  # those of labels no suite names
 
 
 def test_links_lead_to_dashboards_that_exist_and_each_is_reached_from_the_overview() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from grafana.build import DASHBOARDS
+from grafana.preview.draw import is_built, parse_options, pictures, site
 from grafana.preview.history import EVERY, MANY_VERSIONS, ONE_VERSION, TOLD, WORSE, Pages, Story, record
 from grafana.preview.prometheus import ask, import_history, prometheus
 from grafana.preview.variables import chosen, durations, fill
@@ -119,3 +120,14 @@ def test_the_change_that_the_release_brought_is_open(address: str) -> None:
     found = answers(address, "overview", panel["targets"][0], TOLD, 24.0)
     assert {labels["assistant"] for labels, _ in found} == set(TOLD.assistants)
     assert {labels["direction"] for labels, values in found if float(max(values.values())) < 0} == {"lower"}
+
+
+@pytest.mark.skipif(
+    not is_built(), reason="what draws is not there: `make preview` brings it (npm, 430 MB), or Chromium"
+)
+@pytest.mark.parametrize("name", BOARDS)
+def test_every_panel_is_drawn_by_grafanas_components_with_what_it_has(address: str, tmp_path: Path, name: str) -> None:
+    with site() as (page, reports):
+        options = parse_options(["--only", name, "--modes", "dark", "--into", str(tmp_path)])
+        assert list(pictures(address, page, reports, options)) == []
+    assert (tmp_path / f"{name}-dark.png").stat().st_size > 20_000

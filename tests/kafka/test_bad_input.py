@@ -223,3 +223,20 @@ def test_keys_that_no_id_could_be_stop_nothing(settings: Settings, tmp_path: Pat
     assert {key for _, key, _ in outcome.letters} == {long[:800]}
     assert stages(outcome, CONVERSATION) == ["response"]
     assert log.count("working on") == 1, log  # it never had to start again
+
+
+def test_turns_that_deviate_a_little_are_read_where_the_settings_say_so(settings: Settings, tmp_path: Path) -> None:
+    lenient = settings.model_copy(update={"lenient_turns": True})
+    answer = turn("t2", "ai", "", content=[{"type": "text", "text": "Hold it [doc_1]."}], retrieved=["doc_1", "doc_2"])
+    del answer["text"]
+    cases: list[Case] = [
+        ("question", CONVERSATION, orjson.dumps(turn("t1", "human", timestamp=1_714_554_000)), None),
+        ("answer", CONVERSATION, orjson.dumps(answer | {"timestamp": 1_714_554_009_000}), None),
+        ("nobody's", CONVERSATION, orjson.dumps(turn("bad", "oracle")), Reason.UNKNOWN_ROLE),
+        ("follow-up", CONVERSATION, orjson.dumps(turn("t3", "human", "Thanks!", timestamp=1_714_554_030)), None),
+    ]
+    outcome, log = work_through(lenient, cases, tmp_path, letters=1)
+    assert stages(outcome, CONVERSATION) == ["response", "follow_up"]
+    assert [Reason(reason) for (_, _, _, reason), _, _ in outcome.letters] == [Reason.UNKNOWN_ROLE]
+    assert log.count("role human is user") == 1
+    assert log.count("working on") == 1, log

@@ -53,6 +53,9 @@ LEVELS, SIZES = (0.5, 0.9, 0.99), (30, 100, 1000)
 MENDED = {"answers": "answers_worse", "retrieval": "retrieves_worse", "format": "breaks_format"}
 
 
+Platforms = tuple[list[ConversationScores], list[ConversationScores]]  #: of web and of Slack
+
+
 class Heard(NamedTuple):
     """What a comparison said: figures by verdict, and whether any interval left 0 out before adjustment."""
 
@@ -77,10 +80,12 @@ class _Kept(Quality):
         self.kept.append(went)
 
 
-def conversations(count: int, seed: int, kind: str | None = None, share: float = 1.0) -> list[ConversationScores]:
+def conversations(
+    count: int, seed: int, kind: str | None = None, share: float = 1.0, platforms: tuple[str, ...] = TRAFFIC.platforms
+) -> list[ConversationScores]:
     """Simulate and score conversations of one version."""
     worse = Regression(0, "v1", kind, share) if kind else None
-    traffic = replace(TRAFFIC, conversations=count, seed=seed, regression=worse)
+    traffic = replace(TRAFFIC, conversations=count, seed=seed, regression=worse, platforms=platforms)
     return _score(record.value for record in simulate(traffic) if record.value)
 
 
@@ -220,6 +225,28 @@ def broken(
         yield compare(before, after)
 
 
+def on_platforms(count: int, seed: int, kind: str | None = None) -> Platforms:
+    """Simulate conversations on web, and on Slack, where half of the answers are worse; kind: of a broken release."""
+    web, slack = (kind, "web"), (kind or "answers_worse", "slack")
+    pools = [conversations(count, seed, hit, 1.0 if kind else 0.5, (platform,)) for hit, platform in (web, slack)]
+    return pools[0], pools[1]
+
+
+def moved(recordings: int, old: Platforms, new: Platforms, seed: int, each: int = 150) -> Iterator[Heard]:
+    """Move traffic from web to Slack, 20 % of it before and 80 % after; old, new: conversations of both releases."""
+    rng = np.random.default_rng(seed)
+    for _ in range(recordings):
+        before, after = (
+            [
+                group[i]
+                for group, share in zip(pools, (1 - on_slack, on_slack), strict=True)
+                for i in rng.choice(len(group), round(share * each), replace=False)
+            ]
+            for pools, on_slack in ((old, 0.2), (new, 0.8))
+        )
+        yield compare(before, after)
+
+
 def covered(level: float, n: int, draws: int, seed: int) -> float:
     """Return how often the interval covers a rate.
 
@@ -299,6 +326,8 @@ def main() -> None:
     cut = list(cut_anywhere(args.recordings - 2 * share, seed + 4))
     _print_same("cut anywhere, a release within", cut)
     _print_same("all", [*halves, *canary, *cut])
+    old, new = (on_platforms(args.pool // 2, seed + at) for at in (7, 8))
+    _print_same("traffic moves from web to a Slack that is worse off", list(moved(share, old, new, seed + 9)))
     print("\n| broken release (asked: named in 95 of 100, better in at most 5) | recordings | named | better | worse |")
     print("|---|---|---|---|---|")
     for name, (kind, hit) in BROKEN.items():

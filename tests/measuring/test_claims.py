@@ -2,7 +2,19 @@
 
 import pytest
 
-from tests.measuring.claims import BROKEN, POLITE, SILENT, broken, conversations, covered, cut_anywhere, dealt, thanked
+from tests.measuring.claims import (
+    BROKEN,
+    POLITE,
+    SILENT,
+    broken,
+    conversations,
+    covered,
+    cut_anywhere,
+    dealt,
+    moved,
+    on_platforms,
+    thanked,
+)
 from turnsignal.stream.reports.release_totals import ConversationScores
 
 pytestmark = pytest.mark.slow
@@ -23,6 +35,14 @@ def test_conversations_dealt_by_chance_seldom_make_a_claim_though_raw_intervals_
 
 def test_a_canary_beside_many_seldom_makes_a_claim(well: list[ConversationScores]) -> None:
     assert sum(one.anything for one in dealt(30, well, 3, 560, 30)) <= 5
+
+
+def test_traffic_that_moves_to_a_platform_that_is_worse_off_names_no_release_worse() -> None:
+    old = on_platforms(400, 7)
+    found = list(moved(20, old, on_platforms(400, 8), 9))
+    assert sum(bool(one.worse) for one in found) <= 3
+    assert sum(one.unadjusted for one in found) >= 15, "the means of all do move"
+    assert all(one.worse for one in moved(4, old, on_platforms(400, 8, "answers_errors"), 9))
 
 
 def test_a_recording_that_is_cut_anywhere_seldom_makes_a_claim() -> None:

@@ -95,7 +95,7 @@ def iso(seconds: float) -> str:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        (b"no JSON", "line 2: expected an incident such as"),
+        (b"no JSON", "known.jsonl:2: expected an incident such as"),
         (b'{"name": "x"}', "missing required field `began`"),
         (b'{"began": "yesterday"}', "Invalid RFC3339"),
         (b'{"began": "2026-01-02T00:00:00Z", "ended": "2026-01-01T00:00:00Z"}', "expected `ended` to be after `began`"),

@@ -54,7 +54,7 @@ def test_a_time_of_another_day_has_its_date() -> None:
     ("known", "sentence"),
     [
         (LiveStatistics(parse_suite("")), "No scores yet"),
-        (statistics(), "Nothing to compare yet: that takes two releases of 30 conversations each"),
+        (statistics(), "Nothing to compare yet: that takes a release after another, of 30 conversations each"),
         (
             statistics(finding("support"), finding("billing")),
             "Nothing shown to have changed: v2 against v1 (billing and support)",

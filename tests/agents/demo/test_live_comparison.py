@@ -30,6 +30,17 @@ def test_a_release_that_retrieves_worse_is_named_with_the_time_of_its_first_answ
     assert finding.conversations == 67  # the older two thirds
 
 
+def test_releases_that_answer_side_by_side_from_the_beginning_have_not_changed_since_one_another() -> None:
+    comparison = LiveComparison(SUITE)
+    for number in range(300):
+        version, ndcg = ("v1", 0.9) if number % 2 else ("v2", 0.5)
+        comparison.on_row(answer(number, version, ndcg + number % 3 / 100, 10_000.0 + 60.0 * number))
+    assert comparison.findings() == []
+    release(comparison, "v3", 0.1, 40_000.0, 100)
+    (finding,) = comparison.findings()
+    assert (finding.before, finding.after, finding.verdicts) == ("v1", "v3", {"nDCG@5": "worse"})
+
+
 def test_what_rises_is_not_called_better_since_rows_do_not_show_what_it_hides() -> None:
     comparison = LiveComparison(SUITE)
     release(comparison, "v1", 0.2, 10_000.0, 60)

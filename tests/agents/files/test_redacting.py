@@ -7,8 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.files.redacting import load_redaction, suite_in_force
+from turnsignal.agents.files.redacting import load_redaction
 from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.files.suites import suite_in_force
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.redaction import Redaction

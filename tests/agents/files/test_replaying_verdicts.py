@@ -6,6 +6,7 @@ import orjson
 from click.testing import CliRunner
 
 from tests.stream.judging.judged import JUDGES, record, verdicts
+from turnsignal import replay
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.files.replaying import replay_files
 from turnsignal.stream.pipeline.processor import PartitionProcessor
@@ -69,3 +70,16 @@ def test_the_command_takes_a_file_of_verdicts_and_sets_unreadable_ones_aside(tmp
     (letter,) = (tmp_path / "out" / "dead-letters.jsonl").read_bytes().splitlines()
     about = orjson.loads(letter)
     assert (about["file"], about["line"], about["reason"]) == (given[2], len(spoken) + 1, "wrong_type")
+
+
+def test_python_gives_what_judges_said_by_release(tmp_path: Path) -> None:
+    turns, spoken, rows, _ = live()
+    suite = tmp_path / "suite.toml"
+    suite.write_text(JUDGES, encoding="utf-8")
+    said = [orjson.loads(each.value or b"") for each in spoken]
+    result = replay([orjson.loads(turn) for turn in turns], suite=suite, verdicts=said, as_is=True)
+    scores = [score for row in rows for score in orjson.loads(row)["scores"] if score["value"] is not None]
+    judged = result.judged()
+    assert {row["scorer"] for row in judged} == {score["scorer"] for score in scores}
+    assert sum(row["n"] for row in judged) == len(scores)
+    assert all(0 <= row["mean"] <= 1 and 0 < row["coverage"] < 1 for row in judged)

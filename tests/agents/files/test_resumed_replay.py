@@ -103,6 +103,20 @@ def test_a_checkpoint_that_somebody_else_wrote_is_not_unpickled(
         replay(turns, tmp_path / "out", resume=True)
 
 
+def test_a_checkpoint_of_objects_that_this_code_does_not_have_is_refused_with_what_to_do(
+    turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        interrupt_after(1, patch)
+        with pytest.raises(Interrupted):
+            replay(turns, tmp_path / "out", resume=True)
+    packed = b"cturnsignal.stream.reports.aggregates\nHeld\n."  # as the code before this one named it
+    signed = replay_checkpoints._sign(packed) + packed
+    (tmp_path / "out" / ".unfinished" / "00.checkpoint").write_bytes(signed)
+    with pytest.raises(ConfigError, match=r"expected a checkpoint of this code.*delete .*\.unfinished to begin anew"):
+        replay(turns, tmp_path / "out", resume=True)
+
+
 def test_parts_that_were_cut_since_are_not_filled_up(
     turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,5 +94,5 @@ def test_each_function_has_an_example(name: str) -> None:
 
 def test_each_method_of_a_result_has_an_example() -> None:
     methods = {name: value for name, value in vars(turnsignal.Replayed).items() if not name.startswith("_")}
-    assert len(methods) == 11
+    assert len(methods) == 12
     assert [name for name, value in methods.items() if f"{name}" not in value.__doc__.partition(">>>")[2]] == []

@@ -334,6 +334,16 @@ def test_a_user_who_has_no_answer_yet_opens_no_release():
     assert value(metrics, "score_ratio_count", **release, scorer="follow_up") == 0
 
 
+def test_a_judged_row_takes_from_when_its_turn_was_said_until_it_is_written():
+    metrics = WorkerMetrics(topics=["turns"])
+    deltas = MetricDeltas()
+    deltas.judged_times += [NOON - 40.0, NOON - 2.0, NOON + 9.0, float("nan")]
+    metrics.apply(deltas, NOON)
+    assert value(metrics, "end_to_end_latency_seconds_count", stage="judged") == 3
+    assert value(metrics, "end_to_end_latency_seconds_sum", stage="judged") == 42.0
+    assert value(metrics, "end_to_end_latency_seconds_count", stage="inline") == 0
+
+
 def test_the_page_of_watch_has_nothing_that_watch_cannot_move():
     metrics = WorkerMetrics(app=WATCH, topics=["series"])
     shown = {(name, *sorted(labels)) for name, labels in samples(metrics) if not name.endswith(("_bucket", "_sum"))}

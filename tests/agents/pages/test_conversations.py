@@ -9,14 +9,19 @@ import orjson
 import pytest
 
 from tests.kafka.faults.oracle import Kept
+from tests.stream.judging.judged import JUDGES, exchanges, judges_of
+from tests.stream.judging.judged import record as verdict_record
 from turnsignal.agents.metrics.exposition import conversation_digest
 from turnsignal.agents.pages.content import Asked, ElsewhereError, MissingError
 from turnsignal.agents.pages.conversations import ConversationPages
 from turnsignal.agents.pages.recent_rows import RecentRows
 from turnsignal.agents.pages.rendering import render
+from turnsignal.stream.judging.inquiry import Judgement
+from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
 from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.records.verdicts import Unjudged
 from turnsignal.stream.redaction import Redaction
-from turnsignal.stream.suite import Suite
+from turnsignal.stream.suite import Suite, parse_suite
 
 NOON = 1_749_988_800  # 2025-06-15 12:00 UTC
 SECRET = "sixteen characters"
@@ -257,3 +262,30 @@ def test_a_row_that_a_later_one_corrects_is_said_to_be_replaced() -> None:
     worker.take([record("c-1", "u-1b", NOON + 15, "Thanks, that works!")])
     rows = worker.ask("/conversations/{id:.+}", id="c-1")["kept"][1]["rows"]
     assert [row["replaced"] for row in rows if row["stage"] == "follow_up"] == [True, False]
+
+
+def test_what_judges_said_stands_beside_the_rules_and_why_an_answer_was_not_judged() -> None:
+    suite = parse_suite(JUDGES)
+    strong, grounded = judges_of(suite)
+    talk = exchange("c-1", "Hold it. [1]")
+    queued = exchanges(PartitionProcessor(suite).process(talk, 0.0).outputs)
+    worker = Worker(*talk, suite=suite)
+    shown = worker.draw("/conversations/{id:.+}", id="c-1")
+    assert "1 not judged by <bdi>groundedness(by=groundedness)</bdi> yet: waiting for the verdict" in shown
+    assert "1 not judged by <bdi>follow_up(by=strong)</bdi> yet: waiting for the verdict" in shown
+    first, second = sorted(queued, key=lambda each: each.stage, reverse=True)
+    said = make_verdict(second, strong, Judgement("correction", 0.2, "<b>The user says no.</b>"))
+    said.cost = 0.004
+    spent = make_unjudged(first, grounded, Unjudged.BUDGET, "the money of the day is spent")
+    done = worker.processor.process((), 0.0, verdicts=[verdict_record(said), verdict_record(spent)])
+    worker.processor.accept(done)
+    worker.rows.take(done)
+    shown = worker.draw("/conversations/{id:.+}", id="c-1")
+    assert "waiting for the verdict" not in shown
+    assert "&lt;b&gt;The user says no.&lt;/b&gt;" in shown
+    assert "<bdi>scripted</bdi>:<bdi>rules</bdi>, <bdi>follow_up</bdi> version" in shown
+    assert "cost 0.004" in shown
+    assert "unscored: <bdi>budget</bdi>" in shown
+    assert "the money of the day is spent" in shown
+    assert "asked with probability" in shown
+    assert "What judges say" in shown

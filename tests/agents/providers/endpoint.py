@@ -96,6 +96,8 @@ async def chat(request: web.Request) -> web.StreamResponse:
         return response
     if what == "redirect":
         return web.Response(status=int(options.get("status", 307)), headers={"Location": options["to"]})
+    if what == "deep":
+        return web.Response(text="[" * 200_000 + "]" * 200_000, content_type="application/json")
     if what == "garbage":
         return web.Response(
             text="\x00<html>not json</html>", content_type=options.get("type", "application/json").replace("-", "/")

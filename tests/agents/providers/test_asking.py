@@ -128,7 +128,8 @@ def test_what_passes_is_tried_again(endpoint: Served, model: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "model", ["500", "429", "half-close", "garbage", "garbage,type=text-plain", "no-choices", "null-choices", "list"]
+    "model",
+    ["500", "429", "half-close", "garbage", "garbage,type=text-plain", "deep", "no-choices", "null-choices", "list"],
 )
 def test_what_does_not_pass_ends_after_as_many_tries_as_allowed(endpoint: Served, model: str) -> None:
     model = once(model)

@@ -68,7 +68,9 @@ def test_a_record_whose_dead_letter_is_refused_blocks_its_partition_and_is_kept(
     error = KafkaException(KafkaError(code))
     batch = PartitionBatch(0, {"turnsignal.turns": [TURN]})
     assert buffer.claim(0)
-    work._split_or_block(BatchAttempt(task, batch, result=BatchResult(set_aside=True)), error)
+    attempt = BatchAttempt(task, batch)
+    attempt.result = BatchResult(set_aside=True)
+    work._split_or_block(attempt, error)
     assert (task.refused, buffer.waiting_for(0)) == (1, 1)
     assert work.progress.health(busy=True, owned={0: task}).conditions()["batches"] == {
         "ok": False,

@@ -284,7 +284,7 @@ def test_a_contrast_needs_no_comma() -> None:
     for text in (
         "Tell me about 2019 not 2021",
         "I need the women's not the men's",
-        "I'd like to know the price in euros",
+        "I'd like to know the price of Gold in euros",
     ):
         assert read(text).clarification, text
 
@@ -706,3 +706,40 @@ def test_a_wish_for_something_else_is_a_new_request_and_one_near_the_question_st
     wish = "I'm looking for discounts on running shoes in Leeds"
     assert not read(wish, PLAN, "What does Plus cost?").clarification
     assert read("I'm looking for the price of Plus for families", PLAN, "What does Plus cost?").clarification
+
+
+def test_a_no_to_a_question_for_information_is_an_answer() -> None:
+    for question in (
+        "Do you have a provider in mind?",
+        "Is it for a company?",
+        "Would you like to know more about Gold?",
+    ):
+        for text in ("No, what is the cheapest plan?", "No, it is for me", "Not sure, it might be", "no"):
+            assert not read(text, f"There are three plans. {question}").clarification, (question, text)
+    assert read("No, not that one", "There are three plans. How about Gold?").clarification
+    assert read("No, in June", "You mean the plan as of May. Is that correct?").clarification
+
+
+def test_feelings_about_the_world_are_no_complaints() -> None:
+    for text in (
+        "I'm fed up with reading contracts, is there a summary?",
+        "I thought phone support is useless for companies. Which hours are those?",
+        "I'm afraid it might be expensive. Is it?",
+        "How many times should I restart it?",
+    ):
+        assert not read(text).clarification, text
+    assert read("I'm fed up with you").clarification
+    assert read("how many times do I have to tell you").clarification
+
+
+def test_insisting_where_the_assistant_could_not_help_asks_again() -> None:
+    for text in ("Can you look it up?", "Why don't you know?", "It is in the manual", "Please check the website"):
+        assert read(text, REFUSAL).clarification, text
+    for text in ("Can you look it up?", "Please check the website"):
+        assert not read(text).clarification, text
+
+
+def test_what_one_believed_or_was_told_doubts_the_answer() -> None:
+    for text in ("I thought it was two plans", "I was told two", "I think it is six days", "How do you know?"):
+        assert read(text).clarification, text
+    assert not read("I think it is great").clarification

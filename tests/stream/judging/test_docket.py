@@ -22,6 +22,7 @@ from turnsignal.stream.judging.docket import (
 )
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart
+from turnsignal.stream.judging.remembered import CACHED
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import make_verdict
@@ -286,6 +287,24 @@ def test_the_same_question_again_is_answered_from_before_and_costs_nothing() -> 
     docket.take([queued(1, response="The same.")])
     docket.name_calls(NOON, {"openai": 1})
     assert len(docket.prepare().calls) == 1
+
+
+def test_an_answer_is_forgotten_a_week_after_its_exchange_as_its_reasons_may_quote_somebody() -> None:
+    docket = Docket([FIRST], None, 1e9)
+    docket.take([queued(0, response="The same.", time=NOON)])
+    docket.name_calls(NOON, {"openai": 1})
+    (call,) = docket.prepare().calls
+    docket.settle(call, served(call), 5)
+    store = dict(docket.prepare().changes)
+    (key,) = (key for key in store if key.startswith(CACHED))
+    for days, gone in ((6, {}), (8, {key: None})):
+        docket.name_calls(NOON + days * DAY, {"openai": 1})
+        changes = docket.prepare().changes
+        assert {name: value for name, value in changes.items() if name == key} == gone
+    kept = {name: value for name, value in store.items() if value is not None}
+    later = Docket([FIRST], None, 1e9, kept, 1)
+    later.name_calls(NOON + 8 * DAY, {"openai": 1})
+    assert later.prepare().changes[key] is None
 
 
 def test_answers_that_cannot_be_read_are_not_remembered() -> None:

@@ -55,10 +55,10 @@ def test_series_are_one_record_per_release_with_every_scorer_under_the_assistant
     assert [(key, one.version) for key, one in packed(batch)] == [(b"default", None), (b"shop", "v2")]
     found = series(batch)
     assert found["default", None, "nDCG@5"] == [
-        ("c", T0 + 1, 1.0, 0, 0.0),
-        ("d", T0 + 11, pytest.approx(0.6309, abs=1e-4), 0, 0.0),
+        ("c", T0 + 1, 1.0, 0, 0.0, 1.0),
+        ("d", T0 + 11, pytest.approx(0.6309, abs=1e-4), 0, 0.0, 1.0),
     ]
-    assert found["shop", "v2", "follow_up"] == [("e", T0 + 22, 0.2, 0, 0.0)]
+    assert found["shop", "v2", "follow_up"] == [("e", T0 + 22, 0.2, 0, 0.0, 1.0)]
 
 
 def test_series_hold_every_value_of_every_row() -> None:
@@ -95,7 +95,7 @@ def test_beside_each_value_stand_count_and_sum_of_the_earlier_ones_of_its_conver
         processor.accept(batch)
         found += series(batch)["default", None, "nDCG@5"]
     low = pytest.approx(0.6309, abs=1e-4)
-    assert [one[2:] for one in found] == [
+    assert [one[2:5] for one in found] == [
         (1.0, 0, 0),
         (low, 1, 1.0),
         (1.0, 2, pytest.approx(1.6309, abs=1e-4)),

@@ -7,7 +7,7 @@ from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.test_docket import FIRST, NOON, served
 from turnsignal.stream.judging.docket import STATE
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS
-from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedBatch
+from turnsignal.stream.pipeline.docket_processor import DocketProcessor, JudgedResult
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged
 from turnsignal.stream.records.wire import OutputRecord
 from turnsignal.stream.redaction import Redaction
@@ -33,7 +33,7 @@ class Partition:
             [FIRST], None, 1e9, store=self.store, on_accepted=lambda _, batch: self.sent.extend(batch.calls), **more
         )
 
-    def work(self, *records: Kept, rooms: dict[str, int] | None = None) -> JudgedBatch:
+    def work(self, *records: Kept, rooms: dict[str, int] | None = None) -> JudgedResult:
         batch = self.processor.process(records, NOON, ROOM if rooms is None else rooms)
         self.processor.accept(batch)
         return batch
@@ -43,7 +43,7 @@ class Partition:
         self.processor.settle(call, served(call), 1_000)
 
 
-def verdicts(batch: JudgedBatch) -> list[tuple[str, Unjudged | None]]:
+def verdicts(batch: JudgedResult) -> list[tuple[str, Unjudged | None]]:
     written = [VERDICTS.validate_json(output.value or b"") for output in batch.outputs if output.topic == "verdicts"]
     return [(verdict.row, verdict.unscored) for verdict in written]
 
@@ -79,7 +79,7 @@ def test_no_more_is_taken_in_than_there_is_room_for() -> None:
 def test_what_cannot_be_read_is_a_dead_letter_and_holds_nobody_up() -> None:
     partition = Partition()
     batch = partition.work(record(0, b"no exchange"), record(1, b""), record(2, stage="response"))
-    assert [dict(output.headers or ())["reason"] for output in batch.outputs] == [b"wrong_type", b"wrong_type"]
+    assert [dict(output.headers or ())["reason"] for output in batch.outputs] == [b"not_json", b"not_json"]
     assert batch.positions == {TOPIC: 2}
     letter: OutputRecord = partition.processor.set_aside(TOPIC, record(3), "it ended two workers").outputs[0]
     assert dict(letter.headers or ())["reason"] == b"poison"

@@ -7,7 +7,7 @@ import orjson
 from turnsignal.stream.diagnosis import DIAGNOSES
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import scorer_names
-from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS, stage_of_diagnosis
+from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH, TRUTH_SCORERS, failing_stage_of
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.suite import Suite
@@ -76,16 +76,16 @@ def test_an_error_in_place_of_an_answer_fails_at_generation() -> None:
 def test_stages_are_counted_by_labels_and_by_the_diagnosis_apart() -> None:
     labelled = reply("a1", 1, routed_to=["x"], truth={"agents": ["y"]})
     played = Played().say(user("u1", 0), labelled, user("u2", 2, "No, I meant the other colour."))
-    assert dict(played.batch.deltas.stages) == {
+    assert dict(played.batch.deltas.failing_stages) == {
         ("default", None, "routing", "truth"): 1,
         ("default", None, "generation", "diagnosis"): 1,
     }
     synthetic = [turn._replace(more={**turn.more, "environment": "synthetic"}) for turn in (user("u1", 0), labelled)]
-    assert dict(Played().say(*synthetic).batch.deltas.other_stages) == {("synthetic", "routing"): 1}
+    assert dict(Played().say(*synthetic).batch.deltas.other_failing_stages) == {("synthetic", "routing"): 1}
 
 
 def test_every_row_of_the_diagnosis_has_a_stage_but_the_one_that_knows_nothing() -> None:
-    stages = {diagnosis.row: stage_of_diagnosis(diagnosis.row) for diagnosis in DIAGNOSES.values()}
+    stages = {diagnosis.row: failing_stage_of(diagnosis.row) for diagnosis in DIAGNOSES.values()}
     assert [row for row, stage in stages.items() if not stage] == ["unknown/unknown/unknown"]
     assert set(stages.values()) == {"retrieval", "generation", "format", "none", ""}
     assert stages["low/low/low"] == "retrieval"

@@ -104,6 +104,7 @@ def test_what_was_not_judged_is_an_unscored_row_with_its_reason_and_moves_no_mea
     ]
     assert batch.deltas.judged_unscored == {("default", None, GROUNDED, "budget"): 1}
     assert not batch.deltas.judged_weight
+    assert batch.deltas.judged_times == []
     described = processor.describe(b"c")
     assert described is not None
     assert (described["judged"], described["awaiting"]) == ({}, 0)
@@ -344,3 +345,10 @@ def test_what_was_judged_outside_production_has_a_row_and_moves_nothing() -> Non
     described = processor.describe(b"c")
     assert described is not None
     assert (described["judged"], described["awaiting"]) == ({}, 0)
+
+
+def test_the_time_of_an_answer_that_got_a_judged_value_is_counted_with_its_row_and_once() -> None:
+    processor = a_processor()
+    (verdict, *_) = [one for one in verdicts(run(processor, RECORDS), SUITE) if one.value is not None]
+    assert judge(processor, verdict).deltas.judged_times == [verdict.time]
+    assert judge(processor, verdict).deltas.judged_times == []

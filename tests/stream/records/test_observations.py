@@ -105,7 +105,7 @@ def test_a_row_that_judges_were_asked_about_says_its_weight_and_others_weigh_1()
     ],
 )
 def test_what_does_not_fit_together_is_refused_with_the_reason(other: dict[str, Any], why: str) -> None:
-    assert read_observations(good()).by_scorer()["b"] == [("c", 1.0, 0.5, 0, 0.0), ("d", 2.0, 0.0, 2, 1.5)]
+    assert read_observations(good()).by_scorer()["b"] == [("c", 1.0, 0.5, 0, 0.0, 1.0), ("d", 2.0, 0.0, 2, 1.5, 1.0)]
     with pytest.raises(ValueError, match=why):
         read_observations(good(**other))
 

@@ -4,7 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from turnsignal.agents.commands.schemas import schema_of
-from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict, VerdictJudge, verdict_id
+from turnsignal.stream.errors import Reason, Refused
+from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict, VerdictJudge, decode_verdict, verdict_id
 
 JUDGE = VerdictJudge("grounded", "openai", "gpt-4o-mini", "groundedness", 1, "0123456789ab", "gpt-4o-mini-2024")
 WHOLE = Verdict(1, "id", "c", "t", "response", "shop", 5.0, "row", "suite", JUDGE, 0.5, value=1.0)
@@ -35,6 +36,27 @@ def test_a_verdict_reads_back_as_it_was_written() -> None:
 def test_what_is_no_verdict_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValidationError):
         VERDICTS.validate_python(VERDICTS.dump_python(WHOLE) | change)
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (b"", Reason.NOT_JSON),
+        (b'{"schema":1', Reason.NOT_JSON),
+        (b"[" * 50_000, Reason.TOO_DEEP),
+        (b"[]", Reason.WRONG_TYPE),
+        (b'{"schema":1,"claims":[' + b"[]," * 1_000 + b"[]]}", Reason.MISSING_FIELD),
+        (VERDICTS.dump_json(WHOLE).replace(b'"time":5.0', b'"time":"5"x'), Reason.NOT_JSON),
+        (VERDICTS.dump_json(WHOLE).replace(b'"stage":"response"', b'"stage":"later"'), Reason.WRONG_TYPE),
+        (VERDICTS.dump_json(WHOLE).replace(b'"id":"id"', b'"id":7'), Reason.WRONG_TYPE),
+        (b" " * 1_000_001, Reason.TOO_LARGE),
+        (None, Reason.TOMBSTONE),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_reason(value: bytes | None, reason: Reason) -> None:
+    with pytest.raises(Refused) as refused:
+        decode_verdict(value)
+    assert refused.value.reason is reason
 
 
 def test_the_schema_command_knows_verdicts_and_rubrics() -> None:

@@ -122,3 +122,11 @@ def test_scorers_that_could_not_score_the_same_come_together_with_the_reasons() 
     assert [tuple(part) for part in unscored(rows)] == [
         (("nDCG@5", "RR"), 6, 16, (("no_citations", 7), ("no_retrieval", 3)))
     ]
+
+
+def test_that_traffic_moved_is_said_first_and_figures_are_those_within_platforms() -> None:
+    row = compared("a", clarification_free=delta(-0.2, within_platforms={"value": -0.1, "low": -0.15, "high": -0.05}))
+    shifted = "slack has 80% of the conversations, 20% before"
+    first, second = sentences({**row, "shifted": shifted})
+    assert first == f"with v3 (a), traffic moved: {shifted}; releases are compared within platforms"
+    assert second == "v3 helps its users less (a): clarification_free −0.10 (−0.15 to −0.05)"

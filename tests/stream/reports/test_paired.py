@@ -160,3 +160,20 @@ def test_a_few_long_conversations_among_many_short_ones_do_not_call_a_difference
             sums.add(float(n), float(total))
         called += paired_difference(sums).p < 0.05
     assert called / 2_000 < 0.075  # 5 % wanted; 6 ± 1 of this seed is what so few conversations allow
+
+
+def verdict(turn: str, judge: str, value: float | None, inclusion: float = 1.0) -> dict[str, Any]:
+    about = {"rubric": "groundedness", "judge": judge, "inclusion": inclusion}
+    return row(turn[0], turn, "verdict", **{f"groundedness(by={judge})": value}) | {"verdict": about}
+
+
+def test_judges_of_one_answer_are_compared_each_with_itself_and_weigh_by_the_inverse_of_their_probability() -> None:
+    before = [verdict("a1", "x", 0.5), verdict("a1", "y", 0.1), verdict("b1", "x", 0.5, 0.25), verdict("c1", "x", 0.2)]
+    after = [verdict("a1", "y", 0.3), verdict("a1", "x", 0.5), verdict("b1", "x", 1.0, 0.5), row("d", "d1", f=0.5)]
+    scores = PairedScores()
+    for pair in pair_rows([row("d", "d1", f=0.5), *before], after):
+        scores.add(*pair)
+    assert scores.exchanges == 4  # of c1 there is no verdict afterwards
+    differences = scores.differences()
+    assert differences["groundedness(by=y)"].value == pytest.approx(0.2)
+    assert differences["groundedness(by=x)"].value == pytest.approx((1 * 0.0 + 4 * 0.5) / 5)

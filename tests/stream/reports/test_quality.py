@@ -10,7 +10,7 @@ from turnsignal.stream.reports.first_answers import first_answer
 from turnsignal.stream.reports.quality import Quality
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
+from turnsignal.stream.statistics.claims import BETTER, CHANGED, SAME, WORSE
 
 SCORERS = ("nDCG@5", "wasted_context", "follow_up", "clarification_free", "cited", "dangling")
 PRIMARY = ("clarification_free", 0.01)
@@ -305,7 +305,42 @@ def test_nothing_is_called_better_beside_other_shares_of_platforms_and_what_is_w
     assert better["clarification_free"]["verdict"] == CHANGED
     assert better["clarification_free"]["why"] == f"not called better: {why}"
     worse = compared(first_answers(*((*group, 0.1 if group[0] == "v1" else 0.5) for group in moved)))
-    assert (worse["clarification_free"]["verdict"], worse["clarification_free"]["why"]) == (WORSE, why)
+    assert worse["clarification_free"]["verdict"] == WORSE
+    assert worse["clarification_free"]["why"] == f"within platforms, too; {why}"
+
+
+def test_what_differs_between_platforms_only_is_not_called_worse_when_traffic_moves() -> None:
+    """Slack has 30 % of clarifications, web 5 %, in both releases."""
+    moved = first_answers(
+        ("v1", 40, 300, "slack", 0.3),
+        ("v1", 160, 300, "web", 0.05),
+        ("v2", 160, 300, "slack", 0.3),
+        ("v2", 40, 300, "web", 0.05),
+    )
+    deltas = compared(moved)
+    free = deltas["clarification_free"]
+    assert free["value"] == pytest.approx(-0.075)  # of two follow-ups each
+    assert (free["verdict"], free["within_platforms"]["value"]) == (SAME, 0.0)
+    assert free["why"] == "within platforms; slack has 80% of the conversations, 20% before"
+
+
+def test_what_became_worse_within_platforms_is_named_though_the_mean_hides_it() -> None:
+    hidden = first_answers(
+        ("v1", 160, 300, "slack", 0.5),
+        ("v1", 40, 300, "web", 0.1),
+        ("v2", 40, 300, "slack", 0.9),
+        ("v2", 160, 300, "web", 0.4),
+    )
+    free = compared(hidden)["clarification_free"]
+    assert free["value"] == pytest.approx(-0.04)
+    assert free["verdict"] == WORSE
+    assert free["within_platforms"]["value"] == pytest.approx(-0.175, abs=0.01)
+
+
+def test_where_all_traffic_moved_nobody_can_tell_the_release_from_the_platform() -> None:
+    free = compared(first_answers(("v1", 200, 300, "web", 0.05), ("v2", 200, 300, "slack", 0.4)))["clarification_free"]
+    assert free["verdict"] == CHANGED
+    assert free["why"].endswith("too few on the same one to tell the release from that")
 
 
 def test_six_documents_everywhere_against_four_everywhere_is_no_chance() -> None:

@@ -1,0 +1,81 @@
+"""Human labels beside verdicts: whether a judge and a person find the same answer good.
+
+A label and a verdict about one turn meet once, whichever comes first, by their ids: the later of the two finds the
+other in the conversation. A verdict on a row that was replaced meets labels too, as it is about the same answer.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from turnsignal.stream.conversations.heard import Reaction
+from turnsignal.stream.conversations.judged import PARTS, LabelMark
+from turnsignal.stream.conversations.recent_ids import digest
+from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
+from turnsignal.stream.judging.panels import threshold_of
+from turnsignal.stream.judging.rubric import Rubric
+from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.records.feedback import LABEL
+from turnsignal.stream.records.verdicts import scorer_of
+
+AGREE, DISAGREE = ("agree", "disagree")
+
+Meeting = tuple[str, str]  #: a judge's name, and whether it agrees with a person
+
+
+class HumanLabels:
+    """Compare labels and verdicts, by the judges of a suite; of those whose rubric is a file, the labels are not known.
+
+    A label's scorer is a rubric, for all its judges, or the name of a judged score, for that judge alone.
+    """
+
+    def __init__(self, judges: Sequence[JudgePart]) -> None:
+        self._rubrics: dict[str, Rubric] = {}  # by judged scorer
+        self._names: dict[str, str] = {}
+        self._scorers: dict[str, list[str]] = {}  # by what a label may call them
+        for part in judges:
+            rubric = _rubric_of(part)
+            if rubric is not None:
+                scorer = scorer_of(part.rubric, part.name)
+                self._rubrics[scorer], self._names[scorer] = rubric, part.name
+                for name in (scorer, scorer.partition("(")[0]):
+                    self._scorers.setdefault(name, []).append(scorer)
+
+    def on_label(self, state: Conversation, label: Reaction) -> Sequence[Meeting]:
+        """Take in a label of a person, and return the meetings with the verdicts that have come."""
+        scorers = self._scorers.get(label.scorer or "") if label.kind == LABEL else None
+        if not scorers:
+            return ()
+        value = label.value if label.value is not None else self._rubrics[scorers[0]].values.get(label.label or "")
+        if value is None:
+            return ()
+        turn, memory = digest(label.turn_id), state.judged_memory()
+        about = digest(label.scorer or "")
+        memory.keep_label(LabelMark(label.time, digest(label.id), turn, about, round(value * PARTS)))
+        return [
+            self._meet(scorer, judged, round(value * PARTS))
+            for scorer, judged in memory.values_of(turn)
+            if scorer in scorers
+        ]
+
+    def on_verdict(self, state: Conversation, turn_id: str, scorer: str, value: float | None) -> Sequence[Meeting]:
+        """Return the meetings of a verdict that has just come with the labels that came before."""
+        memory = state.judged
+        if memory is None or not memory.labels or value is None or scorer not in self._rubrics:
+            return ()
+        names = [name for name, scorers in self._scorers.items() if scorer in scorers]
+        labels: Iterable[LabelMark] = memory.labels_on(digest(turn_id), {digest(name) for name in names})
+        return [self._meet(scorer, round(value * PARTS), label.value) for label in labels]
+
+    def _meet(self, scorer: str, judged: int, labelled: int) -> Meeting:
+        least = threshold_of(self._rubrics[scorer]) * PARTS
+        return self._names[scorer], AGREE if (judged >= least) == (labelled >= least) else DISAGREE
+
+
+def _rubric_of(part: JudgePart) -> Rubric | None:
+    if is_rubric_file(part.rubric):
+        return None
+    try:
+        return choose_rubric(part.rubric).rubric
+    except ConfigError:  # one of a user's own, known to the judge app alone
+        return None

@@ -1,0 +1,50 @@
+"""Release figures: one figure of a release, and its change to the next, as a replay writes them."""
+
+from typing import Any, NamedTuple
+
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.statistics.claims import ANSWER_SECONDS, DOCUMENTS, Claim
+from turnsignal.stream.statistics.intervals import Difference, Estimate
+
+SCALES = {DOCUMENTS: DOCUMENTS_GIVEN, ANSWER_SECONDS: SECONDS}  #: of figures that are no shares
+
+
+class ReleaseFigure(NamedTuple):
+    """One figure of a release: the mean over turns, the mean of conversation means, the share of answers it scored."""
+
+    mean: Estimate
+    by_conversation: Estimate | None = None
+    coverage: Estimate | None = None
+
+
+def format_figure(name: str, figure: ReleaseFigure) -> dict[str, Any]:
+    """Write a figure; seconds and documents as geometric means, which is what a mean of logarithms is."""
+    scale = SCALES.get(name)
+    if scale is not None:
+        *bounds, n = figure.mean.interval
+        values = [scale.value(fraction) for fraction in bounds]
+        spelled = dict(zip(("value", "low", "high"), values, strict=True)) | {"n": n, "unit": scale.unit}
+    else:
+        spelled = figure.mean.interval.as_json()
+    if figure.by_conversation is not None and scale is None:
+        spelled["mean_of_conversations"] = figure.by_conversation.interval.as_json()
+    if figure.coverage is not None:
+        spelled["coverage"] = round(figure.coverage.value, 6)
+    return spelled
+
+
+def format_delta(name: str, delta: Difference, claim: Claim, within: Difference | None = None) -> dict[str, Any]:
+    """Write a difference; of seconds and documents by how many times more, less one."""
+    bounds: dict[str, Any] = {"value": delta.value, "low": delta.low, "high": delta.high}
+    scale = SCALES.get(name)
+    if scale is not None:
+        bounds = {key: scale.change(value) for key, value in bounds.items()}
+    spelled = {key: round(value, 6) for key, value in bounds.items()} | {"n": delta.n}
+    if scale is not None:
+        spelled["unit"] = "ratio - 1"
+    spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.wording}
+    if within is not None:
+        spelled["within_platforms"] = {
+            key: format_delta(name, within, claim)[key] for key in ("value", "low", "high", "p")
+        }
+    return spelled | ({"why": claim.why} if claim.why else {})

@@ -1,0 +1,135 @@
+"""What verdicts cost the score app: CPU per turn with two judges' verdicts coming in, beside the same turns without.
+
+    python tests/bench/verdict_costs.py [--rounds 9] [--together]
+
+Three processors work through the same turns by turns, batch by batch: without judges, with exchanges queued for two
+judges of every conversation, and with their verdicts, too: one verdict for each turn. A verdict comes two batches after
+its turn, when nothing else touches its conversation, so that it is read and written for the verdict alone; --together:
+beside the next turn of its conversation. CPU time of the processor, without Kafka; the median over the rounds of the
+ratio within a round, with its interval.
+"""
+
+import argparse
+import gc
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).parents[2]))  # run as a file, like its neighbours
+
+from load import Turn
+from tables import Measured, Target, table, target_table
+
+from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS
+from turnsignal.stream.judging.inquiry import Judgement
+from turnsignal.stream.judging.judges import Judge, JudgePart, PricePart
+from turnsignal.stream.judging.rubric_files import choose_rubric
+from turnsignal.stream.judging.verdicts import make_verdict
+from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.records.verdicts import VERDICTS
+from turnsignal.stream.records.wire import EXCHANGES
+from turnsignal.stream.simulation import steady
+from turnsignal.stream.suite import Suite, parse_suite
+
+BATCH = 500  #: turns, about what a worker gets from a partition under load
+BEHIND = 2  #: batches between a turn and the verdicts on it, which are half way to its conversation's next turn
+CONVERSATIONS = 2_000
+LIMIT = 1.1
+RUBRICS = {"response": "task_utility", "follow_up": "follow_up"}
+VARIANTS = ("plain", "queued", "judged")
+_REASONING = "The answer names the setting that the user asked for, and says where it is; nothing is left open."
+
+
+class Load(NamedTuple):
+    """Batches of turns, and the verdicts that come with each of them."""
+
+    turns: list[list[Turn]]
+    verdicts: list[list[Turn]]
+
+
+def main() -> None:
+    """Compare, and print the table; run for itself by valgrind, work through one variant alone."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--turns", type=int, default=20_000, help="turns a round; a quarter only warms up")
+    parser.add_argument("--together", action="store_true", help="verdicts come beside the next turn")
+    options = parser.parse_args()
+    load = make_load(options.turns, CONVERSATIONS // BATCH if options.together else BEHIND)
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)  # as a worker does
+    rounds = [compare(load) for _ in range(options.rounds)]
+    shown = [[name, _measured([us[name] for us in rounds]).show(1)] for name in VARIANTS]
+    shown.append(["queued ÷ plain", _measured([us["queued"] / us["plain"] for us in rounds]).show()])
+    print(table(["CPU µs per turn", "median (interval)"], shown), end="\n\n")
+    ratio = _measured([us["judged"] / us["queued"] for us in rounds])
+    print(target_table([Target("with verdicts, beside the same queue without", ratio, LIMIT)]))
+
+
+def _measured(values: list[float]) -> Measured:
+    measured = Measured.of(values)
+    assert measured is not None, "there is a round"
+    return measured
+
+
+def make_suite(variant: str) -> Suite:
+    """Return the suite of one variant."""
+    if variant == "plain":
+        return Suite()
+    judges = "".join(
+        f'[[judges]]\nrubric = "{name}"\nmodel = "scripted:m"\nname = "{name}"\n' for name in RUBRICS.values()
+    )
+    return parse_suite(f"[exchanges]\nshare = 1.0\n{judges}")
+
+
+def make_load(count: int, behind: int) -> Load:
+    """Make the turns, and verdicts on what a first pass queues, so many batches behind."""
+    turns = [Turn(n, key, value, 0) for n, (key, value) in enumerate(steady(count, CONVERSATIONS, seed=1))]
+    batches = [turns[at : at + BATCH] for at in range(0, count, BATCH)]
+    judges = {stage: make_judge(rubric) for stage, rubric in RUBRICS.items()}
+    processor, verdicts, offset = PartitionProcessor(make_suite("judged")), [list[Turn]() for _ in range(behind)], 0
+    for batch in batches:
+        done = processor.process(batch, 0.0)
+        processor.accept(done)
+        came = []
+        for output in done.outputs:
+            if output.topic == EXCHANGES:
+                exchange = EXCHANGE_RECORDS.validate_json(output.value or b"")
+                judge = judges[exchange.stage]
+                label, value = next(iter(judge.chosen.rubric.values.items()))
+                verdict = make_verdict(exchange, judge, Judgement(label, value, _REASONING))
+                came.append(Turn(offset, output.key or b"", VERDICTS.dump_json(verdict, exclude_none=True), 0))
+                offset += 1
+        verdicts.append(came)
+    return Load(batches, verdicts)
+
+
+def make_judge(rubric: str) -> Judge:
+    """Return the judge of a rubric."""
+    part = JudgePart(rubric=rubric, model="scripted:m", name=rubric)
+    return Judge(part, choose_rubric(rubric), "scripted", "m", PricePart(input=0.0, output=0.0))
+
+
+def compare(load: Load) -> dict[str, float]:
+    """Return CPU µs per turn of each variant, of the last three quarters."""
+    processors = {name: PartitionProcessor(make_suite(name)) for name in VARIANTS}
+    spent, warm = dict.fromkeys(VARIANTS, 0.0), len(load.turns) // 4
+    for number in range(len(load.turns)):
+        for name in VARIANTS[number % 3 :] + VARIANTS[: number % 3]:
+            began = time.process_time()
+            step(processors[name], load, number, judged=name == "judged")
+            if number >= warm:
+                spent[name] += time.process_time() - began
+    counted = (len(load.turns) - warm) * BATCH
+    return {name: seconds / counted * 1e6 for name, seconds in spent.items()}
+
+
+def step(processor: PartitionProcessor, load: Load, number: int, *, judged: bool) -> None:
+    """Work through one batch."""
+    verdicts: Sequence[Turn] = load.verdicts[number] if judged else ()
+    processor.accept(processor.process(load.turns[number], 0.0, verdicts=verdicts))
+
+
+if __name__ == "__main__":
+    main()
