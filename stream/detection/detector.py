@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from turnsignal.stream.detection.baseline import Baseline
-from turnsignal.stream.detection.evidence import LEAST_THRESHOLD, Evidence, threshold
+from turnsignal.stream.detection.evidence import LEAST_THRESHOLD, Evidence, Onset, threshold
 from turnsignal.stream.detection.rollout import ClusterSums, compare
 from turnsignal.stream.records.observations import Observation
 
@@ -194,24 +194,36 @@ class Detector(msgspec.Struct, array_like=True):
         self, direction: str, tier: str, evidence: Evidence, strength: float, bar: float, version: str, now: float
     ) -> Alarm:
         onset = evidence.onset()
+        since, n = self._not_before(version, onset)
         change, low, high = evidence.change(self.baseline.intraclass_correlation)
         return Alarm(
             direction=direction,
             scope=USUAL,
             tier=tier,
             opened=now,
-            since=onset.since,
+            since=since,
             version=version,
             before=self.baseline.total / self.baseline.weight,
             change=change,
             low=low,
             high=high,
-            n=round(onset.n),
+            n=round(n),
             evidence=math.log10(strength),
             threshold=math.log10(bar),
             day=now,
             conversations=evidence.conversations(),
         )
+
+    def _not_before(self, version: str, onset: Onset) -> tuple[float, float]:
+        """Return since when it began, and how many values came since, of a version that has taken over.
+
+        Chance may have made the last values before it a little worse; what it does did not begin before it came.
+        """
+        known = self.versions[version]
+        old = self.versions.get(known.replaces or "")
+        if old is None or known.since <= onset.since or known.sums.n <= old.sums.since(known.start).n:
+            return onset.since, onset.n
+        return known.since, min(onset.n, known.sums.n + 1.0)  # the value that opens it is not in the sums yet
 
     def _meet(self, version: str, now: float) -> Released:
         """Return what is known of a version, the last of them from now on; a new one replaces the last before."""

@@ -111,6 +111,29 @@ def test_a_call_says_since_when_from_what_to_what_and_in_which_conversations() -
     assert len(set(page.conversations)) == 5
 
 
+def test_what_a_version_that_took_over_changed_did_not_begin_before_it_came() -> None:
+    detector = taught(2)
+    dip = constant(0.65, 12, START + 7 * DAY)  # by chance: not enough for an alarm
+    assert fed(detector, dip) == []
+    came = START + 7 * DAY + 12 * 60.0
+    again = copied(detector)
+    called = fed(detector, constant(0.6, 300, came), version="v2")
+    assert [alarm.since for alarm in called if alarm.scope == USUAL] == [came, came]
+    assert all(alarm.n <= (alarm.opened - came) / 60.0 + 1 for alarm in called)
+    assert called == fed(again, constant(0.6, 300, came), version="v2")
+
+
+def test_what_began_before_a_canary_is_dated_as_it_began_whichever_version_is_seen_when_it_is_called() -> None:
+    detector = taught(2)
+    alone, bad = copied(detector), constant(0.6, 300, START + 7 * DAY)
+    expected = fed(alone, bad)
+    called: list[Alarm] = []
+    for number, observation in enumerate(bad):
+        called += fed(detector, [observation], version="v2" if number > 9 and number % 3 == 0 else "v1")
+    assert {alarm.version for alarm in called} == {"v1", "v2"}
+    assert [alarm.since for alarm in called] == [alarm.since for alarm in expected]
+
+
 def test_better_and_whatever_does_not_page_make_one_ticket_and_no_page() -> None:
     at = START + 7 * DAY
     (alarm,) = fed(taught(3), constant(1.0, 600, at), paging=PAGING)
