@@ -31,7 +31,15 @@ from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.reports.review import Review
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
 from turnsignal.stream.reports.worst import WorstExchanges
-from turnsignal.stream.statistics.claims import ANSWER_SECONDS, CHECKS_APPLIED, DOCUMENTS, FAILED, VOTE, WASTED
+from turnsignal.stream.statistics.claims import (
+    ANSWER_SECONDS,
+    CHECKS_APPLIED,
+    CITES_ALL,
+    DOCUMENTS,
+    FAILED,
+    VOTE,
+    WASTED,
+)
 from turnsignal.stream.suite import Suite
 
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
@@ -140,7 +148,7 @@ class Aggregates:
         self._width = 2 * len(self.quality.figures) + 1
         self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
         self._at_documents, self._at_vote = self._place[DOCUMENTS], self._place[VOTE]
-        self._at_failed = self._place[FAILED]
+        self._at_failed, self._at_cites_all = self._place[FAILED], self._place[CITES_ALL]
         self._suite = suite  # whose rules are compiled where answers are counted, not where parts are put together
         self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
         self.worst = WorstExchanges()
@@ -302,6 +310,10 @@ class Aggregates:
             place = self._at_documents
             values[place] += 1
             values[place + 1] += DOCUMENTS_GIVEN.fraction(len(turn.retrieved))
+            if len(turn.retrieved) > 1:
+                place = self._at_cites_all
+                values[place] += 1
+                values[place + 1] += WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
         before = state.kept[-1] if state.kept else None
         if before is not None and before.role == USER and turn.time >= before.time:
             place = self._at_seconds

@@ -17,6 +17,7 @@ from turnsignal.stream.statistics.claims import (
     BETTER,
     CHANGED,
     CHECKS_APPLIED,
+    CITES_ALL,
     DOCUMENTS,
     FAILED,
     FREE_CONVERSATIONS,
@@ -61,6 +62,7 @@ class Theme(NamedTuple):
     changed: str
 
 
+_CITES_EVERYTHING = "cites all of its documents in another share of answers"
 _RANKING = Theme((WASTED,), "retrieves worse", "retrieves better", "retrieves differently")
 _INSTRUCTIONS = Theme(
     ("compliance",), "breaks instructions more often", "keeps instructions better", "keeps other instructions"
@@ -89,6 +91,7 @@ THEMES = (
     ),
     Theme((DANGLING,), "invents more citations", "invents fewer citations", "invents another share of its citations"),
     Theme((CITED,), "cites documents less often", "cites documents more often", "cites documents in other answers"),
+    Theme((CITES_ALL,), _CITES_EVERYTHING, _CITES_EVERYTHING, _CITES_EVERYTHING),
     _INSTRUCTIONS,
     Theme((WITH_DOCUMENTS,), "finds documents less often", "finds documents more often", "finds documents elsewhere"),
     Theme((DOCUMENTS,), "passes fewer documents", "passes more documents", "passes another number of documents"),

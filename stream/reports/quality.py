@@ -35,6 +35,7 @@ from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
     CHANGED,
     CHECKS_APPLIED,
+    CITES_ALL,
     DOCUMENTS,
     FAILED,
     FREE_CONVERSATIONS,
@@ -58,8 +59,7 @@ from turnsignal.stream.statistics.intervals import (
 )
 
 #: figures of answers that no scorer of a response gives
-DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, ANSWER_SECONDS)
-_CITES_ALL = 0.05  #: share of the documents up to which so few are left uncited that any ranking of them is as good
+DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, ANSWER_SECONDS)
 
 _MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a release may have taken them over
 
@@ -313,8 +313,6 @@ class Quality:
         common = [name for name in new if name in old and not _has_none(name, new, old)]
         deltas = {name: difference(new[name].mean, old[name].mean) for name in common}
         coverages = dict(_coverages(common, new, old))
-        wasted = [of[WASTED].mean.value if WASTED in of else 0.0 for of in (old, new)]
-        cites_all = wasted[1] <= _CITES_ALL < wasted[0]
         if (change := self._strays.change(after, minimum)) is not None:
             deltas[UNANSWERED_OF_ALL] = change
         before_first, first = (totals.first_answers for totals in pair)
@@ -326,9 +324,7 @@ class Quality:
         shifted = first.shifted(before_first)
         within = self._within(*pair) if shifted else {}
         ranked = self._ranked
-        claimed = claims(
-            deltas, coverages, primary, least_change, ranked, cites_all=cites_all, shifted=shifted, within=within
-        )
+        claimed = claims(deltas, coverages, primary, least_change, ranked, shifted=shifted, within=within)
         if text and claimed[SAME_FIRST].wording == CHANGED:
             claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}

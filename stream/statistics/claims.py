@@ -9,7 +9,7 @@ where the evidence became less, nor where many more first answers are short or t
 too, whatever its words are. Nor is anything called better beside other shares of platforms, on which figures differ by
 themselves; there, the differences within platforms decide what is worse. Ranking measures on citations rise where
 there is less to rank: they are not called better beside other numbers of documents, beside more documents that nobody
-cites, nor where users say that it went worse.
+cites or more answers that cite all of theirs, nor where users say that it went worse.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,6 +22,7 @@ PROMISE = 0.05  #: share of comparisons without any difference that may name one
 OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
 CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
 DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
+CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: share that cites every one of them
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
 #: share of conversations whose first answer has less than half the characters of the release before's middle one
@@ -57,6 +58,7 @@ DIRECTIONS = {
     "uncited": (WORSE, CHANGED),
     DANGLING: LOW,
     WASTED: LOW,
+    CITES_ALL: NEITHER,
     DOCUMENTS: NEITHER,
     WITH_DOCUMENTS: (CHANGED, WORSE),  # fewer answers to thanks have none, too
     SHORT_FIRST: NEITHER,
@@ -66,7 +68,7 @@ DIRECTIONS = {
     "coverage": NEITHER,
 }
 #: Smallest differences worth naming whatever the suite says: a quarter more, on the scales of `stream.reports.scales`.
-LEAST = {ANSWER_SECONDS: 0.02, DOCUMENTS: 0.032, SHORT_FIRST: 0.03, SAME_FIRST: 0.03}
+LEAST = {ANSWER_SECONDS: 0.02, DOCUMENTS: 0.032, CITES_ALL: 0.03, SHORT_FIRST: 0.03, SAME_FIRST: 0.03}
 _TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
 _HALF = 0.1  #: half as many documents, or twice as many: so much is no chance, of however few conversations
 RISE, FALL = 1, -1
@@ -119,7 +121,6 @@ def claims(
     least_change: float,
     ranked: Collection[str] = (WASTED,),
     *,
-    cites_all: bool = False,
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
 ) -> dict[str, Claim]:
@@ -127,9 +128,8 @@ def claims(
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on how
-    many documents there are to cite; cites_all: the answers cite nearly all of them, and did not before; shifted: how
-    the traffic moved between platforms, "" where it did not; within: the differences within platforms then, which
-    decide in the place of those of all.
+    many documents there are to cite; shifted: how the traffic moved between platforms, "" where it did not; within: the
+    differences within platforms then, which decide in the place of those of all.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -138,7 +138,7 @@ def claims(
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
     lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
-    beside = _beside(deltas, primary, least_change) or ("beside answers that cite everything" if cites_all else "")
+    beside = _beside(deltas, primary, least_change)
     claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
@@ -189,6 +189,8 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
         size = abs(documents.value)
         if size >= _HALF or (size >= _TWENTIETH and documents.p <= PROMISE):
             return f"beside {'fewer' if documents.value < 0 else 'more'} documents per answer"
+    if CITES_ALL in deltas and _moved(deltas[CITES_ALL], RISE, LEAST[CITES_ALL]):
+        return "beside more answers that cite all their documents"
     if WASTED in deltas and _moved(deltas[WASTED], RISE, least_change):
         return "beside more documents that nobody cites"
     ways = DIRECTIONS.get(_family(primary), HIGH)
