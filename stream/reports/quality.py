@@ -40,6 +40,8 @@ from turnsignal.stream.statistics.claims import (
     FAILED,
     FREE_CONVERSATIONS,
     OUTCOMES,
+    PROMISE,
+    SAME,
     SAME_FIRST,
     SHORT_FIRST,
     UNANSWERED_OF_ALL,
@@ -313,6 +315,7 @@ class Quality:
         common = [name for name in new if name in old and not _has_none(name, new, old)]
         deltas = {name: difference(new[name].mean, old[name].mean) for name in common}
         coverages = dict(_coverages(common, new, old))
+        drift = _drift(deltas, *pair)
         if (change := self._strays.change(after, minimum)) is not None:
             deltas[UNANSWERED_OF_ALL] = change
         before_first, first = (totals.first_answers for totals in pair)
@@ -325,6 +328,8 @@ class Quality:
         within = self._within(*pair) if shifted else {}
         ranked = self._ranked
         claimed = claims(deltas, coverages, primary, least_change, ranked, shifted=shifted, within=within)
+        if drift and claimed[ANSWER_SECONDS].wording == SAME:
+            claimed[ANSWER_SECONDS] = claimed[ANSWER_SECONDS]._replace(why=drift)
         if text and claimed[SAME_FIRST].wording == CHANGED:
             claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
@@ -347,6 +352,15 @@ class Quality:
         common = [(after.strata[name], before.strata[name]) for name in sorted(after.strata) if name in before.strata]
         figures = ((self._figures(new, FEWEST), self._figures(old, FEWEST)) for new, old in common)
         return within_platforms(figures, placed=before.placed and after.placed)
+
+
+def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseTotals) -> str:
+    """Take what goes up or down with the hour out of how sure a change of speed is; say so where that is all of it."""
+    change, step = deltas.get(ANSWER_SECONDS), after.seconds.step_from(before.seconds)
+    if change is None or step is None:
+        return ""
+    deltas[ANSWER_SECONDS] = change._replace(p=max(change.p, step.p))
+    return "answers change their speed with the hour within each release, too" if change.p <= PROMISE < step.p else ""
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:

@@ -7,13 +7,14 @@ the number of turns ÷ the design effect of conversations.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Z = 1.959963984540054  #: 97.5 % quantile of the normal distribution
 _FEW_DEGREES = (12.706204736, 4.302652730, 3.182446305, 2.776445105)  # the same quantile of t, by tables
 _SHORTEST_BATCH, _MOST_BATCHES = 60, 16  #: seconds; how many
+_HALF_A_DAY = 43_200.0  #: seconds
 
 
 class Interval(NamedTuple):
@@ -147,6 +148,35 @@ class Batches:
             clusters.add(*self._sums[batch])
         return clusters
 
+    def step_from(self, before: "Batches") -> Difference | None:
+        """Return after − before without what goes up or down with time within both alike; None where that is unknown.
+
+        A line through the means of the batches, with one slope for both and a step between them. Further apart than
+        half a day, nobody can tell from the slope.
+        """
+        mine, theirs = list(self._means()), list(before._means())
+        if not mine or not theirs:
+            return None
+        (late, high, n), (early, low, others) = _centre(mine), _centre(theirs)
+        centred = [(n, time - late, value - high) for time, n, value in mine]
+        centred += [(n, time - early, value - low) for time, n, value in theirs]
+        spread = math.fsum(n * time * time for n, time, _ in centred)
+        gap, degrees = late - early, len(centred) - 3
+        if not spread or degrees < 1 or abs(gap) > _HALF_A_DAY:
+            return None
+        slope = math.fsum(n * time * value for n, time, value in centred) / spread
+        residual = math.fsum(n * (value - slope * time) ** 2 for n, time, value in centred) / degrees
+        step = high - low - slope * gap
+        error = math.sqrt(residual * (1 / n + 1 / others + gap * gap / spread))
+        half = t_quantile(degrees) * error
+        tails = t_tails(abs(step) / error, degrees) if error else float(not step)
+        return Difference(step, step - half, step + half, min(len(mine), len(theirs)), tails)
+
+    def _means(self) -> Iterator[tuple[float, float, float]]:
+        for batch in sorted(self._sums):
+            turns, total = self._sums[batch]
+            yield (batch + 0.5) * self._width, turns, total / turns
+
     def _put(self, batch: int, turns: float, total: float) -> None:
         n, before = self._sums.get(batch, (0.0, 0.0))
         self._sums[batch] = n + turns, before + total
@@ -160,6 +190,13 @@ class Batches:
         self._width *= 2
         for batch, (turns, total) in narrow.items():
             self._put(batch // 2, turns, total)
+
+
+def _centre(batches: Sequence[tuple[float, float, float]]) -> tuple[float, float, float]:
+    """Return the mean time and value of batches, and how many values they have."""
+    turns = math.fsum(n for _, n, _ in batches)
+    time = math.fsum(time * n for time, n, _ in batches) / turns
+    return time, math.fsum(n * value for _, n, value in batches) / turns, turns
 
 
 def wilson(count: float, n: int) -> Interval:

@@ -189,3 +189,27 @@ def test_conversations_of_about_one_length_count_as_they_did() -> None:
     assert estimate.degrees >= 100
     equal = mean_over_turns(clusters(*[(4, 4.0 * (i % 5 > 0)) for i in range(50)]))
     assert (equal.size, equal.degrees) == (pytest.approx(49), 49)  # 50 conversations whose turns all agree
+
+
+@pytest.mark.parametrize("step", [0.0, 0.06])
+def test_what_goes_up_with_the_hour_within_both_is_no_step_between_them(step: float) -> None:
+    rng = np.random.default_rng(9)
+    named = plain = 0
+    for _ in range(60):
+        times = np.sort(rng.uniform(0, 7_200, 300))
+        values = 0.3 + 0.06 * times / 7_200 + rng.normal(0, 0.05, 300) + step * (times > 3_600)
+        seen = list(zip(times.tolist(), values.tolist(), strict=True))
+        after = batches(*[one for one in seen if one[0] > 3_600])
+        before = batches(*[one for one in seen if one[0] <= 3_600])
+        found = after.step_from(before)
+        assert found is not None
+        named += found.p <= 0.05
+        plain += difference(*(mean_over_turns(side.clusters(), 0.06) for side in (after, before))).p <= 0.05
+    assert named <= 6 if not step else named >= 54
+    assert plain >= 20
+
+
+def test_from_yesterday_nobody_can_tell_by_the_slope() -> None:
+    today = batches(*[(60.0 * n, 0.5) for n in range(10)])
+    assert today.step_from(batches(*[(60.0 * n - 80_000, 0.4) for n in range(10)])) is None
+    assert today.step_from(batches()) is None
