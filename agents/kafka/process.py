@@ -292,7 +292,7 @@ def await_acknowledgement(address: str, timeout: float) -> None:
         producer.flush(6)
         if refused == [None]:
             return
-        refusal = str(refused or refusal)
+        refusal = "; ".join(error.str() for error in refused if error is not None) or refusal
     msg = f"did not acknowledge a record within {timeout:.0f} s: {refusal}"
     raise TurnsignalError(msg)
 

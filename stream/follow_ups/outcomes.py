@@ -5,9 +5,7 @@ were good, and a product that fails makes people leave. So there is no evidence 
 got no answer is `unanswered`, whatever was said before.
 """
 
-import re
 from collections.abc import Sequence
-from itertools import takewhile
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import ASSISTANT, USER, KeptTurn, exchange
@@ -25,10 +23,6 @@ VALUES = {
     ConversationOutcome.ABANDONED: 0.0,
     ConversationOutcome.UNANSWERED: 0.0,
 }
-
-#: What is also said by somebody who gives up: after a clarification it tells of no answer that helped.
-_SHRUG = re.compile(r"\W*(?:(?:ok(?:ay|ey|e)?|k|kk|well|then|good ?bye|bye|ciao|tsch[uü]ss?|adi[oó]s|au revoir)\b\W*)+")
-_SHRUG_CHARACTERS = 40
 
 
 class Outcomes:
@@ -81,18 +75,9 @@ class Outcomes:
 
 
 def _ended_unhappily(state: Conversation) -> bool:
-    """Say whether the last follow-up that was read, and is more than "ok", is a clarification."""
-    slots = state.kept
-    for at in range(len(slots) - 1, -1, -1):
-        answer = slots[at].response
-        if answer is None or not (answer.clarification or answer.went_on):
-            continue
-        if answer.clarification or not _shrugs(slots, at):
+    """Say whether the last follow-up that was read is a clarification."""
+    for slot in reversed(state.kept):
+        answer = slot.response
+        if answer is not None and (answer.clarification or answer.went_on):
             return answer.clarification
     return state.unhappy
-
-
-def _shrugs(slots: Sequence[KeptTurn], index: int) -> bool:
-    """Say whether all that the user said to an answer is "ok" or "bye"."""
-    after = [slot.text for slot in takewhile(lambda slot: slot.role == USER, slots[index + 1 :])]
-    return bool(after) and all(len(text) <= _SHRUG_CHARACTERS and _SHRUG.fullmatch(text.casefold()) for text in after)

@@ -276,8 +276,8 @@ class FollowUpRules:
         around = (exchange.prompt[:HEAD] + exchange.response[: 4 * HEAD]).casefold()
         return any(word in around for word in words)
 
-    def _silent(self, reason: Unscored, explanation: str) -> FollowUpReading:
-        return FollowUpReading(FollowUp.OTHER, None, None, 0.0, False, explanation, "rules", reason)
+    def _silent(self, reason: Unscored, explanation: str, *, closes: bool = False) -> FollowUpReading:
+        return FollowUpReading(FollowUp.OTHER, None, None, 0.0, False, explanation, "rules", reason, closes)
 
     def _words(self, text: str) -> frozenset[str]:
         return frozenset(words_of(text)) - self._empty_words
@@ -297,7 +297,10 @@ class FollowUpRules:
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
             closes = row.get("closes", label is FollowUp.THANKS)
-            reading = self.reading(label, row["says"], hint=hint, closes=closes)
+            if row.get("signal", True):
+                reading = self.reading(label, row["says"], hint=hint, closes=closes)
+            else:
+                reading = self._silent(Unscored.NO_SIGNAL, row["says"], closes=closes)
             rules.append(_Rule(row.get("when", "always"), reading))
         return _Table(**written, rules=rules)
 

@@ -32,6 +32,7 @@ TABLE = tomllib.loads(files("turnsignal.stream.follow_ups").joinpath("rules.toml
 ROWS = TABLE["clarifying"] + TABLE["continuing"]
 CONDITIONS = {
     "always",
+    "suggested",
     "answered",
     "answering",
     "contrasted",
@@ -141,7 +142,7 @@ def test_every_row_of_the_table_is_complete() -> None:
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
         assert row.get("when", "always") in CONDITIONS
-        assert set(row) <= {"label", "when", "hint", "closes", "says", "patterns", "others"}
+        assert set(row) <= {"label", "when", "hint", "closes", "signal", "says", "patterns", "others"}
         assert row["patterns"]
 
 

@@ -83,7 +83,7 @@ WAYS: dict[str, tuple[str, list[FakeTurn]]] = {
         "clarified",
         [user("u2", 2, NO), reply("a2", 3), user("u3", 4, DETAIL), reply("a3", 5), user("u4", 6, "Ok.")],
     ),
-    "ok, and no more": ("resolved", [user("u2", 2, "ok")]),
+    "ok, and no more": ("silent", [user("u2", 2, "ok")]),
     "an error, another question, and thanks for its answer": (
         "resolved",
         [reply("a2", 2, ERROR), user("u2", 3, DETAIL), reply("a3", 4), user("u3", 5, THANKS)],

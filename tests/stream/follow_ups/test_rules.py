@@ -743,3 +743,18 @@ def test_what_one_believed_or_was_told_doubts_the_answer() -> None:
     for text in ("I thought it was two plans", "I was told two", "I think it is six days", "How do you know?"):
         assert read(text).clarification, text
     assert not read("I think it is great").clarification
+
+
+@pytest.mark.parametrize(
+    "text", ["ok", "Okay.", "k", "OK, bye!", "🙂", "alright then", "Good night", "one moment please"]
+)
+def test_what_says_nothing_of_the_answer_is_unscored_and_no_sign_that_a_conversation_went_well(text: str) -> None:
+    reading = RULES.read(Exchange("How do I reset my password?", "Open Settings and choose Security.", text))
+    assert (reading.unscored, reading.strict, reading.goes_on) == (Unscored.NO_SIGNAL, None, False)
+    assert reading.clarification_free == 1.0
+
+
+@pytest.mark.parametrize("text", ["ok thanks", "Ok, that works.", "👍", "perfect", "thank you, bye"])
+def test_thanks_and_praise_are_read_beside_okay(text: str) -> None:
+    reading = RULES.read(Exchange("How do I reset my password?", "Open Settings and choose Security.", text))
+    assert (reading.strict, reading.goes_on) == (1.0, True)
