@@ -107,7 +107,7 @@ def test_messages_that_came_together_name_what_the_conversation_did_not_keep_of_
 
 
 def test_messages_that_come_together_are_one_follow_up() -> None:
-    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, "ok"), user("u3", 3, NO))
+    played = Played().say(user("u1", 0), reply("a1", 1), user("u2", 2, "ok thanks"), user("u3", 3, NO))
     first, both = played.rows("follow_up")
     assert (first["follow_up"], label(first)) == ("u2", "thanks")
     assert (both["follow_up"], both["follow_ups"], both["replaces"]) == ("u2", ["u2", "u3"], first["id"])

@@ -56,7 +56,6 @@ WRONG: dict[str, tuple[bytes | None, Reason]] = {
     "a label that says nothing": (spelled(**LABEL, scorer="s"), Reason.MISSING_FIELD),
     "another kind": (spelled(kind="love"), Reason.WRONG_TYPE),
     "a vote of 5": (spelled(vote=5), Reason.WRONG_TYPE),
-    "a vote of true": (spelled(vote=True), Reason.WRONG_TYPE),
     "a value of true": (spelled(**LABEL, scorer="s", value=True), Reason.WRONG_TYPE),
     "a vote in words": (spelled(vote="1"), Reason.WRONG_TYPE),
     "a value of 2": (spelled(**LABEL, scorer="s", value=2), Reason.WRONG_TYPE),
