@@ -26,7 +26,7 @@ class OneTurn(PartitionProcessor):
         """Take in one turn; return the conversation's new snapshot and what is to be written."""
         self.store = {} if state is None else {key: state}
         self._live = {}
-        self._take(Turn(offset, key, raw, timestamp))
+        self._on_turn(Turn(offset, key, raw, timestamp))
         conversation = self._live[key]
         assert conversation is not None, "a conversation of the bench is never forgotten"
         output = self._output
