@@ -76,7 +76,7 @@ def test_whatever_an_endpoint_does_each_exchange_gets_one_verdict_that_says_so(
         for number, (model, expected) in enumerate(BEHAVIOURS.items()):
             came = {verdict.unscored for verdict in verdicts if verdict.judge.name == f"j{number}"}
             assert came == {expected}, model
-        assert [letter["reason"] for letter in lab.letters()] == [b"wrong_type"]
+        assert [letter["reason"] for letter in lab.letters()] == [b"not_json"]
         assert "ended with" not in worker.log_text(), "nothing that an endpoint does ends a worker"
     finally:
         lab.close()
