@@ -147,6 +147,13 @@ def align_partitions(settings: Settings, timeout: float = ADMIN_SECONDS) -> dict
     except KafkaException as error:
         msg = f"expected the broker to add partitions, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
+    # Until brokers tell of the new partitions, positions would be marked with the old counts, and be refused for it.
+    end = time.monotonic() + timeout
+    while fewer and any(0 < count < most for count in aligned_counts(settings, timeout).values()):
+        if time.monotonic() > end:
+            msg = f"expected {most} partitions everywhere within {timeout:.0f} s of adding them, got fewer: repeat it"
+            raise TurnsignalError(msg)
+        time.sleep(0.1)
     return {name: most for name, count in counts.items() if 0 < count < most}
 
 
