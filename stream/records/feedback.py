@@ -4,6 +4,7 @@ A vote, a search that the answer should have made unnecessary, a hand-off to a p
 edited, a label that somebody gave. It comes late, in any order, and from strangers: as strict and bounded as a turn.
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -21,6 +22,7 @@ Kind = Literal["vote", "search", "handoff", "copied", "edited", "label"]
 KINDS: tuple[str, ...] = get_args(Kind)
 VOTE, LABEL = "vote", "label"
 
+_DAY = re.compile(r"\s*[0-9]{4}-[0-9]{2}-[0-9]{2}\s*")  # which pydantic takes for midnight
 _Name = Annotated[str, Field(min_length=1, max_length=MAX_SHORT)]
 
 
@@ -71,8 +73,10 @@ def decode_feedback(value: bytes | None, key: bytes | None = None, broker_time: 
         feedback = cast("Feedback", _validate(data))
     except ValidationError as error:
         raise refuse(error) from None
-    if type(data["timestamp"]) is not str:  # seconds or milliseconds? nobody can tell
+    if type(stamp := data["timestamp"]) is not str:  # seconds or milliseconds? nobody can tell
         raise Refused(Reason.BAD_TIMESTAMP, "expected a timestamp in ISO 8601, got a number")
+    if _DAY.fullmatch(stamp):
+        raise Refused(Reason.BAD_TIMESTAMP, "expected a timestamp in ISO 8601, got a day without a time")
     if key is not None and feedback.conversation_id.encode() != key:
         detail = (
             f"expected the key to be the conversation_id {feedback.conversation_id!r}, got a key of {len(key)} bytes"

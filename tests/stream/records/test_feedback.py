@@ -69,6 +69,7 @@ WRONG: dict[str, tuple[bytes | None, Reason]] = {
     "a long rater": (spelled(rater="x" * 201), Reason.TOO_LARGE),
     "a large record": (spelled(other="x" * MAX_RECORD), Reason.TOO_LARGE),
     "a number as time": (spelled(timestamp=1_750_000_000), Reason.BAD_TIMESTAMP),
+    "a day as time": (spelled(timestamp="2025-06-15"), Reason.BAD_TIMESTAMP),
     "a time in words": (spelled(timestamp="yesterday"), Reason.BAD_TIMESTAMP),
     "the day after tomorrow": (spelled(timestamp="2025-06-18T12:00:01Z"), Reason.FUTURE_TIMESTAMP),
 }
