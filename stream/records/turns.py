@@ -240,7 +240,7 @@ def parse_json(value: bytes) -> Any:
         raise Refused(Reason.TOO_DEEP if deep else Reason.NOT_JSON, detail) from None
 
 
-def refusal(error: ValidationError) -> tuple[Reason, str, str]:
+def _refusal(error: ValidationError) -> tuple[Reason, str, str]:
     """Turn pydantic's first complaint into our reason, a line that says what was expected, and what came."""
     first = error.errors(include_url=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the record"
@@ -269,13 +269,13 @@ def refusal(error: ValidationError) -> tuple[Reason, str, str]:
 
 def refuse(error: ValidationError) -> Refused:
     """Turn pydantic's first complaint about a record into the refusal of it."""
-    reason, detail, came = refusal(error)
+    reason, detail, came = _refusal(error)
     return Refused(reason, detail, came=came)
 
 
 def _refuse(error: ValidationError, data: object, key: bytes | None) -> Refused:
     """Refuse what pydantic complains of, and say whose conversation now has a gap."""
-    reason, detail, came = refusal(error)
+    reason, detail, came = _refusal(error)
     conversation = role = None
     if isinstance(data, dict):
         named = data.get("conversation_id")

@@ -10,11 +10,10 @@ from typing import Any
 
 import orjson
 
+from turnsignal.stream.conversations.judged import LEAST, PARTS
 from turnsignal.stream.records.environments import PRODUCTION
 from turnsignal.stream.records.scores import Stage
 
-PARTS = 10_000  #: of 1, in which values and weights are counted
-_LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
 _NANO = 1_000_000_000  #: parts of the currency
 _MARKED = f'"stage":"{Stage.VERDICT}"'.encode()
 
@@ -38,7 +37,7 @@ class JudgedScores:
             return
         about, (score, *_) = judged["verdict"], judged["scores"]
         name = (judged["assistant"] or "", judged["version"], score["scorer"])
-        weight = round(PARTS / max(about["inclusion"], _LEAST)) if about["inclusion"] else 0
+        weight = round(PARTS / max(about["inclusion"], LEAST)) if about["inclusion"] else 0
         self._sums[name, "cost"] += round(about["cost"] * _NANO)
         if score.get("unscored"):
             self._unscored[name, score["unscored"]] += 1

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
+from turnsignal.stream.conversations.judged import LEAST
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.scores import Stage
 from turnsignal.stream.statistics.claims import PROMISE, SAME, SMALL, Claim, claims, coverage_name
@@ -24,7 +25,6 @@ SHOWN = 10  #: conversations that moved most
 
 _Row = Mapping[str, Any]
 _Place = tuple[str, str, str, str | None, str | None]  # conversation, turn, stage, follow-up, feedback or judge
-_LEAST = 1e-5  #: probability; the inverse of a smaller one weighs no more
 _MOST_WAITING = 100_000  # rows of one side that the other has not yet: more are not of the same turns
 
 
@@ -280,7 +280,7 @@ def _place(row: _Row) -> _Place:
 def _weight(before: _Row, after: _Row) -> float:
     """Return the inverse of the probability with which both sides have a row; parts of judges are nested."""
     chances = [about["inclusion"] for row in (before, after) if (about := row.get("verdict")) is not None]
-    return 1 / max(min(chances), _LEAST) if chances else 1.0
+    return 1 / max(min(chances), LEAST) if chances else 1.0
 
 
 def _figure(delta: Difference, claim: Claim, level: float) -> dict[str, Any]:
