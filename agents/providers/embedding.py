@@ -13,7 +13,6 @@ from turnsignal.agents.providers.openai_compatible import TooLargeError, make_cl
 from turnsignal.stream.errors import TurnsignalError
 
 _TOGETHER = 16  # pairs in a request
-_LETTERS = 8_000  # of a text: most models read no more
 _TIMEOUT = 60.0
 _ATTEMPTS = 4
 
@@ -30,7 +29,9 @@ async def compare_embeddings(
     pairs: Sequence[tuple[str, str]],
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[float]:
-    """Return the cosine of each pair's embeddings, -1 to 1; progress: told how many pairs more are done.
+    """Return the cosine of each pair's embeddings, -1 to 1.
+
+    pairs: texts that are short enough for the model; progress: told how many pairs more are done.
 
     Raises TurnsignalError when the endpoint does not answer, or not with one vector of numbers for each text.
     """
@@ -50,7 +51,7 @@ async def compare_embeddings(
         for first in range(0, len(pairs), _TOGETHER):
             part = pairs[first : first + _TOGETHER]
             try:
-                vectors = await ask([text[:_LETTERS] or " " for text in chain.from_iterable(part)])
+                vectors = await ask([text or " " for text in chain.from_iterable(part)])
             except (openai.OpenAIError, TooLargeError, ValueError, TypeError, RecursionError) as error:
                 msg = f"{endpoint.name}: expected embeddings of {model}, got {_say(error)}"
                 raise TurnsignalError(msg) from None

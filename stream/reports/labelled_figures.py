@@ -27,12 +27,14 @@ _LIST = re.compile(r"^\s{0,8}(?:[-*•+]|\d{1,3}[.)])\s", re.M)
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s", re.M)
 _TABLE = re.compile(r"^\s{0,3}\|.{0,2000}\|\s*$", re.M)
 _READ = 20_000  # characters of an answer
+_KEPT = 8_000  # of it and of its reference: models that embed read no more
 
 
 class LabelledFigures:
     """Means of the measures on labels: `add` each answer that has labels; cutoff: ranks that count.
 
-    references: reference and answer of the first MOST_COMPARED answers that have both, for who compares them otherwise.
+    references: reference and answer of the first MOST_COMPARED answers that have both, cut, for who compares them
+    otherwise.
     """
 
     def __init__(self, cutoff: int) -> None:
@@ -58,7 +60,7 @@ class LabelledFigures:
             self._compare_structure(truth.reference, answer)
             if len(self.references) == MOST_COMPARED:
                 return
-            self.references.append((truth.reference, answer))
+            self.references.append((truth.reference[:_KEPT], answer[:_KEPT]))
             self._referring.append(conversation)
             if can_compare():
                 shared = compare_ngrams(truth.reference, answer)
