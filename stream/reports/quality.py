@@ -247,12 +247,13 @@ class Quality:
         totals.outcomes[went.outcome] += 1
         totals.turns += went.turns
         platform = went.first_answer and went.first_answer.platform
-        if platform:
-            totals.stratum(platform).outcomes[went.outcome] += 1
+        if platform and (stratum := totals.stratum(platform)) is not None:
+            stratum.outcomes[went.outcome] += 1
         for release, values in went.parts.items():
             part = self._totals(releases, release, went.first)
-            for one in (part, part.stratum(platform)) if platform else (part,):
-                one.take(values, went.opened)
+            part.take(values, went.opened)
+            if platform and (stratum := part.stratum(platform)) is not None:
+                stratum.take(values, went.opened)
         if went.parts and went.first_answer is not None:
             self._totals(releases, begun_by(went), went.first).first_answers.add(went.first_answer)
 

@@ -71,13 +71,17 @@ class ReleaseTotals:
         """Whether the platform of every conversation is known; it is that of its first answer."""
         return sum([stratum.outcomes.total() for stratum in self.strata.values()]) == self.outcomes.total()
 
-    def stratum(self, platform: str) -> "ReleaseTotals":
-        """Return the totals of the conversations of one platform, which are summed up beside those of all."""
+    def stratum(self, platform: str) -> "ReleaseTotals | None":
+        """Return the totals of the conversations of one platform, which are summed up beside those of all.
+
+        None where there are too many: the first by name are kept, which are the same in whatever order they come.
+        """
         known = self.strata.get(platform)
         if known is None:
             if len(self.strata) >= _MOST_STRATA:
-                platform = max(self.strata)  # the last by name takes in all that is left
-                return self.strata[platform]
+                if platform > (last := max(self.strata)):
+                    return None
+                del self.strata[last]
             known = self.strata[platform] = ReleaseTotals(self.first, np.zeros_like(self.moments))
         return known
 
@@ -135,7 +139,8 @@ class ReleaseTotals:
         self.turns += other.turns
         self.first_answers.merge(other.first_answers)
         for platform, theirs in other.strata.items():
-            self.stratum(platform).merge(theirs)
+            if (mine := self.stratum(platform)) is not None:
+                mine.merge(theirs)
 
 
 def begun_by(went: ConversationScores) -> Release:
