@@ -214,8 +214,8 @@ def _believed() -> list[Panel]:
         lines(
             "Agrees with people",
             (
-                "Of the answers that people found good (and of those that they found bad) within 30 days, the share that "
-                "a judge finds so."
+                "Of the answers that people found good (and of those that they found bad) within 30 days, the share "
+                "that a judge finds so."
             ),
             RATIO,
             *(
