@@ -31,8 +31,9 @@ from turnsignal.agents.worker.positions import (
     read_positions,
     topic_ids,
 )
+from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store
-from turnsignal.agents.worker.transactions import RestoredChangelog, TransactionWriter, restore_changelog
+from turnsignal.agents.worker.transactions import TransactionWriter
 
 logger = logging.getLogger("turnsignal.assignment")
 
