@@ -31,8 +31,9 @@ from turnsignal.agents.worker.positions import (
     read_positions,
     topic_ids,
 )
+from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store
-from turnsignal.agents.worker.transactions import RestoredChangelog, TransactionWriter, restore_changelog
+from turnsignal.agents.worker.transactions import TransactionWriter
 
 logger = logging.getLogger("turnsignal.assignment")
 
@@ -45,7 +46,7 @@ class OutdatedError(Exception):
 
 @dataclass(slots=True)
 class _State:
-    """What was read of one partition on the way to its holding; applied: the last input offset in it, −1 for none."""
+    """What was read of one partition on the way to its task; applied: the last input offset in it, −1 for none."""
 
     writer: TransactionWriter
     processor: Processor
@@ -192,7 +193,7 @@ class Assignment:
         )
 
     def _begin(self, state: _State, positions: list[Position], ids: Mapping[str, str]) -> PartitionTask:
-        """Make a holding, and commit that it begins here."""
+        """Make a partition task, and commit that it begins here."""
         self._expect_wanted()
         spec, settings, number = self._spec, self._settings, state.writer.partition
         task = PartitionTask(number, state.processor, state.writer, ids=dict(ids))

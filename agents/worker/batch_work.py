@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from confluent_kafka import Consumer, TopicPartition
 
-from turnsignal.agents.kafka.refusals import end_over, locate
+from turnsignal.agents.kafka.refusals import advise, end_over, locate, refuses_records, was_forgotten
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.metrics.families import LATENCY_STAGES
 from turnsignal.agents.settings import Settings
@@ -27,7 +27,6 @@ from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.steps import Steps
-from turnsignal.agents.worker.transactions import advise, refuses_records, was_forgotten
 from turnsignal.stream.pipeline.processor import BatchResult
 
 logger = logging.getLogger("turnsignal.work")
@@ -213,7 +212,7 @@ class BatchWork:
         if attempt.batch.records.get(self.spec.inputs[0]):
             task.fed = read_moment()
         self._note_written(1)
-        task.writer.careful = task.caution is not None
+        task.writer.flush_before_offsets = task.caution is not None
         try:
             attempt.write()
         except Exception as error:
@@ -251,7 +250,7 @@ class BatchWork:
         self._count_transaction("aborted", attempt.began)
         task.refusal = time.monotonic(), locate(error)
         await self.learn_limits()
-        await self._steps.run_in_time(task.writer.start_again)
+        await self._steps.run_in_time(task.writer.abort)
         if task.writer.revision != self.limits.revision:
             self._requeue(attempt)  # what is too large now becomes a dead letter of its own
         else:

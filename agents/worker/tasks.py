@@ -179,7 +179,7 @@ class TaskManager:
         return {tp: bounds[tp.topic][tp.partition][1] for tp in places}
 
     async def _commit_beginnings(self, tasks: list[PartitionTask], assigned: set[TP]) -> None:
-        """Commit where new holdings begin; without transactions nothing else has."""
+        """Commit start positions of newly assigned partitions; without transactions nothing else does."""
         assert self.source is not None
         offsets = [at for task in tasks for at in task.offsets(task.positions)]
         mine = [at for at in offsets if TP(at.topic, at.partition) in assigned]

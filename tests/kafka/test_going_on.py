@@ -93,7 +93,7 @@ def test_a_commit_ends_after_all_brokers_were_gone(broker: Broker, tmp_path: Pat
 async def test_a_step_that_hangs_is_given_up_soon_when_the_broker_has_just_come_back(fresh_topics: Settings) -> None:
     owner = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
     for answers in (False, True):
-        owner.progress.heard(answers=answers)
+        owner.progress.on_broker_answer(answers=answers)
     group = group_reader(fresh_topics.confluent(), fresh_topics.app_id("score"))
     steps = Steps(fresh_topics, owner.progress, lambda: group, topic_names(fresh_topics.prefix)["turns"])
     hanging = threading.Event()
