@@ -131,8 +131,11 @@ def insert(kept: list[KeptTurn], turn: KeptTurn) -> int:
 
 def affected_responses(kept: Sequence[KeptTurn], index: int) -> list[int]:
     """Return the indexes of the responses whose pairing the turn inserted at `index` may have changed."""
+    last = index == len(kept) - 1
+    answers_last = last and kept[index].role in _ANSWERED
+    if last and not answers_last and index and kept[index - 1].role == ASSISTANT:
+        return [index - 1]  # most turns of users follow a response, and are the newest
     changed = []
-    answers_last = kept[index].role in _ANSWERED and index == len(kept) - 1
     for before in range(index - 1, -1, -1):
         if kept[before].role == ASSISTANT:
             changed.append(before)
@@ -140,7 +143,8 @@ def affected_responses(kept: Sequence[KeptTurn], index: int) -> list[int]:
         if answers_last and kept[before].role in ASKED:
             break  # the response before it is paired with that one, and stays so
     if kept[index].role == ASSISTANT:
-        changed.append(index)
+        if not last:
+            changed.append(index)
     elif kept[index].role in ASKED:
         for after in range(index + 1, len(kept)):
             if kept[after].role in ASKED:
@@ -206,6 +210,8 @@ def asked(kept: Sequence[KeptTurn], index: int) -> tuple[int, int]:
 
 def _prompt_before(kept: Sequence[KeptTurn], index: int) -> tuple[str, int]:
     """Return the joined user turns right before `index`, and where they begin."""
+    if index > 1 and kept[index - 1].role == USER and kept[index - 2].role == ASSISTANT:
+        return kept[index - 1].text, index - 1  # as most do
     start, end = asked(kept, index)
     if end - start == 1:
         return kept[start].text, start

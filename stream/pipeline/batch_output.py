@@ -4,7 +4,7 @@ Score records are encoded at once and never validated: most of a row is the same
 own output again would cost more than computing it. Tests read every row back through `stream.records.scores`.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -106,11 +106,11 @@ class BatchOutput:
         # Many rows of a batch say the same. They are counted as they are, and taken apart once at the end of the batch.
         self._turns: defaultdict[SeriesName, int] = defaultdict(int)
         self._newest = float("-inf")
-        self._unscored: defaultdict[tuple[Release, tuple[tuple[str, Unscored], ...]], int] = defaultdict(int)
-        self._findings: defaultdict[tuple[Release, Results], int] = defaultdict(int)
-        self._markers: defaultdict[tuple[Release, int, tuple[str, ...]], int] = defaultdict(int)
-        self._retrieved: defaultdict[tuple[Release, tuple[int, ...]], int] = defaultdict(int)
-        self._cited: defaultdict[tuple[Release, tuple[int, ...]], int] = defaultdict(int)
+        self._unscored: list[tuple[Release, tuple[tuple[str, Unscored], ...]]] = []
+        self._findings: list[tuple[Release, Results]] = []
+        self._markers: list[tuple[Release, int, tuple[str, ...]]] = []
+        self._retrieved: list[tuple[Release, tuple[int, ...]]] = []
+        self._cited: list[tuple[Release, tuple[int, ...]]] = []
 
     def weigh(self) -> int:
         """Return the bytes of what was added since this was asked last."""
@@ -145,10 +145,10 @@ class BatchOutput:
                 continue
             release = (response.assistant, response.version)
             if row.stage is _RESPONSE:
-                self._findings[release, scored.findings] += 1
-                self._markers[release, scored.markers, scored.faults] += 1
-                self._retrieved[release, scored.ranks] += 1
-                self._cited[release, scored.cited] += 1
+                self._findings.append((release, scored.findings))
+                self._markers.append((release, scored.markers, scored.faults))
+                self._retrieved.append((release, scored.ranks))
+                self._cited.append((release, scored.cited))
                 if scored.failing_stage:
                     self.deltas.failing_stages[(*release, scored.failing_stage, Basis.TRUTH)] += 1
             elif row.closed_as:
@@ -160,7 +160,7 @@ class BatchOutput:
                     observed = conversation, row.time, scored.scorers, scored.values, row.earlier
                     self._observed[release].append(observed)
                 if scored.unscored:
-                    self._unscored[release, scored.unscored] += 1
+                    self._unscored.append((release, scored.unscored))
 
     def add_feedback(self, key: bytes, rows: Sequence[ScoreRow]) -> None:
         """Write the rows of feedback; count each by its kind and by what is known of its response."""
@@ -319,22 +319,22 @@ class BatchOutput:
             deltas.turns = self._turns
             deltas.records[self.topic, "scored"] = sum(self._turns.values()) + sum(deltas.other_turns.values())
             deltas.last_event[self.topic] = self._newest
-        for (release, unscored), count in self._unscored.items():
+        for (release, unscored), count in Counter(self._unscored).items():
             for scorer, reason in unscored:
                 deltas.unscored[(*release, scorer, reason)] += count
                 deltas.quality[(*release, scorer, "unscored")] += count
         for (assistant, version, diagnosis), count in deltas.diagnosis.items():
             if stage := failing_stage_of(diagnosis):
                 deltas.failing_stages[assistant, version, stage, Basis.DIAGNOSIS] += count
-        for (release, findings), count in self._findings.items():
+        for (release, findings), count in Counter(self._findings).items():
             for check, result in findings:
                 deltas.checks[(*release, check, result)] += count
-        for (release, valid, faults), count in self._markers.items():
+        for (release, valid, faults), count in Counter(self._markers).items():
             for kind in [*["valid"] * valid, *faults]:
                 deltas.citations[(*release, kind)] += count
-        for (release, ranks), count in self._retrieved.items():
+        for (release, ranks), count in Counter(self._retrieved).items():
             for rank in ranks:
                 deltas.retrieved[(*release, rank_band(rank))] += count
-        for (release, ranks), count in self._cited.items():
+        for (release, ranks), count in Counter(self._cited).items():
             for rank in ranks:
                 deltas.cited[(*release, rank_band(rank))] += count
