@@ -24,11 +24,10 @@ from turnsignal.stream.follow_ups.contexts import CLOSING, HEAD, SIGNS, Context,
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.text.languages import is_english, is_read, knows
-from turnsignal.stream.text.patterns import Patterns, options
+from turnsignal.stream.text.patterns import NEVER, Patterns, options
 from turnsignal.stream.text.wordplay import insists, spelled_as, words_of
 
 _SURE = 5  #: words, all unknown, from which on a message is in another language
-_NEVER = r"[^\s\S]"  #: matches nothing
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
@@ -293,7 +292,7 @@ class FollowUpRules:
         rules = []
         for row in rows:
             for key, patterns in written.items():
-                patterns.append(expanded(row.get(key, (_NEVER,)), words))
+                patterns.append(expanded(row.get(key, (NEVER,)), words))
             label = FollowUp(row["label"])
             hint = row.get("hint", label is not FollowUp.ADJUSTMENT)
             closes = row.get("closes", label is FollowUp.THANKS)

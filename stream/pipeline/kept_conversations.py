@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from turnsignal.stream.citations.reader import citation_reader
-from turnsignal.stream.conversations.means import Means
 from turnsignal.stream.conversations.pairing import GAP_ASSISTANT, GAP_USER, KeptTurn, PendingResponse
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.compliance import COMPLIANCE
@@ -131,7 +130,7 @@ class WorstConversations:
 
     def _lowest(self, state: Conversation) -> tuple[float, str, float, int] | None:
         """Return how bad it is, and whose mean over how many values says so."""
-        means: Means = list(state.score_windows.look_up(tuple))
+        means = state.score_windows.means()
         worst: tuple[float, str, float, int] | None = None
         for position, low_is_good, name in self._scorers:
             if position + 1 < len(means) and (n := int(means[position])):
