@@ -153,15 +153,10 @@ class Bisection:
         error = "" if self.caution is None else self.caution.why
         return error or "it ended each worker that worked on it and on nothing else"
 
-    def caution_after(self, records: int, *, set_aside: bool) -> Caution | None:
-        """Return how carefully to go on once so many records are committed, or one is that was set aside."""
-        return None if self.caution is None else self.caution.passed(records, set_aside=set_aside)
-
-    def passed(self, records: int, *, set_aside: bool) -> None:
-        """Take in that so many records are committed, or one that was set aside."""
-        self.caution = self.caution_after(records, set_aside=set_aside)
-        self.starts, self.begun = 0, ""
-        self.aside, self.refused = self.aside + 1 if set_aside else 0, 0
+    def after(self, records: int, *, set_aside: bool) -> "Bisection":
+        """Return what holds once so many records are committed, or one that was set aside."""
+        caution = None if self.caution is None else self.caution.passed(records, set_aside=set_aside)
+        return Bisection(caution, aside=self.aside + 1 if set_aside else 0, refusal=self.refusal)
 
     def pause_seconds(self) -> float:
         """Return for how many seconds it had better get no batch, as something is wrong with its last ones."""

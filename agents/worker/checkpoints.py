@@ -40,6 +40,15 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
     caution: Caution | None = None
     begun: str = ""
 
+    @classmethod
+    def make(
+        cls, positions: Mapping[str, int], ids: dict[str, str], fed: Moment | None, known: Bisection
+    ) -> "Checkpoint":
+        """Make a checkpoint of where a partition stands; known: of batches that failed there."""
+        return cls(
+            positions=dict(positions), ids=ids, fed=fed, starts=known.starts, caution=known.caution, begun=known.begun
+        )
+
     def encode(self) -> bytes:
         """Encode as the JSON that the header holds."""
         return _encode(self)

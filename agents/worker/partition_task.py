@@ -114,23 +114,15 @@ class PartitionTask:
 
     def checkpoint(self) -> Checkpoint:
         """Return where the state stands, for the changelog."""
-        known = self.bisection
-        return Checkpoint(
-            positions=dict(self.positions),
-            ids=self.ids,
-            fed=self.fed,
-            starts=known.starts,
-            caution=known.caution,
-            begun=known.begun,
-        )
+        return Checkpoint.make(self.positions, self.ids, self.fed, self.bisection)
 
     def checkpoint_after(self, positions: Mapping[str, int], records: int, *, set_aside: bool) -> Checkpoint:
         """Return where the state stands once a batch of so many records is committed, or one record set aside."""
-        caution = self.bisection.caution_after(records, set_aside=set_aside)
-        return Checkpoint(positions={**self.positions, **positions}, ids=self.ids, fed=self.fed, caution=caution)
+        known = self.bisection.after(records, set_aside=set_aside)
+        return Checkpoint.make({**self.positions, **positions}, self.ids, self.fed, known)
 
     def advance(self, positions: Mapping[str, int], records: int, *, set_aside: bool) -> None:
         """Take in that a batch is committed."""
         self.positions.update(positions)
         self.committed_at = time.monotonic()
-        self.bisection.passed(records, set_aside=set_aside)
+        self.bisection = self.bisection.after(records, set_aside=set_aside)

@@ -94,14 +94,12 @@ def test_what_a_record_alone_did_to_two_workers_sets_it_aside_and_the_next_one_i
     bisection = Bisection(Caution(1, 50))
     for _ in range(2):
         bisection.begin("turns", 1)
-        kept = Checkpoint(positions=AT, caution=bisection.caution, starts=bisection.starts, begun=bisection.begun)
-        bisection = take_over(kept)
+        bisection = take_over(Checkpoint.make(AT, {}, None, bisection))
     assert bisection.exhausted("turns")
     assert not bisection.exhausted("forget")
     assert bisection.ended_workers
     assert bisection.why == "it ended each worker that worked on it and on nothing else"
-    bisection.passed(1, set_aside=True)
-    assert bisection == Bisection(Caution(1, 49, ends=2), aside=1)
+    assert bisection.after(1, set_aside=True) == Bisection(Caution(1, 49, ends=2), aside=1)
 
 
 def test_a_batch_that_failed_in_time_blames_nobody_when_another_ends_the_worker() -> None:
@@ -109,16 +107,17 @@ def test_a_batch_that_failed_in_time_blames_nobody_when_another_ends_the_worker(
     bisection.begin("turns", 1)
     bisection.failed("turns", 1, "ValueError (x.py:1)")
     bisection.end(computed=False)
-    kept = Checkpoint(positions=AT, caution=bisection.caution, begun=bisection.begun)
-    assert take_over(kept).caution == Caution(1, 50, "turns", 1, "ValueError (x.py:1)")
+    assert take_over(Checkpoint.make(AT, {}, None, bisection)).caution == Caution(
+        1, 50, "turns", 1, "ValueError (x.py:1)"
+    )
 
 
 def test_a_partition_slows_down_over_many_records_set_aside_and_says_so_until_one_passes() -> None:
     bisection = Bisection(Caution(1, 50))
     for _ in range(10):
-        bisection.passed(1, set_aside=True)
+        bisection = bisection.after(1, set_aside=True)
     assert (bisection.pause_seconds(), bisection.trouble(0.0)) == (0.0, "")
-    bisection.passed(1, set_aside=True)
+    bisection = bisection.after(1, set_aside=True)
     assert (bisection.pause_seconds(), bisection.trouble(0.0)) == (2.0, "slow, as 11 records in a row are set aside")
-    bisection.passed(1, set_aside=False)
+    bisection = bisection.after(1, set_aside=False)
     assert (bisection.pause_seconds(), bisection.trouble(0.0)) == (0.0, "")
