@@ -21,7 +21,7 @@ from turnsignal.agents.score import make_spec
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.assignment import Assignment
 from turnsignal.agents.worker.batches import PartitionBatch
-from turnsignal.agents.worker.caution import Caution
+from turnsignal.agents.worker.bisection import Caution
 from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.steps import Steps
 from turnsignal.agents.worker.tasks import TaskManager
@@ -112,7 +112,7 @@ async def test_the_beginning_of_a_batch_is_committed_where_the_transactional_id_
     await owner.assign({TP(names["turns"], 0), TP(names["forget"], 0)})
     task = owner.tasks[0]
     task.writer = make_writer(fresh_topics, 0, Forgotten)
-    task.caution = Caution.first(8)
+    task.bisection.caution = Caution.first(8)
     owner.buffer.open({0})
     key, value = turn("c-1", 1)
     owner.work.start(task, PartitionBatch(0, {names["turns"]: [Kept(0, 0, key, value, 1_700_000_000_000)]}))
