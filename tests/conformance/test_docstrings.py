@@ -136,7 +136,7 @@ def resolves(name: str, here: set[str]) -> bool:
                 return length == len(parts) or parts[length] in names_in(tree)
     if rest:
         return not first[0].isupper() or rest[-1] in ENDINGS
-    is_code = "_" in name and not name[-1].isdigit() or re.match("[A-Z][a-z]", name) is not None  # `doc_1` is an id
+    is_code = ("_" in name and not name[-1].isdigit()) or re.match("[A-Z][a-z]", name) is not None  # `doc_1` is an id
     return not is_code or name in here or name in everywhere() or hasattr(builtins, name) or name in FOREIGN
 
 
