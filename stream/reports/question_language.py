@@ -8,8 +8,8 @@ can tell.
 from collections.abc import Sequence
 from enum import StrEnum
 
-from turnsignal.stream.conversations.pairing import ASKED, GAP_USER, TOGETHER, KeptTurn
-from turnsignal.stream.text.spoken_languages import WHOLE, Spoken, are_close, glance, names_language, read
+from turnsignal.stream.conversations.pairing import ASKED, GAP_USER, TOGETHER, USER, KeptTurn
+from turnsignal.stream.text.spoken_languages import WHOLE, LanguageWeights, are_close, glance, names_language, read
 
 _SURE = 2.5  #: words that speak for the answer's language, from which on it may be another one
 _FOREIGN = 0.2  #: of another language beside it, as a share of these: beyond, a text is of both
@@ -61,6 +61,8 @@ def match_languages(kept: Sequence[KeptTurn], time: float, answer: str) -> Match
 def _question(kept: Sequence[KeptTurn], time: float) -> str | None:
     """Return the messages right before an answer, joined; None where there is none, or one that could not be read."""
     end = len(kept)
+    if end == 1 and kept[0].role == USER and kept[0].time <= time:
+        return kept[0].text  # as most are
     while end and (kept[end - 1].time > time or kept[end - 1].role not in ASKED):
         end -= 1
     begin = end
@@ -71,7 +73,7 @@ def _question(kept: Sequence[KeptTurn], time: float) -> str | None:
     return kept[begin].text if end - begin == 1 else TOGETHER.join([turn.text for turn in kept[begin:end]])
 
 
-def _are_mixed(spoken: Spoken, replied: Spoken) -> bool:
+def _are_mixed(spoken: LanguageWeights, replied: LanguageWeights) -> bool:
     """Say whether question and answer are not of one language each, surely enough to tell them apart."""
     asks, says = spoken.code, replied.code
     return (

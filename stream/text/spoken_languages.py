@@ -1,4 +1,4 @@
-"""Spoken languages: which language a text is in, as far as its letters and most frequent words tell.
+"""LanguageWeights languages: which language a text is in, as far as its letters and most frequent words tell.
 
 Why no classifier: those that know many languages take half a millisecond a text or megabytes of memory, and always have
 an answer. Here letters speak for a language (kana, Hangul, Thai, Greek, Hebrew, …), and words that are frequent in it,
@@ -93,7 +93,7 @@ _NOT_OWN = re.compile(
 _CODE = ("{", "}", "=>", "==", " = ", "();", "</", "/>", "::", "&&", "||", "SELECT ", "Traceback", "Exception")
 
 
-class Spoken(NamedTuple):
+class LanguageWeights(NamedTuple):
     """What a text says of its language.
 
     code: ISO 639-1, "" where it is not told; weights: language → how much speaks for it, counted in words.
@@ -109,19 +109,18 @@ class Spoken(NamedTuple):
 
 def glance(text: str) -> str:
     """Return the language of a text as a little of its begin and of its middle tells it, "" where that does not."""
-    head = text[:_HEAD]
-    if " the " in head and (" and " in head or " you" in head or " with " in head or " are " in head or "How " in head):
-        return "en"  # as most are, and a look into a string is the cheapest there is
+    least = _FEW
     if len(text) > WHOLE:
+        head, least = text[:_HEAD], _SURE
+        if " the " in head and (" and " in head or " you" in head or " with " in head or " are " in head):
+            return "en"  # as most are, and a look into a string is the cheapest there is
         middle = len(text) // 2
         text = head[:_GLANCE] + text[middle : middle + _GLANCE]
-    words = text.lower().split()
-    if len(_ENGLISH.intersection(words)) >= (_SURE if len(text) == WHOLE else _FEW):
-        return "en"
-    return _weigh(text, _words(text.lower())).code
+    lowered = text.lower()
+    return "en" if len(_ENGLISH.intersection(lowered.split())) >= least else _weigh(text, _words(lowered)).code
 
 
-def read(text: str) -> Spoken:
+def read(text: str) -> LanguageWeights:
     """Return what the writer's own words say: without code, addresses and what is quoted."""
     own = _NOT_OWN.sub(" ", text[:READ])
     if any(sign in own for sign in _CODE):
@@ -135,9 +134,9 @@ def names_language(text: str) -> bool:
     return any(part in plain for part in _ANYWHERE) or any(word.startswith(_REQUESTS) for word in _words(plain))
 
 
-def are_close(one: str, other: str) -> bool:
+def are_close(code: str, other: str) -> bool:
     """Say whether two languages are too close to each other to be told apart surely."""
-    return f"{one} {other}" in _CLOSE
+    return f"{code} {other}" in _CLOSE
 
 
 def language_name(code: str) -> str:
@@ -145,7 +144,7 @@ def language_name(code: str) -> str:
     return str(_NAMES.get(code, code))
 
 
-def _weigh(text: str, words: Set[str]) -> Spoken:
+def _weigh(text: str, words: Set[str]) -> LanguageWeights:
     weights: dict[str, float] = {}
     scripts: Iterable[str] = (_LATIN,)
     if not text.isascii() and max(text) > _LATIN_END:
@@ -161,9 +160,9 @@ def _weigh(text: str, words: Set[str]) -> Spoken:
                 weights[code] = weights.get(code, 0.0) + 1.0
     ahead = sorted(weights.values(), reverse=True)[:2]
     if not ahead or ahead[0] < _LEAST or (len(ahead) > 1 and ahead[0] < _AHEAD * ahead[1]):
-        return Spoken("", weights)
+        return LanguageWeights("", weights)
     code = max(weights, key=weights.__getitem__)
-    return Spoken("" if code == _ROMANISED else code, weights)
+    return LanguageWeights("" if code == _ROMANISED else code, weights)
 
 
 def _words(text: str) -> set[str]:
@@ -226,6 +225,6 @@ _MARKS = {
 }
 _ENGLISH = frozenset(word for word, codes in _WORDS[_LATIN].items() if codes == (("en", 1.0),))
 _PAIRS = _TABLE["apart"]["close"]
-_CLOSE = frozenset(f"{one} {other}" for pair in _PAIRS for one, other in (pair, pair[::-1]))
+_CLOSE = frozenset(f"{code} {other}" for pair in _PAIRS for code, other in (pair, pair[::-1]))
 _REQUESTS = tuple(" ".join((_TABLE["requests"]["names"], _TABLE["requests"]["words"])).split())
 _ANYWHERE = tuple(_TABLE["requests"]["anywhere"].split())
