@@ -55,7 +55,7 @@ class StreamClock:
 
     def advance(self, event_time: float, broker_time: float | None = None) -> float:
         """Take in one record's times and return stream time."""
-        bounded = event_time if broker_time is None else min(event_time, broker_time)
+        bounded = event_time if broker_time is None or event_time <= broker_time else broker_time
         if bounded > self.time:
             self.time = bounded
         return self.time

@@ -1,14 +1,16 @@
 """Exchanges: prompt, response and follow-up, the unit that is scored; and the response as scorers see it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from turnsignal.stream.citations.reader import CitationReader
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.text.markdown import Markdown, parse_markdown
 
 
-class Exchange(NamedTuple):
+class Exchange(msgspec.Struct, frozen=True, gc=False):
     """Texts around one follow-up, cut to what the conversation keeps.
 
     prompt: the user turns before the response, joined; response: the assistant's text; follow_up: the user turn after

@@ -7,7 +7,6 @@ writes a score row. So a late turn and a turn in order take the same path.
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import NamedTuple
 
 import msgspec
 
@@ -17,6 +16,7 @@ from turnsignal.stream.records.scores import Outcome
 #: roles of a kept turn; a gap stands for a record of that role that could not be read
 USER, ASSISTANT, GAP_USER, GAP_ASSISTANT = "user", "assistant", "gap_user", "gap_assistant"
 ASKED = (USER, GAP_USER)  #: roles of users
+_BY_USERS = frozenset(ASKED)
 _FOLLOWED_UP, _SUPERSEDED = Outcome.FOLLOWED_UP, Outcome.SUPERSEDED
 _ANSWERED = (ASSISTANT, GAP_ASSISTANT)
 #: Exchange records that the rest of a long text is written to at most: as a follow-up, and as the prompt of what
@@ -77,7 +77,7 @@ class KeptTurn(msgspec.Struct, array_like=True, gc=False):
         return remainder
 
 
-class Pairing(NamedTuple):
+class Pairing(msgspec.Struct, frozen=True, gc=False):
     """How a response's exchange closed: with which turn, and whether an unreadable record lies between.
 
     turn: what followed; several messages in a row of the user are one, with the id of the first, the time of the last
@@ -110,8 +110,9 @@ def comes_apart(before: str, pairing: Pairing) -> bool:
 
 
 def _paired(outcome: Outcome, turn: KeptTurn, gap: bool, more: Sequence[KeptTurn] = ()) -> Pairing:
-    turns = (turn.turn_id, *(later.turn_id for later in more))
+    turns: tuple[str, ...] = (turn.turn_id,)
     if more:
+        turns += tuple([later.turn_id for later in more])
         text = TOGETHER.join(each.text for each in (turn, *more))
         is_cut = any(each.remainder is not None for each in (turn, *more))
         turn = KeptTurn(turn.turn_id, USER, more[-1].time, text, remainder="" if is_cut else None)
@@ -130,8 +131,11 @@ def insert(kept: list[KeptTurn], turn: KeptTurn) -> int:
 
 def affected_responses(kept: Sequence[KeptTurn], index: int) -> list[int]:
     """Return the indexes of the responses whose pairing the turn inserted at `index` may have changed."""
+    last = index == len(kept) - 1
+    answers_last = last and kept[index].role in _ANSWERED
+    if last and not answers_last and index and kept[index - 1].role == ASSISTANT:
+        return [index - 1]  # most turns of users follow a response, and are the newest
     changed = []
-    answers_last = kept[index].role in _ANSWERED and index == len(kept) - 1
     for before in range(index - 1, -1, -1):
         if kept[before].role == ASSISTANT:
             changed.append(before)
@@ -139,7 +143,8 @@ def affected_responses(kept: Sequence[KeptTurn], index: int) -> list[int]:
         if answers_last and kept[before].role in ASKED:
             break  # the response before it is paired with that one, and stays so
     if kept[index].role == ASSISTANT:
-        changed.append(index)
+        if not last:
+            changed.append(index)
     elif kept[index].role in ASKED:
         for after in range(index + 1, len(kept)):
             if kept[after].role in ASKED:
@@ -157,7 +162,7 @@ def unprompted(kept: Sequence[KeptTurn]) -> list[int]:
 
 def prompted(kept: Sequence[KeptTurn], index: int) -> bool:
     """Say whether a user spoke before the response at `index`; a greeting answers nobody, so nothing follows it up."""
-    return any(turn.role in ASKED for turn in kept[:index])
+    return not _BY_USERS.isdisjoint([turn.role for turn in kept[:index]])
 
 
 def pair_response(kept: Sequence[KeptTurn], index: int) -> Pairing | None:
@@ -171,8 +176,9 @@ def pair_response(kept: Sequence[KeptTurn], index: int) -> Pairing | None:
     for after in range(index + 1, len(kept)):
         turn = kept[after]
         if turn.role == USER:
-            more = () if gap else tuple(takewhile(lambda later: later.role == USER, kept[after + 1 :]))
-            return _paired(_FOLLOWED_UP, turn, gap, more)
+            if gap or after + 1 == len(kept):
+                return _paired(_FOLLOWED_UP, turn, gap)
+            return _paired(_FOLLOWED_UP, turn, gap, [*takewhile(lambda later: later.role == USER, kept[after + 1 :])])
         if turn.role == ASSISTANT:
             return _paired(_SUPERSEDED, turn, False)
         if turn.role == GAP_USER:
@@ -204,6 +210,8 @@ def asked(kept: Sequence[KeptTurn], index: int) -> tuple[int, int]:
 
 def _prompt_before(kept: Sequence[KeptTurn], index: int) -> tuple[str, int]:
     """Return the joined user turns right before `index`, and where they begin."""
+    if index > 1 and kept[index - 1].role == USER and kept[index - 2].role == ASSISTANT:
+        return kept[index - 1].text, index - 1  # as most do
     start, end = asked(kept, index)
     if end - start == 1:
         return kept[start].text, start

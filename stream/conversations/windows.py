@@ -8,6 +8,7 @@ kept as bytes, which are read only then.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import add as plus
 from typing import NamedTuple
 
 import msgspec
@@ -82,13 +83,22 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
     merged: bytes = b""
 
     def look_up(self, pick: Callable[[Means], tuple[int | float, ...]]) -> tuple[int | float, ...]:
-        """Return what `pick` takes out of the means over the conversation's life, () before the first row."""
+        """Return what `pick` takes out of the means over the conversation's life, () before the first row.
+
+        pick: takes out as many numbers of the means of merged rows as of those of pending ones.
+        """
         if not self.merged:
             return pick(self.pending) if self.pending else ()
+        merged = pick(_decode_means(self.merged).means)
+        return tuple(map(plus, merged, pick(self.pending))) if self.pending else merged
+
+    def means(self) -> Means:
+        """Return the means over the conversation's life, [] before the first row."""
+        if not self.merged:
+            return list(self.pending)
         means = _decode_means(self.merged).means
-        if self.pending:
-            merge(means, self.pending)
-        return pick(means)
+        merge(means, self.pending)
+        return means
 
     def add(
         self, layout: WindowLayout, time: float, last: float, positions: Sequence[int], values: Sequence[float]
@@ -104,8 +114,9 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
             if self.pending:
                 self.merge_pending(layout, last)
             self.pending = empty(layout.scorers)
-            self.since = max((spec.start(time) for spec in layout.specs), default=-_FOREVER)
-            self.until = min((spec.start(time) + spec.size for spec in layout.specs), default=_FOREVER)
+            starts = [time - time % spec.size for spec in layout.specs]
+            self.since = max(starts, default=-_FOREVER)
+            self.until = min(map(_end, starts, layout.specs), default=_FOREVER)
         add(self.pending, positions, values)
         return 0
 
@@ -153,6 +164,10 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
                 add(_window(merged.windows, spec, time, layout.scorers).means, positions, values)
         self.merged = _encode(merged)
         return expired
+
+
+def _end(start: float, spec: WindowSpec) -> float:
+    return start + spec.size
 
 
 def find(windows: Sequence[Window], spec: WindowSpec, time: float) -> Window | None:

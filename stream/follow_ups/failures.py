@@ -238,10 +238,11 @@ def _kinds(text: str, read: bytes) -> set[int]:
     """Say which kinds of failures a text shows; read: the text as RE2 reads it."""
     patterns, kinds = _answers("")
     shown = {kinds[place] for place in patterns.match(read)}
-    if not any(word in text for word in _ENGLISH):
-        patterns, kinds = _answers("_elsewhere")
-        shown.update(kinds[place] for place in patterns.match(read))
-    return shown
+    for word in _ENGLISH:
+        if word in text:
+            return shown
+    patterns, kinds = _answers("_elsewhere")
+    return shown | {kinds[place] for place in patterns.match(read)}
 
 
 @cache

@@ -4,8 +4,9 @@ Score records are encoded at once and never validated: most of a row is the same
 own output again would cost more than computing it. Tests read every row back through `stream.records.scores`.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -67,6 +68,8 @@ class _WrittenRow(msgspec.Struct, gc=False, omit_defaults=True):
 
 
 _RESPONSE = Stage.RESPONSE  # found in its class in a thousand steps, for every row
+#: an output record of its four fields; as a tuple with names is made otherwise, it takes three times as long
+_written: Callable[[tuple[str, bytes | None, bytes | None, None]], OutputRecord] = partial(tuple.__new__, OutputRecord)
 _encode_row = msgspec.json.Encoder().encode
 
 
@@ -103,10 +106,11 @@ class BatchOutput:
         # Many rows of a batch say the same. They are counted as they are, and taken apart once at the end of the batch.
         self._turns: defaultdict[SeriesName, int] = defaultdict(int)
         self._newest = float("-inf")
-        self._unscored: defaultdict[tuple[Release, tuple[tuple[str, Unscored], ...]], int] = defaultdict(int)
-        self._findings: defaultdict[tuple[Release, Results], int] = defaultdict(int)
-        self._markers: defaultdict[tuple[Release, int, tuple[str, ...]], int] = defaultdict(int)
-        self._ranks: defaultdict[tuple[Release, tuple[int, ...], tuple[int, ...]], int] = defaultdict(int)
+        self._unscored: list[tuple[Release, tuple[tuple[str, Unscored], ...]]] = []
+        self._findings: list[tuple[Release, Results]] = []
+        self._markers: list[tuple[Release, int, tuple[str, ...]]] = []
+        self._retrieved: list[tuple[Release, tuple[int, ...]]] = []
+        self._cited: list[tuple[Release, tuple[int, ...]]] = []
 
     def weigh(self) -> int:
         """Return the bytes of what was added since this was asked last."""
@@ -127,10 +131,10 @@ class BatchOutput:
 
     def add_rows(self, key: bytes, rows: Iterable[ScoreRow]) -> None:
         """Write score rows of a conversation; count what they say, and hand their values to the series."""
-        conversation = key.decode()
+        conversation, outputs = key.decode(), self.outputs
         for row in rows:
             response, scored = row.response, row.scored
-            self.outputs.append(OutputRecord(SCORES, key, self._encode(conversation, row, response)))
+            outputs.append(_written((SCORES, key, self._encode(conversation, row, response), None)))
             if row.window_expired:
                 self.deltas.pairing["window_expired"] += row.window_expired
             if response.environment != self._environment:
@@ -141,9 +145,10 @@ class BatchOutput:
                 continue
             release = (response.assistant, response.version)
             if row.stage is _RESPONSE:
-                self._findings[release, scored.findings] += 1
-                self._markers[release, scored.markers, scored.faults] += 1
-                self._ranks[release, scored.ranks, scored.cited] += 1
+                self._findings.append((release, scored.findings))
+                self._markers.append((release, scored.markers, scored.faults))
+                self._retrieved.append((release, scored.ranks))
+                self._cited.append((release, scored.cited))
                 if scored.failing_stage:
                     self.deltas.failing_stages[(*release, scored.failing_stage, Basis.TRUTH)] += 1
             elif row.closed_as:
@@ -155,7 +160,7 @@ class BatchOutput:
                     observed = conversation, row.time, scored.scorers, scored.values, row.earlier
                     self._observed[release].append(observed)
                 if scored.unscored:
-                    self._unscored[release, scored.unscored] += 1
+                    self._unscored.append((release, scored.unscored))
 
     def add_feedback(self, key: bytes, rows: Sequence[ScoreRow]) -> None:
         """Write the rows of feedback; count each by its kind and by what is known of its response."""
@@ -221,8 +226,9 @@ class BatchOutput:
             self._suite,
             msgspec.Raw(orjson.dumps(row.scored.scores)),
             None if row.offset is None else _Source(row.topic or self.topic, self.partition, row.offset),
-            **row.fields,
         )
+        for name, value in row.fields.items():
+            setattr(record, name, value)
         if record.environment is None:
             record.environment = response.environment
         return _encode_row(record)
@@ -313,21 +319,22 @@ class BatchOutput:
             deltas.turns = self._turns
             deltas.records[self.topic, "scored"] = sum(self._turns.values()) + sum(deltas.other_turns.values())
             deltas.last_event[self.topic] = self._newest
-        for (release, unscored), count in self._unscored.items():
+        for (release, unscored), count in Counter(self._unscored).items():
             for scorer, reason in unscored:
                 deltas.unscored[(*release, scorer, reason)] += count
                 deltas.quality[(*release, scorer, "unscored")] += count
         for (assistant, version, diagnosis), count in deltas.diagnosis.items():
             if stage := failing_stage_of(diagnosis):
                 deltas.failing_stages[assistant, version, stage, Basis.DIAGNOSIS] += count
-        for (release, findings), count in self._findings.items():
+        for (release, findings), count in Counter(self._findings).items():
             for check, result in findings:
                 deltas.checks[(*release, check, result)] += count
-        for (release, valid, faults), count in self._markers.items():
+        for (release, valid, faults), count in Counter(self._markers).items():
             for kind in [*["valid"] * valid, *faults]:
                 deltas.citations[(*release, kind)] += count
-        for (release, ranks, cited), count in self._ranks.items():
+        for (release, ranks), count in Counter(self._retrieved).items():
             for rank in ranks:
                 deltas.retrieved[(*release, rank_band(rank))] += count
-            for rank in cited:
+        for (release, ranks), count in Counter(self._cited).items():
+            for rank in ranks:
                 deltas.cited[(*release, rank_band(rank))] += count

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from turnsignal.stream.citations.reader import citation_reader
-from turnsignal.stream.conversations.means import Means
 from turnsignal.stream.conversations.pairing import GAP_ASSISTANT, GAP_USER, KeptTurn, PendingResponse
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.compliance import COMPLIANCE
@@ -38,7 +37,6 @@ class TurnDescriber:
     def __init__(self, suite: Suite) -> None:
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
-        self._kept_characters = suite.limits.kept_characters
 
     def describe(self, state: Conversation) -> list[dict[str, Any]]:
         """Return the kept turns in the order of their times, as JSON."""
@@ -48,7 +46,7 @@ class TurnDescriber:
         if turn.role in _GAPS:
             return {"turn_id": turn.turn_id, "role": _GAPS[turn.role], "time": turn.time, "unreadable": True}
         out: dict[str, Any] = {"turn_id": turn.turn_id, "role": turn.role, "time": turn.time, "text": turn.text}
-        if len(turn.text) >= self._kept_characters:
+        if turn.remainder is not None:
             out["cut"] = True
         if turn.response is not None:
             out["markers"] = self._read(turn.text, []).markers
@@ -132,7 +130,7 @@ class WorstConversations:
 
     def _lowest(self, state: Conversation) -> tuple[float, str, float, int] | None:
         """Return how bad it is, and whose mean over how many values says so."""
-        means: Means = list(state.score_windows.look_up(tuple))
+        means = state.score_windows.means()
         worst: tuple[float, str, float, int] | None = None
         for position, low_is_good, name in self._scorers:
             if position + 1 < len(means) and (n := int(means[position])):

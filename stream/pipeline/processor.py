@@ -213,7 +213,8 @@ class PartitionProcessor:
         if key in self._live:
             state = self._live.pop(key)
             snapshot = self._changes[key] = None if state is None else state.snapshot()
-            self._allowance.write(len(snapshot or b""))
+            if snapshot is not None:
+                self._allowance.write(len(snapshot))
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
@@ -229,9 +230,9 @@ class PartitionProcessor:
         # Put away after its last record, a conversation is still in the CPU's cache; after the batch it is not.
         ordered = in_time(inputs)
         last = {record.key: count for count, (record, _) in enumerate(ordered, 1)}
-        allowance, output, count = self._allowance, self._output, 0
+        allowance, output, handlers, count = self._allowance, self._output, self._handlers, 0
         for count, (record, topic) in enumerate(ordered, 1):
-            self._handlers[topic](record)
+            handlers[topic](record)
             if last[record.key] == count:
                 self._put_away(record.key or b"")
             allowance.write(output.weigh())
@@ -273,12 +274,14 @@ class PartitionProcessor:
             self.agenda.put(key, due)
             if state.closes:  # else nothing but feedback was there before
                 output.deltas.pairing["reopened"] += 1
-        output.count_turn(turn, time, state.version_before(time), late=late)
         context = RecordContext(key, state, record.offset, time, late)
         if turn.role == "assistant":
+            output.count_turn(turn, time, None, late=late)
             output.add(key, self._conversations.on_response(context, turn))
-        elif turn.role == "user":
-            output.add(key, self._conversations.on_user(context, turn))
+        else:
+            output.count_turn(turn, time, state.version_before(time), late=late)
+            if turn.role == "user":
+                output.add(key, self._conversations.on_user(context, turn))
         if state.is_waiting:
             output.add_feedback(key, self._feedback.on_turn(context, turn.turn_id))
         if turn.vote is not None:
@@ -337,7 +340,8 @@ class PartitionProcessor:
 
     def _load_or_begin(self, key: bytes, time: float) -> Conversation:
         """Return the conversation of a turn of that event time; it is closed, or begun anew, if it was due before."""
-        state = self._load_unexpired(key, max(self.clock.time, time))
+        now = self.clock.time
+        state = self._load_unexpired(key, time if time > now else now)
         if state is None:
             state = self._live[key] = Conversation()
             self.agenda.put(key, time + self._limits.idle)

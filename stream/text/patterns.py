@@ -10,6 +10,8 @@ from typing import Any
 
 import re2
 
+NEVER = r"[^\s\S]"  #: matches nothing
+
 
 class Patterns:
     """Expressions by index; `match` returns which of them match. Each top-level alternative is compiled alone."""
@@ -18,7 +20,12 @@ class Patterns:
 
     def __init__(self, patterns: Sequence[str], *, few: bool = False) -> None:
         """Compile expressions; few: there are so few that one set of all is faster."""
-        branches = [(number, branch) for number, pattern in enumerate(patterns) for branch in _branches(pattern)]
+        branches = [
+            (number, branch)
+            for number, pattern in enumerate(patterns)
+            for branch in _branches(pattern)
+            if branch != NEVER
+        ]
         self._filter: Any = None
         self._numbers: list[int] = []
         unfiltered = frozenset(range(len(branches)))
@@ -28,7 +35,9 @@ class Patterns:
         if unfiltered and self._numbers:  # compiled once more only where some stand apart: it takes most of the start
             filtered = [branch for i, branch in enumerate(branches) if i not in unfiltered]
             self._filter, self._numbers = _filtered(filtered)
-        self._always = re2.Set.SearchSet(options())
+        # A set that need not be looked for behind the beginning is done with most texts after a few letters.
+        begins = all(branches[i][1].startswith("^") for i in unfiltered)
+        self._always = re2.Set.MatchSet(options()) if begins else re2.Set.SearchSet(options())
         self._always_numbers = []
         for i in sorted(unfiltered):
             self._always.Add(branches[i][1])
@@ -39,11 +48,10 @@ class Patterns:
         """Return the indices of the patterns that match, ascending; an index may be repeated."""
         some = self._numbers and self._filter.Match(text)
         always = self._always_numbers and self._always.Match(text)
-        if not some and not always:
-            return []
-        numbers = [self._numbers[i] for i in some or ()]
-        numbers += [self._always_numbers[i] for i in always or ()]
-        numbers.sort()
+        numbers = [self._numbers[i] for i in some] if some else []
+        if always:
+            numbers += [self._always_numbers[i] for i in always]
+            numbers.sort()
         return numbers
 
 

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import (
     ASSISTANT,
     GAP_ASSISTANT,
@@ -100,9 +101,9 @@ def test_a_response_is_prompted_by_any_user_turn_before_it() -> None:
 
 def test_texts_around_a_response() -> None:
     kept = slots("uauuau")
-    assert exchange(kept, 4, "next") == ("text 2\ntext 3", "text 4", "next", "text 0")
-    assert exchange(kept, 1, "next") == ("text 0", "text 1", "next", "")
-    assert exchange(slots("a"), 0, "") == ("", "text 0", "", "")
+    assert exchange(kept, 4, "next") == Exchange("text 2\ntext 3", "text 4", "next", "text 0")
+    assert exchange(kept, 1, "next") == Exchange("text 0", "text 1", "next", "")
+    assert exchange(slots("a"), 0, "") == Exchange("", "text 0", "", "")
 
 
 def test_a_superseding_response_answers_the_same_prompt() -> None:
@@ -110,7 +111,7 @@ def test_a_superseding_response_answers_the_same_prompt() -> None:
 
 
 def test_an_unreadable_prompt_is_no_older_prompt() -> None:
-    assert exchange(slots("uaUau"), 3, "") == ("", "text 3", "", "")
+    assert exchange(slots("uaUau"), 3, "") == Exchange("", "text 3", "", "")
     assert exchange(slots("uUua"), 3, "").prompt == "text 2"
 
 
