@@ -69,7 +69,7 @@ _MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a re
 
 
 class Quality:
-    """Conversations by release: `add` each once, `merge` the parts, `settle`, then `rows` and `comparisons`.
+    """Conversations by release: `add` each once, `merge` the parts, `sum_up`, then `rows` and `comparisons`.
 
     scorers: of the suite; idle: seconds after which a conversation is over, 0 where the recording holds whole ones;
     covered: scorers whose coverage is a figure of its own; ranked: those that depend on how many documents there are.
@@ -102,7 +102,7 @@ class Quality:
         self._strays = Strays()
 
     def empty(self) -> "array[float]":
-        """Return the values of a conversation before its first answer, as `Went` holds them."""
+        """Return the values of a conversation before its first answer, as `ConversationScores` holds them."""
         return array("d", bytes(8 * (2 * len(self.figures) + 1)))
 
     def add(self, went: ConversationScores) -> None:
