@@ -34,7 +34,7 @@ class RankScorer:
         self._before_reranking = any(group.order == "retrieval" for group in self._groups)
 
     def score(self, response: Response) -> "tuple[list[EncodedScores], float | None, tuple[int, ...], tuple[int, ...]]":
-        """Return the scores, in parts; relevancy among them; and the context ranks of all documents, and of the cited."""
+        """Return the scores in parts; relevancy among them; the context ranks of all documents and of those cited."""
         documents, citations = response.documents, response.citations
         context, ranks = in_order(documents)
         judgments, cited = citations.judgments, tuple(citations.cited_ranks)
