@@ -16,7 +16,7 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect bench-judge bench-report faults lock sbom audit clean
+.PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect bench-judge bench-report claims faults lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

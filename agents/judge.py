@@ -179,7 +179,7 @@ def make_judge_app(settings: Settings, suite: Suite) -> PartitionApp:
         name: EndpointLine(provider, part, on_request=partial(on_request, name))
         for name, (provider, part) in providers.items()
     }
-    judging.sender = CallSender(judges, lines, owner.buffer.call)
+    judging.sender = CallSender(judges, lines, owner.buffer.queue_batch)
     app = build_app(settings, owner)
     app.service(_make_calls_service(judging, owner))
     return app

@@ -228,13 +228,13 @@ def _report_routing(
 def _write_results(outdir: Path, routing: Any, made: dict[str, Any]) -> None:
     import json
 
-    from turnsignal.agents.report.routing import write_analysis
+    from turnsignal.agents.report.routing import format_analysis
     from turnsignal.stream.reports.routing import s1_metrics
 
     metrics = s1_metrics(routing)
     files = {
         "metrics.json": json.dumps(metrics, indent=2),  # Waterfall's bytes: escapes, and no newline at the end
-        "analysis_report.txt": write_analysis(metrics),
+        "analysis_report.txt": format_analysis(metrics),
         "routing.json": json.dumps(made, indent=2, ensure_ascii=False) + "\n",
     }
     for name, text in files.items():

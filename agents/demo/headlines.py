@@ -21,20 +21,20 @@ _LATER = 86_400.0  #: seconds before the latest row, beyond which a time needs i
 
 
 class Headline(NamedTuple):
-    """A sentence and the figures that it rests on; verdict: worse, changed, or that no difference is shown."""
+    """A sentence and the figures that it rests on; change: worse, changed, or that no difference is shown."""
 
-    verdict: str
+    change: str
     sentence: str
     figures: tuple[str, ...] = ()
 
 
 def headlines(statistics: LiveStatistics, now: float) -> list[Headline]:
     """Say in words what changed, the worst news first, and that nothing did where that is so. now: event time."""
-    named = [finding for finding in statistics.findings if finding.verdicts]
+    named = [finding for finding in statistics.findings if finding.changes]
     groups = groupby(sorted(named, key=_group), key=_group)
     written = [_headline(statistics, [*findings], now) for _, findings in groups]
     if written:
-        return sorted(written, key=lambda headline: headline.verdict != WORSE)
+        return sorted(written, key=lambda headline: headline.change != WORSE)
     return [Headline(SAME, _nothing(statistics))]
 
 
@@ -62,8 +62,8 @@ def cut(text: str, limit: int) -> str:
 
 
 def overall(finding: ReleaseChange) -> str:
-    """Return the weightiest of a finding's verdicts."""
-    return WORSE if WORSE in finding.verdicts.values() else CHANGED
+    """Return the weightiest of a finding's changes."""
+    return WORSE if WORSE in finding.changes.values() else CHANGED
 
 
 def _group(finding: ReleaseChange) -> tuple[str, str, str]:
@@ -71,20 +71,20 @@ def _group(finding: ReleaseChange) -> tuple[str, str, str]:
 
 
 def _headline(statistics: LiveStatistics, findings: Sequence[ReleaseChange], now: float) -> Headline:
-    verdict, first = overall(findings[0]), findings[0]
+    change, first = overall(findings[0]), findings[0]
     assistants = _join(cut(finding.assistant, 30) for finding in findings)
     since = _time(min(finding.since for finding in findings), now)
-    names = {name: None for finding in findings for name, word in finding.verdicts.items() if word == verdict}
-    sentence = f"{name_version(first.after)} of {assistants} {_verb(statistics, names, verdict)} since {since}"
+    names = {name: None for finding in findings for name, word in finding.changes.items() if word == change}
+    sentence = f"{name_version(first.after)} of {assistants} {_verb(statistics, names, change)} since {since}"
     order = [name for name in statistics.figures if name in names]
     figures = [_moved(statistics, findings, name) for name in order or list(names)]
     if not order:
         figures = [cut(name, 60) for name in names]
-    return Headline(verdict, sentence, tuple(figures))
+    return Headline(change, sentence, tuple(figures))
 
 
-def _verb(statistics: LiveStatistics, names: Iterable[str], verdict: str) -> str:
-    if verdict == CHANGED:
+def _verb(statistics: LiveStatistics, names: Iterable[str], change: str) -> str:
+    if change == CHANGED:
         return "changed"
     return "retrieves worse" if set(names) <= {*statistics.measures, WASTED, CITED} else "answers worse"
 

@@ -44,7 +44,7 @@ class ReleaseChange(NamedTuple):
     """What a look at a release says.
 
     before, after: versions; since: event time of its first answer, seconds since 1970; conversations: how many of the
-    release were compared; verdicts: figure → worse or changed, the primary figure first.
+    release were compared; changes: figure → worse or changed, the primary figure first.
     """
 
     assistant: str
@@ -52,7 +52,7 @@ class ReleaseChange(NamedTuple):
     after: str | None
     since: float
     conversations: int
-    verdicts: Mapping[str, str]
+    changes: Mapping[str, str]
 
 
 class _ScoredRow(NamedTuple):
@@ -172,10 +172,8 @@ class LiveComparison:
             return
         times = self._compared[release] = self._compared.get(release, 0) + 1
         self._next[release] = 2 * n
-        verdicts = dict(_named(row, PROMISE / 2**times))
-        self._findings[release] = ReleaseChange(
-            release[0], row["before"], release[1], self._began[release], n, verdicts
-        )
+        changes = dict(_named(row, PROMISE / 2**times))
+        self._findings[release] = ReleaseChange(release[0], row["before"], release[1], self._began[release], n, changes)
 
     def _until(self, conversation: _Conversation, end: float) -> ConversationScores:
         """Return a conversation as it stood at a time."""

@@ -166,8 +166,8 @@ def _headlines(news: Sequence[Headline], width: int, most: int) -> list[Text]:
     """Write each headline as a bar, as high as its sentence needs, and its figures beneath."""
     lines = []
     for headline in news[:most]:
-        style = BARS.get(headline.verdict, "bold")
-        mark = f" {MARKS[headline.verdict]} " if headline.verdict in MARKS else ""
+        style = BARS.get(headline.change, "bold")
+        mark = f" {MARKS[headline.change]} " if headline.change in MARKS else ""
         for part in Text(mark + plain(headline.sentence, 300)).wrap(Console(width=width), width)[:2]:
             part.rstrip()
             part.pad_right(max(0, width - cell_len(part.plain)) if mark else 0)
@@ -175,7 +175,7 @@ def _headlines(news: Sequence[Headline], width: int, most: int) -> list[Text]:
             lines.append(part)
         if headline.figures:
             parts = [plain(figure, 80) for figure in headline.figures]
-            lines.append(Text("   ") + _joined(parts, width - 3, STYLES.get(headline.verdict, "")))
+            lines.append(Text("   ") + _joined(parts, width - 3, STYLES.get(headline.change, "")))
     if len(news) > most:
         lines.append(Text(f"… and {len(news) - most} more", "dim"))
     return lines
@@ -231,19 +231,19 @@ def _table(statistics: LiveStatistics, width: int, height: int) -> list[Text]:
     each = max(_NARROWEST, min(room // len(figures), 8 + _WIDEST_TREND))
     lines = [_table_line("release", first, "answers", [name_figure(figure) for figure in figures], each)]
     lines[0].stylize("bold")
-    verdicts = {(finding.assistant, finding.after): finding.verdicts for finding in statistics.findings}
+    changes = {(finding.assistant, finding.after): finding.changes for finding in statistics.findings}
     trends = {figure: _trends(statistics, figure, [r for r, _ in releases], each - 8) for figure in figures}
     shown = releases if len(releases) < height else releases[: max(1, height - 2)]
     for release, known in shown:
-        named = verdicts.get(release, {})
-        worst = next((verdict for verdict in (WORSE, CHANGED) if verdict in named.values()), "")
+        named = changes.get(release, {})
+        worst = next((change for change in (WORSE, CHANGED) if change in named.values()), "")
         mark = MARKS.get(worst, " ")
         line = _table_line(f"{mark} {names[release]}", first, f"{known.responses:,}", [], each)
         line.stylize(STYLES.get(worst, ""), 0, first)
         for figure in figures:
-            verdict = named.get(figure, "")
-            value = format_figure(figure, known.mean(figure)) + MARKS.get(verdict, "")
-            line.append(f"{value:<6}{trends[figure][release]:<{each - 6}}", STYLES.get(verdict, ""))
+            change = named.get(figure, "")
+            value = format_figure(figure, known.mean(figure)) + MARKS.get(change, "")
+            line.append(f"{value:<6}{trends[figure][release]:<{each - 6}}", STYLES.get(change, ""))
         lines.append(line)
     if len(shown) < len(releases):
         lines.append(Text(f"  … and {len(releases) - len(shown)} more releases", "dim"))
@@ -278,7 +278,7 @@ def _diagnosis(statistics: LiveStatistics, rows: int) -> list[Text]:
     """
     versions = list(dict.fromkeys(version for (_, version), _ in _releases(statistics)))[-4:]
     lines = [Text(), Text("Diagnosis (relevancy/follow-ups/instructions)", "bold")]
-    worse = next((finding.after for finding in statistics.findings if finding.verdicts), None)
+    worse = next((finding.after for finding in statistics.findings if finding.changes), None)
     for word, n in statistics.diagnosis(worse).most_common(max(1, rows - 1)):
         if n > 0:
             shares = "  ".join(f"{plain(name_version(v), 10)} {_share(statistics, v, word)}" for v in versions)

@@ -41,21 +41,21 @@ def reach_broker(settings: Settings, timeout: float = ANSWER_SECONDS, named: flo
     timeout: seconds for a broker that takes connections and is slow; named: seconds otherwise. Raises ConfigError at
     once for credentials, certificates and rights that the broker refuses; TurnsignalError if there is no broker.
     """
-    heard: list[KafkaError] = []
-    admin = AdminClient({**settings.confluent(), "log_level": 0, "error_cb": heard.append})
+    errors: list[KafkaError] = []
+    admin = AdminClient({**settings.confluent(), "log_level": 0, "error_cb": errors.append})
     began, looked = time.monotonic(), False
     while True:
         try:
             metadata = admin.list_topics(timeout=1.0)
         except KafkaException as error:
             admin.poll(0)
-            heard.append(error.args[0])
-            _refuse(heard)
+            errors.append(error.args[0])
+            _refuse(errors)
             passed = time.monotonic() - began
             if passed < named or (looked and passed < timeout):
                 continue
             knocks = _knock_at(settings.brokers.split(","))
-            reason = _explain(settings, knocks, heard)
+            reason = _explain(settings, knocks, errors)
             if reason is None and passed < timeout:
                 looked = True  # it takes connections and does not answer: it may be starting, or busy
                 continue
@@ -69,9 +69,9 @@ def reach_broker(settings: Settings, timeout: float = ANSWER_SECONDS, named: flo
             return metadata
 
 
-def _refuse(heard: Iterable[KafkaError]) -> None:
+def _refuse(errors: Iterable[KafkaError]) -> None:
     """Raise ConfigError if a broker has refused our credentials, certificate or rights."""
-    for error in heard:
+    for error in errors:
         refusal = explain_refusal(KafkaException(error))
         if refusal is not None:
             hint = "; it names none: that port wants no user" if _NO_MECHANISM in error.str() else ""
@@ -94,21 +94,21 @@ def _expect_reachable(settings: Settings, metadata: ClusterMetadata) -> None:
         raise TurnsignalError(msg)
 
 
-def _explain(settings: Settings, knocks: Sequence[Knock], heard: Iterable[KafkaError]) -> str | None:
+def _explain(settings: Settings, knocks: Sequence[Knock], errors: Iterable[KafkaError]) -> str | None:
     """Describe what answers instead of a broker; None if it looks like a slow broker."""
     protocol = settings.security_protocol
     if not any(knock.open for knock in knocks):
         answers = ", ".join(f"{knock.address} {knock.answer}" if len(knocks) > 1 else knock.answer for knock in knocks)
         return f"{answers}; is it running, and is that its address? `turnsignal kafka start` runs one for development"
-    heard = list(heard)
+    errors = list(errors)
     tried = f"TURNSIGNAL_SECURITY_PROTOCOL is {protocol}"
     if any(knock.tls for knock in knocks) and "SSL" not in protocol:
         return f"it speaks TLS, and {tried}: try SSL, or SASL_SSL with TURNSIGNAL_SASL_…"
     if "SSL" in protocol and not any(knock.tls for knock in knocks if knock.open):
         return f"it speaks no TLS, and {tried}: try {'SASL_PLAINTEXT' if 'SASL' in protocol else 'PLAINTEXT'}"
-    if any(error.code() == KafkaError._BAD_MSG for error in heard):
+    if any(error.code() == KafkaError._BAD_MSG for error in errors):
         return "something answers there that is no Kafka broker; is that the port of something else?"
-    if any(error.code() == KafkaError._ALL_BROKERS_DOWN for error in heard):
+    if any(error.code() == KafkaError._ALL_BROKERS_DOWN for error in errors):
         wanted = f"SASL_{protocol.removeprefix('PLAINTEXT') or 'PLAINTEXT'}"
         sasl = "" if "SASL" in protocol else f", or does it want a user ({wanted}, with TURNSIGNAL_SASL_…)"
         return f"it takes the connection and ends it; is that a Kafka broker{sasl}? {tried}"

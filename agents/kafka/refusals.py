@@ -51,6 +51,17 @@ _HINTS = {
     KafkaError.INVALID_TIMESTAMP: "is this machine's clock right? A broker takes no time an hour ahead of its own",
 }
 _FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
+#: What the broker says of a record that it will never take, however often it is sent.
+_REFUSED_RECORDS = (
+    KafkaError.MSG_SIZE_TOO_LARGE,
+    KafkaError.RECORD_LIST_TOO_LARGE,
+    KafkaError.INVALID_RECORD,
+    KafkaError.INVALID_MSG,
+    KafkaError.INVALID_MSG_SIZE,
+    KafkaError.POLICY_VIOLATION,
+)
+#: What it says when it has forgotten a producer that was quiet for days; a new one of the same id can go on.
+_FORGOTTEN = (KafkaError.INVALID_PRODUCER_ID_MAPPING, KafkaError.UNKNOWN_PRODUCER_ID)
 _AIOKAFKA = {
     aiokafka_errors.TopicAuthorizationFailedError: _OPERATORS[KafkaError.TOPIC_AUTHORIZATION_FAILED],
     aiokafka_errors.GroupAuthorizationFailedError: _OPERATORS[KafkaError.GROUP_AUTHORIZATION_FAILED],
@@ -81,6 +92,26 @@ def is_fenced(error: BaseException) -> bool:
     """Return whether another worker has become the owner, as it should when this one was thought dead."""
     inner = kafka_error(error)
     return inner is not None and inner.code() in _FENCED
+
+
+def refuses_records(error: BaseException) -> bool:
+    """Say whether a batch failed over what it holds, so that no other worker could write it either."""
+    inner = kafka_error(error)
+    return inner is not None and inner.code() in _REFUSED_RECORDS
+
+
+def advise(error: BaseException) -> str:
+    """Say what would make a topic take a record that it has refused."""
+    inner = kafka_error(error)
+    if inner is not None and inner.code() in (KafkaError.INVALID_RECORD, KafkaError.POLICY_VIOLATION):
+        return "one whose cleanup.policy is delete takes records without a key, compact takes none"
+    return "raise its max.message.bytes"
+
+
+def was_forgotten(error: BaseException) -> bool:
+    """Say whether the broker has dropped the transactional id, as it does after a week without transactions."""
+    inner = kafka_error(error)
+    return inner is not None and inner.code() in _FORGOTTEN
 
 
 def end_over(error: BaseException, doing: str) -> NoReturn:

@@ -72,12 +72,12 @@ class Replayed:
     def findings(self) -> list[Finding]:
         """Return what the replay says, in sentences, the gravest first.
 
-        Each has a `verdict` (worse, better or changed of a release, note for everything else), a `sentence`, and the
+        Each has a `change` (worse, better or changed of a release, note for everything else), a `sentence`, and the
         `evidence` behind it.
 
         >>> import turnsignal
         >>> result = turnsignal.replay(turnsignal.sample_turns())
-        >>> result.findings()[0].verdict
+        >>> result.findings()[0].change
         'worse'
         """
         return list(self._result.findings)

@@ -80,13 +80,13 @@ class OpenAICompatible:
             detail = f"{self._endpoint.name}: no answer within {call.timeout:g} s"
             raise ProviderError(detail, reason=Unjudged.TIMEOUT, again=True, down=True) from None
         except openai.APIStatusError as error:
-            raise self._refused(error) from None
+            raise self._status_error(error) from None
         except openai.APIConnectionError as error:
             cause = type(error.__cause__ or error).__name__
             detail = f"{self._endpoint.name}: expected a connection, got {cause}"
             raise ProviderError(detail, again=True, down=True) from None
         except (openai.OpenAIError, ValueError, TypeError, RecursionError) as error:
-            raise self._garbage(type(error).__name__) from None
+            raise self._malformed_reply(type(error).__name__) from None
         return self._read(completion)
 
     async def close(self) -> None:
@@ -118,7 +118,7 @@ class OpenAICompatible:
         """Read a completion as little as needed: the client takes whatever an endpoint sends for one."""
         choices = getattr(completion, "choices", None)
         if not isinstance(choices, list) or not choices or (message := getattr(choices[0], "message", None)) is None:
-            raise self._garbage(type(completion).__name__)
+            raise self._malformed_reply(type(completion).__name__)
         usage = getattr(completion, "usage", None)
         text, refusal = getattr(message, "content", None), getattr(message, "refusal", None)
         finish = getattr(choices[0], "finish_reason", None)
@@ -138,11 +138,11 @@ class OpenAICompatible:
             problem,
         )
 
-    def _garbage(self, got: str) -> ProviderError:
+    def _malformed_reply(self, got: str) -> ProviderError:
         detail = f"{self._endpoint.name}: expected a chat completion, got something else ({got})"
         return ProviderError(detail, again=True, down=True)
 
-    def _refused(self, error: openai.APIStatusError) -> ProviderError:
+    def _status_error(self, error: openai.APIStatusError) -> ProviderError:
         """Describe a status; what the endpoint says about it is not repeated, as it may hold the key."""
         status, name = error.status_code, self._endpoint.name
         if status in (408, 409, 429) or status >= 500:

@@ -287,11 +287,11 @@ def describe_costs(suite: Suite) -> list[str]:
     for _, check in suite.parsed_checks:
         if not isinstance(check, Hosted):
             continue
-        lines.append(f"{check.name}: {_measure_cost(check, example)}")
+        lines.append(f"{check.name}: {_describe_measured_cost(check, example)}")
     return lines
 
 
-def _measure_cost(check: Hosted, example: Response) -> str:
+def _describe_measured_cost(check: Hosted, example: Response) -> str:
     spent = []
     for _ in range(TRIES):
         begin = monotonic()

@@ -93,8 +93,8 @@ def _count(n: int, noun: str) -> str:
 
 
 def _finding(finding: Finding) -> tuple[Text, Text]:
-    sign, style = _SIGNS[finding.verdict]
-    return Text(sign, style=style), Text(plain(finding.sentence, 400), style="bold" if finding.verdict == WORSE else "")
+    sign, style = _SIGNS[finding.change]
+    return Text(sign, style=style), Text(plain(finding.sentence, 400), style="bold" if finding.change == WORSE else "")
 
 
 def _releases(summary: Mapping[str, Any], width: int) -> RenderableType:

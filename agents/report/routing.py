@@ -18,7 +18,7 @@ _NAME = 60  # characters of a label
 _TITLES = {AGENTS: "combination of agents"}
 
 
-def write_analysis(metrics: Mapping[str, Any]) -> str:
+def format_analysis(metrics: Mapping[str, Any]) -> str:
     """Write `analysis_report.txt`: the lines of Waterfall's script, then the figures that they leave out."""
     dataset, multi, to_multi = metrics["dataset"], metrics["multi_label"], metrics["single_to_multi"]
     lines = [

@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from turnsignal.agents.kafka.topics import log_bounds, topic_metadata
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
-from turnsignal.agents.worker.checkpoints import Checkpoint, resume
+from turnsignal.agents.worker.checkpoints import Checkpoint
 from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.open_files import warn_of_shortage
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask, Processor
@@ -31,8 +31,9 @@ from turnsignal.agents.worker.positions import (
     read_positions,
     topic_ids,
 )
+from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store
-from turnsignal.agents.worker.transactions import RestoredChangelog, TransactionWriter, restore_changelog
+from turnsignal.agents.worker.transactions import TransactionWriter
 
 logger = logging.getLogger("turnsignal.assignment")
 
@@ -45,7 +46,7 @@ class OutdatedError(Exception):
 
 @dataclass(slots=True)
 class _State:
-    """What was read of one partition on the way to its holding; applied: the last input offset in it, −1 for none."""
+    """What was read of one partition on the way to its task; applied: the last input offset in it, −1 for none."""
 
     writer: TransactionWriter
     processor: Processor
@@ -192,7 +193,7 @@ class Assignment:
         )
 
     def _begin(self, state: _State, positions: list[Position], ids: Mapping[str, str]) -> PartitionTask:
-        """Make a holding, and commit that it begins here."""
+        """Make a partition task, and commit that it begins here."""
         self._expect_wanted()
         spec, settings, number = self._spec, self._settings, state.writer.partition
         task = PartitionTask(number, state.processor, state.writer, ids=dict(ids))
@@ -202,18 +203,18 @@ class Assignment:
             task.commit_metadata[place.topic] = encode_commit_metadata(place.topic_id, place.partitions)
             if place.committed is None and place.kept is not None:
                 logger.warning("the position of %s was gone; restored %d from the changelog", place, place.kept)
-        task.fed = (state.restored.checkpoint or Checkpoint()).fed
+        checkpoint = state.restored.checkpoint or Checkpoint()
+        task.fed = checkpoint.fed
         task.resume_silence()
         waiting = sum(max(0, place.high - task.positions[place.topic]) for place in positions)
-        task.starts, task.caution = resume(
-            state.restored.checkpoint, task.positions, settings.max_poll_records, waiting=waiting
-        )
-        if task.caution is not None:
+        task.bisection = checkpoint.bisection_at(task.positions)
+        task.bisection.take_over(settings.max_poll_records, waiting=waiting)
+        if task.bisection.caution is not None:
             logger.warning(
                 "%d take-overs at %s with no batch between: going on with %d records at a time",
-                task.starts,
+                task.bisection.starts,
                 ", ".join(f"{topic}-{number}@{at}" for topic, at in task.positions.items()),
-                task.caution.size,
+                task.bisection.caution.size,
             )
         # From here on a restart begins where this start did, whatever `latest` may mean by then.
         state.writer.write([], {}, task.checkpoint())

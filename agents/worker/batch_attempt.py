@@ -40,5 +40,4 @@ class BatchAttempt:
         """Take state and positions over; call when they are committed, never before."""
         task, result = self.task, self.result
         task.processor.accept(result)
-        task.aside, task.refused = task.aside + 1 if result.set_aside else 0, 0
         task.advance(self.positions(), self.batch.consumed(result.consumed), set_aside=result.set_aside)

@@ -14,20 +14,17 @@ from typing import Any, Protocol
 
 from confluent_kafka import Consumer, TopicPartition
 
-from turnsignal.agents.kafka.refusals import end_over, locate
+from turnsignal.agents.kafka.refusals import advise, end_over, locate, refuses_records, was_forgotten
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.metrics.families import LATENCY_STAGES
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batch_attempt import BatchAttempt
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
-from turnsignal.agents.worker.caution import Caution
-from turnsignal.agents.worker.checkpoints import COMPUTED
 from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.steps import Steps
-from turnsignal.agents.worker.transactions import advise, refuses_records, was_forgotten
 from turnsignal.stream.pipeline.processor import BatchResult
 
 logger = logging.getLogger("turnsignal.work")
@@ -104,17 +101,12 @@ class BatchWork:
         """Give the threads back; the process ends."""
         self._steps.close()
 
-    def limit_batches(self, task: PartitionTask) -> None:
-        """Have the next batch of a partition be as small as its caution says."""
-        most, caution = self.buffer.limit, task.caution
-        self.buffer.limits[task.number] = most if caution is None else min(caution.size, most)
-
     def start(self, task: PartitionTask, batch: PartitionBatch) -> None:
         """Have a batch worked through; under caution alone, after its beginning is committed."""
         self.inflight += 1
         self._idle.clear()
         attempt = BatchAttempt(task, batch)
-        if task.caution is not None and batch.size:
+        if task.bisection.caution is not None and batch.size:
             work = self._work_alone(attempt)
         elif self._alone.locked():
             work = self._work_later(attempt)
@@ -153,27 +145,26 @@ class BatchWork:
         record's doing, yet a smaller batch may be written where a large one could not.
         """
         async with self._alone:
-            task, batch = attempt.task, attempt.batch
-            caution = task.caution
-            if caution is not None and caution.exhausted and batch.inputs() == caution.inputs:
+            task, inputs = attempt.task, attempt.batch.inputs()
+            if task.bisection.exhausted(inputs):
                 self._set_aside(attempt)
                 computed = True
             else:
                 await self._all_committed.wait()
-                if caution is not None:
-                    task.caution = caution.within(batch.size)
-                await self._commit_beginning(task, batch.inputs())
+                task.bisection.begin(inputs, attempt.batch.size)
+                await self._commit_bisection(task)
                 computed = self._compute(attempt)
                 await self.let_others()
                 # Where it failed, no worker has ended: should another batch end this one, it is not to be blamed.
-                await self._commit_beginning(task, COMPUTED if computed else "")
+                task.bisection.end(computed=computed)
+                await self._commit_bisection(task)
             if computed:
                 self._write(attempt)
                 await self._commit(attempt)
 
-    async def _commit_beginning(self, task: PartitionTask, begun: str) -> None:
-        """Commit which inputs a batch that begins has records of, or that it is computed."""
-        write = partial(task.writer.write, [], {}, task.checkpoint(begun=begun))
+    async def _commit_bisection(self, task: PartitionTask) -> None:
+        """Commit what the next worker has to know of a batch, should it end this one."""
+        write = partial(task.writer.write, [], {}, task.checkpoint())
         write()
         await self._commit_written(task, write, [])
         self._say_moved()
@@ -213,7 +204,7 @@ class BatchWork:
         if attempt.batch.records.get(self.spec.inputs[0]):
             task.fed = read_moment()
         self._note_written(1)
-        task.writer.careful = task.caution is not None
+        task.writer.flush_before_offsets = task.bisection.caution is not None
         try:
             attempt.write()
         except Exception as error:
@@ -240,7 +231,6 @@ class BatchWork:
             await self.committer.commit_positions(offsets)
         attempt.accept()
         self.on_committed(attempt.result)
-        self.limit_batches(task)
         if left := attempt.batch.after(attempt.result.consumed):
             self.buffer.put_back(task.number, left)
         self._count(attempt)
@@ -249,9 +239,9 @@ class BatchWork:
         """Abort a batch that the broker refused, and have its records tried again."""
         task = attempt.task
         self._count_transaction("aborted", attempt.began)
-        task.refusal = time.monotonic(), locate(error)
+        task.bisection.refusal = time.monotonic(), locate(error)
         await self.learn_limits()
-        await self._steps.run_in_time(task.writer.start_again)
+        await self._steps.run_in_time(task.writer.abort)
         if task.writer.revision != self.limits.revision:
             self._requeue(attempt)  # what is too large now becomes a dead letter of its own
         else:
@@ -285,7 +275,7 @@ class BatchWork:
         if not attempt.result.set_aside:
             self._try_smaller(attempt, error)
             return
-        attempt.task.refused += 1
+        attempt.task.bisection.refused += 1
         self._requeue(attempt)
         self.progress.made()  # the broker has answered, and has to be asked again for as long as it takes
         logger.error(
@@ -302,8 +292,7 @@ class BatchWork:
         logger.error("%s failed: %s", batch.describe(), locate(error))
         if not batch.size or self.spec.deferral is not None:
             raise error  # nothing but time has passed, or what came before cannot be put back
-        caution = task.caution or Caution(batch.size, batch.size)
-        task.caution = caution.failed(batch.inputs(), locate(error, quoted=False))
+        task.bisection.failed(batch.inputs(), batch.size, locate(error, quoted=False))
         self._requeue(attempt)
 
     def _requeue(self, attempt: BatchAttempt) -> None:
@@ -313,7 +302,6 @@ class BatchWork:
         task.processor.read_store()
         task.resume_silence()
         self.buffer.put_back(task.number, attempt.batch.records)
-        self.limit_batches(task)
 
     async def learn_limits(self) -> None:
         """Ask again how large a record may be."""
@@ -323,10 +311,10 @@ class BatchWork:
         """Make the dead letter of a record that cannot be worked on, and what has to be remembered of it."""
         task, batch = attempt.task, attempt.batch
         ((topic, (record,)),) = ((name, records) for name, records in batch.records.items() if records)
-        why = (task.caution.why if task.caution else "") or "it ended each worker that worked on it and on nothing else"
+        why = task.bisection.why
         logger.error("%s is set aside as a dead letter: %s", batch.describe(), why)
         attempt.result = self.spec.set_aside(task.processor, topic, record, why)
-        if task.refused:  # rather one conversation forgotten than all of them blocked
+        if task.bisection.refused:  # rather one conversation forgotten than all of them blocked
             self.limits.drop_too_large(attempt.result, self.spec.changelog)
 
     def _finish(self, task: PartitionTask) -> None:
@@ -342,9 +330,10 @@ class BatchWork:
     def _pause_for(self, task: PartitionTask) -> float:
         """Return for how many seconds a partition gets no batch at all, as something is wrong with its last ones."""
         # A worker whose batches do not end for the stall timeout counts as one that hangs.
-        seconds = min(task.pause(), self.settings.stall_timeout / 2)
+        seconds = min(task.bisection.pause_seconds(), self.settings.stall_timeout / 2)
         if seconds:
-            logger.error("partition %d is %s: pausing %.0f s", task.number, task.trouble(time.monotonic()), seconds)
+            trouble = task.bisection.trouble(time.monotonic())
+            logger.error("partition %d is %s: pausing %.0f s", task.number, trouble, seconds)
         return seconds
 
     def _end_pause(self, number: int) -> None:

@@ -79,21 +79,20 @@ class RecordBuffer:
     """Records that wait for their partition.
 
     limit: records in one batch at most; twice as many may wait; most: bytes of all that waits, beyond which nothing
-    more is fetched; clock: monotonic seconds; limits: partition → fewer records than limit, for a while; last:
-    partitions that let the others go first after a take-over. A partition is busy from `take` to `done`, and may pause
-    for a while after that.
+    more is fetched; clock: monotonic seconds; suspects: partitions that ended a worker, and let the others go first
+    after a take-over. A partition is busy from `take` to `done`, and may pause for a while after that.
     """
 
     def __init__(self, limit: int, most: int = 1 << 30, clock: Callable[[], float] = time.monotonic) -> None:
         self.limit = limit
-        self.last: set[int] = set()
-        self.room: Callable[[int], int] = lambda _: limit  #: partition → records that it takes now
+        self.suspects: set[int] = set()
+        self.capacity_of: Callable[[int], int] = lambda _: limit  #: partition → records that it takes now
+        self.batch_limit_of: Callable[[int], int] = lambda _: limit  #: partition → records in its next batch at most
         self._clock = clock
         self._opened = -math.inf
         self._many = min(_MANY, limit)
         self._most = most
         self._bytes = 0
-        self.limits: dict[int, int] = {}
         self._owned: set[int] = set()
         self._busy: set[int] = set()
         self._punctuated: set[int] = set()
@@ -102,7 +101,7 @@ class RecordBuffer:
         self._waiting: dict[int, dict[str, list[Any]]] = {}
         self._sizes: dict[int, int] = {}
         self._work = asyncio.Event()
-        self._room = asyncio.Event()
+        self._space_freed = asyncio.Event()
 
     def open(self, partitions: set[int]) -> None:
         """Take in records of these partitions from now on."""
@@ -110,7 +109,7 @@ class RecordBuffer:
         self._opened = self._clock()
         self._end_pauses()
         self._work.set()
-        self._room.set()
+        self._space_freed.set()
 
     def close(self) -> None:
         """Throw away what waits: it was not begun, and whoever owns the partition next reads it again."""
@@ -122,16 +121,16 @@ class RecordBuffer:
         self._called.clear()
         self._end_pauses()
 
-    def has_room(self, partition: int) -> bool:
+    def has_space(self, partition: int) -> bool:
         """Say whether a partition may be fetched from."""
         few = self._sizes.get(partition, 0) < 2 * self.limit
-        return partition in self._owned and few and self._bytes < self._most and self.room(partition) > 0
+        return partition in self._owned and few and self._bytes < self._most and self.capacity_of(partition) > 0
 
-    async def wait_for_room(self, timeout: float) -> None:
+    async def wait_for_space(self, timeout: float) -> None:
         """Wait until some partition may be fetched from, at most `timeout` seconds."""
-        self._room.clear()
+        self._space_freed.clear()
         try:
-            await asyncio.wait_for(self._room.wait(), timeout)
+            await asyncio.wait_for(self._space_freed.wait(), timeout)
         except TimeoutError:
             return
 
@@ -178,23 +177,23 @@ class RecordBuffer:
         self._punctuated = {p for p in partitions & self._owned if not self._sizes.get(p) and p not in self._busy}
         self._work.set()
 
-    def call(self, partition: int) -> None:
+    def queue_batch(self, partition: int) -> None:
         """Queue a batch for a partition, an empty one where no records wait or none is taken now."""
         if partition in self._owned:
             self._called.add(partition)
             self._work.set()
 
     @property
-    def waiting(self) -> int:
+    def queued(self) -> int:
         """Number of records that wait."""
         return sum(self._sizes.values())
 
     @property
-    def waits(self) -> bool:
+    def has_ready(self) -> bool:
         """Whether any record waits that could be worked on: one that its partition has no room for waits for others."""
-        return any(size and self.room(partition) > 0 for partition, size in self._sizes.items())
+        return any(size and self.capacity_of(partition) > 0 for partition, size in self._sizes.items())
 
-    def waiting_for(self, partition: int) -> int:
+    def queued_for(self, partition: int) -> int:
         """Return the number of records that wait for a partition."""
         return self._sizes.get(partition, 0)
 
@@ -232,14 +231,14 @@ class RecordBuffer:
         size = self._sizes.get(partition, 0)
         pauses = partition in self._pauses and size < self._many
         free = partition not in self._busy and not pauses and not self._lets_others(partition)
-        return size > 0 and free and self.room(partition) > 0
+        return size > 0 and free and self.capacity_of(partition) > 0
 
     def _lets_others(self, partition: int) -> bool:
         """Say whether a partition that has ended a worker still waits: the next one may end before the others' turn."""
-        if partition not in self.last:
+        if partition not in self.suspects:
             return False
         since = self._clock() - self._opened
-        return since < _SETTLING or (since < _LETTING and bool((self._waiting.keys() | self._busy) - self.last))
+        return since < _SETTLING or (since < _LETTING and bool((self._waiting.keys() | self._busy) - self.suspects))
 
     def _end_pause(self, partition: int) -> None:
         if handle := self._pauses.pop(partition, None):
@@ -251,11 +250,11 @@ class RecordBuffer:
             self._end_pause(partition)
 
     def _rank(self, partition: int) -> tuple[bool, int]:
-        return self.limits.get(partition, self.limit) < self.limit, -self._sizes.get(partition, 0)
+        return self.batch_limit_of(partition) < self.limit, -self._sizes.get(partition, 0)
 
     def _cut(self, partition: int) -> dict[str, list[Any]]:
         """Take out at most as many records of a partition as its limit says, topic by topic."""
-        left = min(self.limits.get(partition, self.limit), self.room(partition))
+        left = min(self.batch_limit_of(partition), self.capacity_of(partition))
         batch: dict[str, list[Any]] = {}
         by_topic = self._waiting[partition]
         for topic in list(by_topic):
@@ -269,7 +268,7 @@ class RecordBuffer:
             del self._waiting[partition]
         self._sizes[partition] = sum(map(len, by_topic.values()))
         self._bytes -= sum(map(_weigh, batch.values()))
-        self._room.set()
+        self._space_freed.set()
         return batch
 
 

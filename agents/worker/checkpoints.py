@@ -14,16 +14,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from turnsignal.agents.worker.caution import Caution
+from turnsignal.agents.worker.bisection import Bisection, Caution
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.errors import SchemaError
 
 SCHEMA = 1  #: of the header's content; raised when older code could misread it
 KEY = b"\xffcheckpoint"  #: no UTF-8 text begins with this byte
 HEADER = "checkpoint"
-#: What `begun` says of a batch that is computed, and may still be too much to write. No topic has such a name, so
-#: workers of the versions before this one make the next batch smaller, too, and set nothing aside.
-COMPUTED = "(computed)"
 
 
 class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -31,8 +28,8 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
 
     positions: input topic → the next offset to read; ids: topic → the broker's id of it, the changelog's among them
     (empty on a broker that has none); fed: when records of the first input last came, None before the first; starts:
-    take-overs at these very positions since a batch was committed; caution: how carefully to go on from here; begun:
-    the inputs of a batch that was begun here under caution, `COMPUTED` once only writing it is left, "" for none.
+    take-overs at these very positions since a batch was committed; caution, begun: with them, what the next worker has
+    to know of batches that failed here, as in `Bisection`.
     """
 
     schema: int = SCHEMA
@@ -43,9 +40,24 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
     caution: Caution | None = None
     begun: str = ""
 
+    @classmethod
+    def make(
+        cls, positions: Mapping[str, int], ids: dict[str, str], fed: Moment | None, known: Bisection
+    ) -> "Checkpoint":
+        """Make a checkpoint of where a partition stands; known: of batches that failed there."""
+        return cls(
+            positions=dict(positions), ids=ids, fed=fed, starts=known.starts, caution=known.caution, begun=known.begun
+        )
+
     def encode(self) -> bytes:
         """Encode as the JSON that the header holds."""
         return _encode(self)
+
+    def bisection_at(self, positions: Mapping[str, int]) -> Bisection:
+        """Return what is known of batches that failed at these positions; nothing where some were committed since."""
+        if self.positions != dict(positions):
+            return Bisection()
+        return Bisection(self.caution, self.starts, self.begun)
 
 
 _encode = msgspec.json.Encoder().encode
@@ -73,24 +85,3 @@ def read_checkpoint(headers: Sequence[tuple[str, bytes]] | None) -> Checkpoint |
 def checkpoint_record(checkpoint: Checkpoint) -> tuple[bytes, None, list[tuple[str, bytes]]]:
     """Return key, value and headers of the changelog record that holds a checkpoint."""
     return KEY, None, [(HEADER, checkpoint.encode())]
-
-
-def resume(
-    checkpoint: Checkpoint | None, positions: Mapping[str, int], limit: int, *, waiting: int
-) -> tuple[int, Caution | None]:
-    """Say how a take-over at these positions goes on: how many there were in a row, and how careful it has to be.
-
-    limit: records in a batch without caution; waiting: about how many there are to read. Two take-overs at one place
-    with records waiting and no batch between them are suspicious: from then on the beginning of each batch is committed
-    before it is computed, so that the next worker knows which records ended this one.
-    """
-    if checkpoint is None or checkpoint.positions != dict(positions):
-        return int(waiting > 0), None
-    caution = checkpoint.caution
-    if caution is None and checkpoint.starts and waiting:
-        caution = Caution.first(min(limit, waiting))
-    elif caution is not None and checkpoint.begun == COMPUTED:
-        caution = caution.narrowed()
-    elif caution is not None and checkpoint.begun:
-        caution = caution.ended(checkpoint.begun)
-    return checkpoint.starts + (waiting > 0), caution

@@ -266,9 +266,9 @@ class PartitionConsumer(driver.Consumer):
             if not self.flow_active:
                 await self.wait_first(self.can_resume_flow.wait(), timeout=1.0)
                 continue
-            ready = {tp for tp in self._get_active_partitions() if record_buffer.has_room(tp.partition)}
+            ready = {tp for tp in self._get_active_partitions() if record_buffer.has_space(tp.partition)}
             if not ready:
-                await record_buffer.wait_for_room(1.0)
+                await record_buffer.wait_for_space(1.0)
                 continue
             # A partition that gets room while this waits is asked for only in the next round: keep the wait short.
             patience = 1.0 if len(ready) == len(self._get_active_partitions()) else 0.02

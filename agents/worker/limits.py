@@ -1,18 +1,35 @@
-"""Limits: how many bytes a record of each topic may have, as the broker says it now.
+"""Limits: how many bytes a record of each topic may have, as the broker says it now, and what is made to fit.
 
 They are an operator's, who may change them under a worker: what was written by the old ones may be refused.
 """
 
 import logging
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
+from turnsignal.stream.errors import Reason
+from turnsignal.stream.judging.exchanges import fit
 from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.records.dead_letters import dead_letter, shorten
+from turnsignal.stream.records.wire import DEAD_LETTERS, EXCHANGES, OutputRecord, Unplaced, size_of
 
 logger = logging.getLogger("turnsignal.limits")
+
+_OVERHEAD = 200  #: bytes that a record costs beside its key and value, its batch's own included
+_ANY = 1_000_000_000  #: bytes of a record where nothing is known of its topic
+_UNKNOWN = {EXCHANGES: 1_048_588}  #: bytes of what can be cut, where nothing is known of its topic: a broker's default
+_UNKNOWN_STATE = 500_000  #: bytes of a state that is not sure to be taken where nothing is known of its topic, twice
+
+
+class FittedOutputs(NamedTuple):
+    """Outputs as their topics take them; large: whether one may be refused all the same; revision: of the limits."""
+
+    outputs: list[OutputRecord]
+    large: bool
+    revision: int
 
 
 class RecordLimits:
@@ -45,6 +62,31 @@ class RecordLimits:
             msg = "the limits of its topics are others than those that it was written by"
             raise KafkaException(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE, msg))
 
+    def fit(self, outputs: list[OutputRecord], topics: Mapping[str, str], partition: int) -> FittedOutputs:
+        """Return the outputs of a partition as their topics take them; a topic of which nothing is known takes any.
+
+        An exchange is cut until it fits; anything else that is too large becomes a dead letter.
+
+        topics: short name → topic.
+        """
+        sizes, revision = self.sizes, self.revision
+        limits = {name: sizes.get(topic, _UNKNOWN.get(name, _ANY)) - _OVERHEAD for name, topic in topics.items()}
+        fitting, large = outputs, False
+        for at, output in enumerate(outputs):
+            topic, key, value, headers = output
+            # What has headers is a dead letter, of which there are few.
+            size = size_of(output) if headers else len(value or b"") + len(key or b"")
+            if size > limits[topic] // 2:
+                large = True
+                if size > limits[topic]:
+                    fitting = outputs.copy() if fitting is outputs else fitting
+                    fitting[at] = _shrink(output, limits, topics[topic], partition)
+        return FittedOutputs(fitting, large, revision)
+
+    def large_state(self, changelog: str) -> int:
+        """Return the bytes from which a state may be refused: before it is compressed, half of what is allowed."""
+        return self.sizes.get(changelog, _UNKNOWN_STATE) // 2
+
     def drop_too_large(self, batch: BatchResult, changelog: str) -> None:
         """Drop from a refused batch the conversations whose state its changelog does not take."""
         limit = self.sizes.get(changelog)
@@ -59,6 +101,23 @@ class RecordLimits:
                     changelog,
                 )
                 batch.changes[key] = None
+
+
+def _shrink(output: OutputRecord, limits: Mapping[str, int], topic: str, partition: int) -> OutputRecord:
+    """Return what to write of an output that its topic does not take: cut, or as a dead letter without a place."""
+    name, key, value, _ = output
+    limit = limits[name]
+    if name == EXCHANGES and value is not None:
+        output = output._replace(value=fit(value, limit - len(key or b"")))
+        if size_of(output) <= limit:
+            return output
+    if name == DEAD_LETTERS:
+        return shorten(output, limit)
+    detail = f"expected a record of at most {limit} bytes for {topic}, got {size_of(output)}"
+    logger.error("%s; it goes to the dead letters", detail)
+    letter = dead_letter(Unplaced(key, value), topic, partition, Reason.OUTPUT_TOO_LARGE, detail)
+    limit = limits[DEAD_LETTERS]
+    return letter if size_of(letter) <= limit else shorten(letter, limit)
 
 
 def record_limits(connection: Mapping[str, Any], topics: Iterable[str]) -> dict[str, int]:

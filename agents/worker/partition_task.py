@@ -1,6 +1,5 @@
 """Partition tasks: one partition number in this process, with its state, its writer and its positions."""
 
-import math
 import time
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from confluent_kafka import TopicPartition
 
-from turnsignal.agents.worker.caution import Caution
+from turnsignal.agents.worker.bisection import Bisection
 from turnsignal.agents.worker.checkpoints import Checkpoint
 from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.transactions import TransactionWriter
@@ -16,12 +15,6 @@ from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.windows import WindowSpec
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
-
-#: Records of a partition that are set aside in a row before it slows down: it is more likely then that the code is to
-#: blame than that they are, and whoever can mend it needs the time.
-_IN_A_ROW = 10
-_LONGEST_PAUSE = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
-_LATELY = 60.0  #: seconds for which it is told that the broker has refused something
 
 
 class Processor(Protocol):
@@ -96,10 +89,8 @@ class PartitionTask:
     """One partition number that is ours.
 
     positions: input topic → next offset, as committed; commit_metadata: input topic → what its commits carry; ids:
-    topic → the broker's id of it; fed: when records of the first input last came; caution: how carefully to go on;
-    starts: take-overs since a batch was committed; aside: records set aside since one was worked through; refused:
-    attempts to set one aside that the broker refused, in a row; refusal: when the broker last refused what was written
-    (monotonic clock), and what it said; committed_at: monotonic clock of the last commit.
+    topic → the broker's id of it; fed: when records of the first input last came; bisection: what is known of batches
+    that failed; committed_at: monotonic clock of the last commit.
     """
 
     number: int
@@ -109,11 +100,7 @@ class PartitionTask:
     commit_metadata: dict[str, str] = field(default_factory=dict)
     ids: dict[str, str] = field(default_factory=dict)
     fed: Moment | None = None
-    caution: Caution | None = None
-    starts: int = 0
-    aside: int = 0
-    refused: int = 0
-    refusal: tuple[float, str] | None = None
+    bisection: Bisection = field(default_factory=Bisection)
     committed_at: float = field(default_factory=time.monotonic)
 
     def offsets(self, positions: Mapping[str, int]) -> list[TopicPartition]:
@@ -125,40 +112,17 @@ class PartitionTask:
         if self.fed is not None:
             self.processor.resume(self.fed, read_moment())
 
-    def pause(self) -> float:
-        """Return for how many seconds it had better get no batch, as something is wrong with its last ones."""
-        many = max(self.aside - _IN_A_ROW, self.refused)
-        return min(_LONGEST_PAUSE, 2.0 ** min(many, 10)) if many > 0 else 0.0
-
-    def trouble(self, now: float) -> str:
-        """Say in words what keeps it from going on as it should; "" for nothing. now: monotonic clock."""
-        at, answer = self.refusal or (-math.inf, "")
-        if self.refused:
-            return f"blocked, as what sets a record aside is refused: {answer}"
-        if self.aside > _IN_A_ROW:
-            return f"slow, as {self.aside} records in a row are set aside"
-        return f"going on in smaller parts since the broker refused some: {answer}" if now - at < _LATELY else ""
-
-    def checkpoint(self, *, begun: str = "") -> Checkpoint:
+    def checkpoint(self) -> Checkpoint:
         """Return where the state stands, for the changelog."""
-        return Checkpoint(
-            positions=dict(self.positions),
-            ids=self.ids,
-            fed=self.fed,
-            starts=self.starts,
-            caution=self.caution,
-            begun=begun,
-        )
+        return Checkpoint.make(self.positions, self.ids, self.fed, self.bisection)
 
     def checkpoint_after(self, positions: Mapping[str, int], records: int, *, set_aside: bool) -> Checkpoint:
         """Return where the state stands once a batch of so many records is committed, or one record set aside."""
-        caution = self.caution.passed(records, set_aside=set_aside) if self.caution is not None else None
-        return Checkpoint(positions={**self.positions, **positions}, ids=self.ids, fed=self.fed, caution=caution)
+        known = self.bisection.after(records, set_aside=set_aside)
+        return Checkpoint.make({**self.positions, **positions}, self.ids, self.fed, known)
 
     def advance(self, positions: Mapping[str, int], records: int, *, set_aside: bool) -> None:
         """Take in that a batch is committed."""
         self.positions.update(positions)
-        self.starts = 0
         self.committed_at = time.monotonic()
-        if self.caution is not None:
-            self.caution = self.caution.passed(records, set_aside=set_aside)
+        self.bisection = self.bisection.after(records, set_aside=set_aside)

@@ -40,7 +40,7 @@ class Progress:
 
     def __init__(self, settings: Settings, spec: AppSpec) -> None:
         self._settings = settings
-        self._plan = spec
+        self._spec = spec
         self._last = time.monotonic()
         self._assigned = False
         self._settled = False  # whether the last take-over is complete, and nothing was revoked since
@@ -55,7 +55,7 @@ class Progress:
         """Note that something went on just now."""
         self._last = time.monotonic()
 
-    def heard(self, *, answers: bool) -> None:
+    def on_broker_answer(self, *, answers: bool) -> None:
         """Note whether the broker answered just now."""
         if answers and not self._reachable:
             self.returned = time.monotonic()
@@ -102,15 +102,15 @@ class Progress:
         Returns whether nobody has. Raises ConfigError when partitions were added to some topics, or a topic was made
         anew, as a take-over does.
         """
-        spec, counts = self._plan, {}
+        spec, counts = self._spec, {}
         try:
             for name in (*spec.inputs, spec.changelog):
                 metadata = group.list_topics(name, timeout=_ASK)
                 counts[name] = len(metadata.topics[name].partitions)
         except KafkaException:
-            self.heard(answers=False)
+            self.on_broker_answer(answers=False)
             return False
-        self.heard(answers=True)
+        self.on_broker_answer(answers=True)
         if all(counts.values()):
             self._compare_topics(metadata, counts, owned)
         if owned or not self._assigned or not self._group_is_idle():
@@ -127,7 +127,7 @@ class Progress:
         self, metadata: ClusterMetadata, counts: Mapping[str, int], owned: Collection[PartitionTask]
     ) -> None:
         """Refuse where a topic that is read, or the one of the state, is another under the same name by now."""
-        spec = self._plan
+        spec = self._spec
         try:
             ids = topic_ids(self._admin, metadata, list(dict.fromkeys([*counts, *spec.outputs.values()])), _ASK)
         except (KafkaException, TurnsignalError):  # one of them is not there just now: the next look tells more
@@ -148,13 +148,13 @@ class Progress:
 
     def _group_is_idle(self) -> bool:
         """Say whether no member of a stable group has a partition of our inputs."""
-        group = self._settings.app_id(self._plan.name)
+        group = self._settings.app_id(self._spec.name)
         try:
             description = self._admin.describe_consumer_groups([group], request_timeout=_ASK)[group].result(_ASK)
         except (KafkaException, TimeoutError):
             return False
         owned = [at for member in description.members for at in member.assignment.topic_partitions]
-        return description.state == ConsumerGroupState.STABLE and not any(at.topic in self._plan.inputs for at in owned)
+        return description.state == ConsumerGroupState.STABLE and not any(at.topic in self._spec.inputs for at in owned)
 
     def health(self, *, busy: bool, owned: Mapping[int, PartitionTask]) -> Health:
         """Say how this worker is.
@@ -173,8 +173,8 @@ class Progress:
             seconds_since_progress=now - self._last if waits else 0.0,
             assigned=self._assigned and not self._nobody,
             partitions=len(owned),
-            starts={number: task.starts for number, task in owned.items() if task.starts > 1},
-            troubles={number: trouble for number, task in owned.items() if (trouble := task.trouble(now))},
+            starts={number: task.bisection.starts for number, task in owned.items() if task.bisection.starts > 1},
+            troubles={number: trouble for number, task in owned.items() if (trouble := task.bisection.trouble(now))},
             recovery_remaining=sum(self._remaining.values()),
             broker_reachable=self._reachable,
             progress_limit=self._settings.stall_timeout,

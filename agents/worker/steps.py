@@ -50,7 +50,7 @@ class Steps:
         end = began + self._longest
         while not (await asyncio.wait([work], timeout=_LOOK))[0]:
             answers = await self.run(self._broker_answers)
-            self._progress.heard(answers=answers)
+            self._progress.on_broker_answer(answers=answers)
             returned = self._progress.returned
             if answers and still is not None:
                 try:

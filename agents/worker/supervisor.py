@@ -49,16 +49,16 @@ STOP_SECONDS = 30.0  #: time to finish after SIGTERM
 class Worker:
     """One worker process.
 
-    failures: how often in a row it ended young; due: when it is to be started again, or its refusal to be said again;
-    refused: when it said that an operator is needed, 0 for never; worked: whether any process of it ever showed life;
-    moved: whether this one has committed something.
+    last_sign: of life (monotonic clock); failures: how often in a row it ended young; due: when it is to be started
+    again, or its refusal to be said again; refused: when it said that an operator is needed, 0 for never; worked:
+    whether any process of it ever showed life; moved: whether this one has committed something.
     """
 
     app: str
     process: subprocess.Popen[bytes] | None = None
     pipe: int = -1
     started: float = 0.0
-    heard: float = 0.0
+    last_sign: float = 0.0
     alive: bool = False
     failures: int = 0
     due: float = 0.0
@@ -103,7 +103,7 @@ class Supervisor:
         while True:
             now = time.monotonic()
             for worker in self._workers:
-                self._watch_workers(worker, now)
+                self._watch_worker(worker, now)
             if all(worker.process is None and (self._stopping or worker.refused) for worker in self._workers):
                 return self._exit
             self._listen(0.2)
@@ -122,7 +122,7 @@ class Supervisor:
                 if worker.process is not None:
                     worker.process.terminate()
 
-    def _watch_workers(self, worker: Worker, now: float) -> None:
+    def _watch_worker(self, worker: Worker, now: float) -> None:
         process = worker.process
         if process is None:
             if not self._stopping and now >= worker.due:
@@ -134,8 +134,10 @@ class Supervisor:
         code = process.poll()
         if code is not None:
             self._ended(worker, code, now)
-        elif now - worker.heard > (self._stall if worker.alive else max(self._stall, START_SECONDS)):
-            logger.error("worker %s (pid %d) is silent for %.0f s: killed", worker.app, process.pid, now - worker.heard)
+        elif now - worker.last_sign > (self._stall if worker.alive else max(self._stall, START_SECONDS)):
+            logger.error(
+                "worker %s (pid %d) is silent for %.0f s: killed", worker.app, process.pid, now - worker.last_sign
+            )
             process.kill()
         elif self._stopping and now - self._stopping > STOP_SECONDS:
             process.kill()
@@ -156,7 +158,7 @@ class Supervisor:
             start_new_session=True,  # Ctrl-C is for the supervisor, which asks them to finish
         )
         os.close(writing)
-        worker.pipe, worker.started, worker.heard, worker.alive, worker.moved = reading, now, now, False, False
+        worker.pipe, worker.started, worker.last_sign, worker.alive, worker.moved = reading, now, now, False, False
         logger.info("worker %s started, pid %d", worker.app, worker.process.pid)
 
     def _ended(self, worker: Worker, code: int, now: float) -> None:
@@ -199,7 +201,7 @@ class Supervisor:
         for pipe in readable:
             if signs := os.read(pipe, 4096):
                 pipes[pipe].moved |= MOVED in signs
-                pipes[pipe].heard, pipes[pipe].alive, pipes[pipe].worked = time.monotonic(), True, True
+                pipes[pipe].last_sign, pipes[pipe].alive, pipes[pipe].worked = time.monotonic(), True, True
             else:
                 time.sleep(0.05)  # its end is closed: it is about to end
 

@@ -68,8 +68,9 @@ class TaskManager:
         self.spec = spec
         self.metrics = metrics
         self.buffer = RecordBuffer(settings.max_poll_records, AT_ONCE * settings.max_batch_bytes)
+        self.buffer.batch_limit_of = self._batch_limit_of
         if spec.deferral is not None:
-            self.buffer.room = self._room
+            self.buffer.capacity_of = self._capacity_of
         self.tasks: dict[int, PartitionTask] = {}
         self.progress = Progress(settings, spec)
         self.work = BatchWork(settings, spec, metrics, self.buffer, self.progress, self._group_reader)
@@ -160,9 +161,7 @@ class TaskManager:
         if generation != self._generation:
             raise OutdatedError
         self.tasks = taken
-        for task in taken.values():
-            self.work.limit_batches(task)
-        self.buffer.last = {number for number, task in taken.items() if task.caution is not None and task.caution.ends}
+        self.buffer.suspects = {number for number, task in taken.items() if task.bisection.ended_workers}
         fresh = [task for number, task in taken.items() if before.get(number) is not task]
         for task in fresh:
             self._hide(before.get(task.number))
@@ -179,7 +178,7 @@ class TaskManager:
         return {tp: bounds[tp.topic][tp.partition][1] for tp in places}
 
     async def _commit_beginnings(self, tasks: list[PartitionTask], assigned: set[TP]) -> None:
-        """Commit where new holdings begin; without transactions nothing else has."""
+        """Commit start positions of newly assigned partitions; without transactions nothing else does."""
         assert self.source is not None
         offsets = [at for task in tasks for at in task.offsets(task.positions)]
         mine = [at for at in offsets if TP(at.topic, at.partition) in assigned]
@@ -229,7 +228,12 @@ class TaskManager:
             self.work.start(task, PartitionBatch(task.number, {}))
         await self.work.wait_idle()
 
-    def _room(self, number: int) -> int:
+    def _batch_limit_of(self, number: int) -> int:
+        """Return how many records the next batch of a partition may have."""
+        task, limit = self.tasks.get(number), self.buffer.limit
+        return limit if task is None else task.bisection.batch_limit(limit)
+
+    def _capacity_of(self, number: int) -> int:
         """Return how many more records the processor of a partition takes now."""
         task, deferral = self.tasks.get(number), self.spec.deferral
         return self.buffer.limit if task is None or deferral is None else deferral.room(task.processor)
@@ -262,7 +266,7 @@ class TaskManager:
 
     def health(self) -> Health:
         """Say how this worker is."""
-        busy = bool(self.work.inflight or self.buffer.waits)
+        busy = bool(self.work.inflight or self.buffer.has_ready)
         return self.progress.health(busy=busy, owned=dict(self.tasks))
 
     def pass_time(self) -> None:
@@ -272,7 +276,7 @@ class TaskManager:
         """
         if self.spec.deferral is not None:
             for number in self.tasks:
-                self.buffer.call(number)
+                self.buffer.queue_batch(number)
             return
         if self.source is not None:
             ends = {number: self.source.end_of(TP(self.spec.inputs[0], number)) for number in self.tasks}
@@ -284,18 +288,19 @@ class TaskManager:
 
     def measure(self) -> None:
         """Show lag and queue, and move positions past what carries no records; called every second."""
-        self.metrics.set("pending_turns", self.buffer.waiting)
+        self.metrics.set("pending_turns", self.buffer.queued)
         if self.source is None:
             return
         now = time.monotonic()
         for number, task in self.tasks.items():
-            self.metrics.set("position_starts", task.starts, str(number))
+            self.metrics.set("position_starts", task.bisection.starts, str(number))
             for topic, position in task.positions.items():
                 tp = TP(topic, number)
                 end = self.source.end_of(tp)
                 if end is not None:
-                    comes = self.buffer.waiting_for(number) > 0 or self.buffer.is_busy(number) or self._defers(task)
-                    waiting = comes and not task.refused  # a partition that is blocked stands, whatever waits there
+                    comes = self.buffer.queued_for(number) > 0 or self.buffer.is_busy(number) or self._defers(task)
+                    # A partition that is blocked stands, whatever waits there.
+                    waiting = comes and not task.bisection.refused
                     stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
                     self.metrics.set("position_stalled_seconds", stalled, topic, str(number))
                     # What was handed on and is done with may end in markers of transactions, which are no records.
@@ -307,7 +312,7 @@ class TaskManager:
         """Commit a position that stands before nothing but markers of transactions."""
         assert self.source is not None
         number = task.number
-        if now - task.committed_at < _CATCH_UP or self.buffer.waiting_for(number) or self.buffer.is_busy(number):
+        if now - task.committed_at < _CATCH_UP or self.buffer.queued_for(number) or self.buffer.is_busy(number):
             return
         if self._defers(task):
             return

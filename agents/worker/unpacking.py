@@ -8,7 +8,7 @@ and what cannot be read becomes one `Undecodable` for its offsets, which goes to
 
 aiokafka's own parsers do none of that, and cannot: in C they read past the end of what they were given, in Python they
 hand such an end to C. It makes them by their names in its `fetcher` module and has no argument for others, so
-`Unpacker.install` replaces those two names, once, for all consumers of the process; what they have to offer to the
+`Bounds.install` replaces those two names, once, for all consumers of the process; what they have to offer to the
 fetcher is small: batches with a few attributes, and an iterator of records.
 """
 
@@ -50,7 +50,7 @@ _new: Any = tuple.__new__  # a NamedTuple's own costs twice as much
 
 
 class Fetched(NamedTuple):
-    """A record as it came, a `stream.pipeline.batch_output.Record`."""
+    """A record as it came, a `stream.records.wire.Record`."""
 
     offset: int
     key: bytes | None
@@ -172,7 +172,7 @@ class Batch:
         data, at, end = self._data, self._start + _HEADER.size, self._end
         if codec:
             try:
-                data = unpack(codec, memoryview(data)[at:end], self._bounds.limit)
+                data = decompress(codec, memoryview(data)[at:end], self._bounds.limit)
             except ValueError as error:
                 yield self._give_up(self.base_offset, str(error))
                 return
@@ -264,11 +264,11 @@ class LegacyBatch:
         if codec:
             key = _LEGACY_VALUES[data[_MAGIC]]
             value = key + 4 + max(0, _INT.unpack_from(data, key)[0])
-            unpack(codec, memoryview(data)[value + 4 :], self._limit)
+            decompress(codec, memoryview(data)[value + 4 :], self._limit)
 
 
-def unpack(codec: int, data: memoryview, limit: int) -> bytes:
-    """Return what was packed; raises ValueError when that is not to be had, or is more than `limit` bytes.
+def decompress(codec: int, data: memoryview, limit: int) -> bytes:
+    """Decompress; raises ValueError if the data is broken or larger than `limit` bytes.
 
     What stands behind the end of it is passed over, as Java's readers do.
     """
@@ -276,11 +276,11 @@ def unpack(codec: int, data: memoryview, limit: int) -> bytes:
     try:
         match name:
             case "gzip":
-                plain = _unpack_gzip(data, limit)
+                plain = _decompress_gzip(data, limit)
             case "snappy":
-                plain = _unpack_snappy(data, limit)
+                plain = _decompress_snappy(data, limit)
             case "lz4" | "zstd":
-                plain = _unpack_into(getattr(cramjam, name), data, limit)
+                plain = _decompress_into(getattr(cramjam, name), data, limit)
             case _:
                 raise ValueError("nobody knows it")
     except (ValueError, cramjam.DecompressionError, zlib.error, struct.error) as error:
@@ -292,7 +292,7 @@ def unpack(codec: int, data: memoryview, limit: int) -> bytes:
     return plain
 
 
-def _unpack_into(codec: Any, data: memoryview, limit: int) -> bytes:
+def _decompress_into(codec: Any, data: memoryview, limit: int) -> bytes:
     few = min(limit, _FEW)
     if len(data) * 4 <= few:
         space = bytearray(few)
@@ -303,7 +303,7 @@ def _unpack_into(codec: Any, data: memoryview, limit: int) -> bytes:
         return pages[: codec.decompress_into(data, pages)]
 
 
-def _unpack_gzip(data: memoryview, limit: int) -> bytes:
+def _decompress_gzip(data: memoryview, limit: int) -> bytes:
     unzip = zlib.decompressobj(wbits=_GZIP)
     plain = unzip.decompress(data, limit)
     if not unzip.eof and unzip.decompress(unzip.unconsumed_tail, 1):
@@ -313,7 +313,7 @@ def _unpack_gzip(data: memoryview, limit: int) -> bytes:
     return plain
 
 
-def _unpack_snappy(data: memoryview, limit: int) -> bytes:
+def _decompress_snappy(data: memoryview, limit: int) -> bytes:
     if data[: len(_XERIAL)] != _XERIAL:
         return _unpack_block(data, limit)
     blocks, at = [], _XERIAL_HEADER

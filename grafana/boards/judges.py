@@ -20,7 +20,7 @@ from grafana.panels import (
 from grafana.queries import MONTH, a_minute, count, judged_mean, moved, newest, quantile, rate, select, share
 
 MONEY = "none"  #: in the currency of the suite's prices, which no metric names
-_REPEATS = "judge_repeat_checks_total"
+_REPEATS, _ANCHORS = "judge_repeat_checks_total", "judge_anchor_checks_total"
 _VERDICTS = "judge_verdicts_total"
 _DIFFERS = 'result="differ"'
 _JUDGED, _LATENCY = 'stage="judged"', "end_to_end_latency_seconds"
@@ -212,11 +212,29 @@ def _paid() -> list[Panel]:
 def _believed() -> list[Panel]:
     return [
         lines(
+            "Agrees with people",
+            (
+                "Of the answers that people found good (and of those that they found bad) within 30 days, the share "
+                "that a judge finds so."
+            ),
+            RATIO,
+            *(
+                Query(
+                    share("judge", _ANCHORS, f'human="{word}",verdict="{word}"', f'human="{word}"', over=MONTH),
+                    f"{{{{judge}}}}, {word}",
+                )
+                for word in ("good", "bad")
+            ),
+            width=6,
+            ratio=True,
+            empty="No labels of people have come.",
+        ),
+        lines(
             "Otherwise when asked again, by judge",
             "Share of the questions asked twice within 30 days to which one answer is good and one is bad.",
             RATIO,
             Query(share("judge", _REPEATS, _DIFFERS, _TWICE, over=MONTH), "{{judge}}"),
-            width=8,
+            width=6,
             ratio=True,
         ),
         lines(
@@ -224,7 +242,7 @@ def _believed() -> list[Panel]:
             "Share of the verdicts with a value that were taken from an earlier one, at no cost.",
             RATIO,
             Query(share("judge", _VERDICTS, 'outcome="cached"', 'outcome=~"judged|cached"'), "{{judge}}"),
-            width=8,
+            width=6,
             ratio=True,
         ),
         lines(
@@ -235,7 +253,7 @@ def _believed() -> list[Panel]:
             ),
             A_MINUTE,
             Query(moved("fate", "verdict_rows_total"), "{{fate}}"),
-            width=8,
+            width=6,
             stacked=True,
         ),
         rows(

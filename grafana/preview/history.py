@@ -210,6 +210,8 @@ def _with_more(came: SimulatedRecord) -> Iterator[SimulatedRecord]:
         vote = {"kind": "vote", "id": f"f-{turn['turn_id']}", "vote": 1 if up else -1}
         about = {name: turn[name] for name in ("conversation_id", "turn_id", "timestamp") if name in turn}
         yield came._replace(value=json.dumps(vote | about).encode())
+        label = {"kind": "label", "id": f"l-{turn['turn_id']}", "scorer": "groundedness", "value": 0.9 if up else 0.1}
+        yield came._replace(value=json.dumps(label | about | {"rater": "ann"}).encode())
 
 
 def _label(turn: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.text.patterns import Patterns, options
 from turnsignal.stream.text.wordplay import words_of
@@ -30,10 +31,6 @@ _ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES, _POINTING = (
 )
 _STOCK = _EMPTY | _WISHES  #: words that say nothing of a subject
 _NEARBY = _POINTING | _WISHES  #: words of one who speaks of the answer, or of the question
-#: Conditions that want the follow-up near its exchange: the one that each stands on, and how many words of its own a
-#: message has that is about something else.
-_NEAR = {"anew": ("answered", 3), "narrowed": ("unasked", 3), "reported": ("stated", 4)}
-_TELLING_KINDS = frozenset(("told", "settled", "telling", "remote", "negated", "asserted"))
 _STEM = 5  #: letters that two forms of a word share
 _BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
@@ -65,87 +62,144 @@ class Context:
         self._tail: list[int] | None = None
         self._remarks: frozenset[int] | None = None
 
-    def holds(self, when: str) -> bool:
-        """Say whether a rule's condition holds; the words are explained in `rules.toml`."""
-        if when == "always":
-            return True
-        if when in _NEAR:
-            like, own = _NEAR[when]
-            return self.holds(like) and not self._strays(own)
-        if when in _TELLING_KINDS:
-            return self._tells_as(when)
-        if when == "closing":
-            return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
-        if when == "denied":
-            return not self._follow_up.endswith("?") and self._tells() and _DENIED in self._remarked()
-        if when == "unopposed" and not self._states():
-            return True
-        if when == "succeeded" and "?" in self._follow_up:
-            return False
-        if when in ("succeeded", "unopposed"):
-            return not {_DENIED, _ADVERSE} & self._remarked()
-        if when == "content":
-            return self.holds("closing") and not self._remarked()
-        if when == "explained":
-            return len(self._exchange.response) > _SUGGESTION
-        if when == "answering":
-            return self.holds("unasked") and not self.holds("failed")
-        if when in ("stated", "objected") and not self._states():
-            return False
-        if when == "objected" and not self._objects():
-            return False
-        if when == "failed":
-            return self._failures.is_failing(self._exchange.response)
-        if when == "retried":
-            known = _UNKNOWN not in self._find(self._exchange.response[:HEAD])
-            failed = self._failures.is_failing(self._exchange.response)
-            return failed and (known or self._echoes(self._exchange.prompt[:HEAD]))
+    def always(self) -> bool:
+        """Whatever stands around it."""
+        return True
+
+    def asked(self) -> bool:
+        """The response ended in a question."""
+        tail = self._end()
+        return _ASKED in tail and _CONFIRM not in tail
+
+    def unasked(self) -> bool:
+        """The response did not end in a question (else "no" answers it and rejects nothing)."""
+        return not self.asked()
+
+    def uninvited(self) -> bool:
+        """The response did not ask for changes ("anything else?")."""
+        return _INVITED not in self._end()
+
+    def contrasted(self) -> bool:
+        """Like uninvited, and a not stands against a word ("the song, not the film"), not a verb ("is not a song")."""
+        return self.uninvited() and self._contrasts()
+
+    def answered(self) -> bool:
+        """Like unasked, and the prompt had a question: wanting something after small talk is a first request."""
+        return "?" in self._exchange.prompt[:HEAD] and not self.asked()
+
+    def answering(self) -> bool:
+        """Like unasked, and the response did not say that it could not help: there is something to doubt."""
+        return not self.asked() and not self.failed()
+
+    def offered(self) -> bool:
+        """The response did not end in a question, or it ended in a suggestion."""
+        return _OFFER in self._end() or not self.asked()
+
+    def proposed(self) -> bool:
+        """The response ended in a question or a suggestion, and not in "anything else?" or "shall I go on?"."""
+        tail = self._end()
+        return (_ASKED in tail or _OFFER in tail) and _INVITED not in tail and _MORE not in tail
+
+    def suggested(self) -> bool:
+        """The response ended in a suggestion, offered to do something with it, or asked whether it had understood.
+
+        A no to any other question is an answer.
+        """
+        tail = self._end()
+        return not _SUGGESTING.isdisjoint(tail) and _INVITED not in tail and _MORE not in tail
+
+    def failed(self) -> bool:
+        """The response was none: it could not help, or is an error (`failures.toml`)."""
+        return self._failures.is_failing(self._exchange.response)
+
+    def retried(self) -> bool:
+        """Like failed, and if the assistant did not know, the follow-up has a word of the prompt."""
+        known = _UNKNOWN not in self._find(self._exchange.response[:HEAD])
+        return self.failed() and (known or self._echoes(self._exchange.prompt[:HEAD]))
+
+    def explained(self) -> bool:
+        """The response is longer than a suggestion."""
+        return len(self._exchange.response) > _SUGGESTION
+
+    def closing(self) -> bool:
+        """The follow-up is short and asks nothing."""
+        return len(self._follow_up) <= CLOSING and "?" not in self._follow_up
+
+    def denied(self) -> bool:
+        """The follow-up asks nothing, and denies that the answer served ([remark]; harmless phrases taken out)."""
+        return not self._follow_up.endswith("?") and self.telling() and _DENIED in self._remarked()
+
+    def content(self) -> bool:
+        """Like closing, and nothing in the follow-up is denied, adverse or negated."""
+        return self.closing() and not self._remarked()
+
+    def succeeded(self) -> bool:
+        """The follow-up has no question mark, and nothing in it is denied or adverse."""
+        return "?" not in self._follow_up and not {_DENIED, _ADVERSE} & self._remarked()
+
+    def unopposed(self) -> bool:
+        """The follow-up asks, or nothing in it is denied or adverse."""
+        return not self.stating() or not {_DENIED, _ADVERSE} & self._remarked()
+
+    def settled(self) -> bool:
+        """Nothing in the follow-up is denied, adverse or negated."""
+        return not self._remarked()
+
+    def stating(self) -> bool:
+        """The follow-up asks nothing, whatever the response ended in: no question mark, no question word in front."""
+        return "?" not in self._follow_up and self.telling()
+
+    def telling(self) -> bool:
+        """The follow-up begins as a statement does."""
+        words = self._follow_up[:CLOSING].split(maxsplit=2)
+        return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
+
+    def remote(self) -> bool:
+        """Like told (`stating`), and no word points at the answer or at what became of it ("it", "still", "tried")."""
+        return self.stating() and _NEARBY.isdisjoint(words_of(self._follow_up))
+
+    def stated(self) -> bool:
+        """Like unasked, and the follow-up asks nothing: neither a question mark nor a question word or request."""
+        return self.stating() and not self.asked()
+
+    def objected(self) -> bool:
+        """Like stated, to an answer to a question, and not about oneself."""
+        return self.stating() and self._objects() and not self.asked()
+
+    def negated(self) -> bool:
+        """Like objected, and a negation is left when the harmless ones are taken out."""
+        return self.objected() and _NEGATED in self._remarked()
+
+    def asserted(self) -> bool:
+        """Like objected, and it has a word of the exchange."""
+        return self.objected() and self._echoes(self._exchange.prompt[:HEAD] + self._exchange.response[: 2 * HEAD])
+
+    def anew(self) -> bool:
+        """Like answered, and the follow-up has a word of the exchange, or few of its own.
+
+        A request that stands for itself is the next one, not the last one said better.
+        """
+        return self.answered() and not self._strays(3)
+
+    def narrowed(self) -> bool:
+        """Like unasked, in the same way."""
+        return not self.asked() and not self._strays(3)
+
+    def reported(self) -> bool:
+        """Like stated, in the same way: what happened elsewhere says nothing of the answer."""
+        return self.stated() and not self._strays(4)
+
+    def _end(self) -> Collection[int]:
+        """Return what the end of the response shows."""
         if self._tail is None:
             self._tail = self._find(self._exchange.response[-TAIL:])
-        tail = self._tail
-        if when in ("uninvited", "contrasted"):
-            return _INVITED not in tail and (when == "uninvited" or self._contrasts())
-        if when == "proposed":
-            return (_ASKED in tail or _OFFER in tail) and _INVITED not in tail and _MORE not in tail
-        if when == "suggested":
-            return not _SUGGESTING.isdisjoint(tail) and _INVITED not in tail and _MORE not in tail
-        if when == "offered" and _OFFER in tail:
-            return True
-        if when == "answered" and "?" not in self._exchange.prompt[:HEAD]:
-            return False
-        asked = _ASKED in tail and _CONFIRM not in tail
-        return asked is (when == "asked")
-
-    def _tells_as(self, when: str) -> bool:
-        """Say whether one of the conditions holds that ask how the follow-up is told."""
-        if when == "told":
-            return self._states()
-        if when == "telling":
-            return self._tells()
-        if when == "remote":
-            return self._states() and _NEARBY.isdisjoint(words_of(self._follow_up))
-        if when == "negated":
-            return self.holds("objected") and _NEGATED in self._remarked()
-        if when == "asserted":
-            return self.holds("objected") and self._echoes(
-                self._exchange.prompt[:HEAD] + self._exchange.response[: 2 * HEAD]
-            )
-        return not self._remarked()
+        return self._tail
 
     def _remarked(self) -> frozenset[int]:
         """Find what the follow-up remarks, without the negations that say nothing of the answer."""
         if self._remarks is None:
             self._remarks = frozenset(_REMARKS.match(_HARMLESS.sub(b" ", encode(self._follow_up))))
         return self._remarks
-
-    def _states(self) -> bool:
-        """Say whether the follow-up asks nothing: no question mark, no question word in front."""
-        return "?" not in self._follow_up and self._tells()
-
-    def _tells(self) -> bool:
-        """Say whether the follow-up begins as a statement does."""
-        words = self._follow_up[:CLOSING].split(maxsplit=2)
-        return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
 
     def _objects(self) -> bool:
         """Say whether a statement can be held against the answer: something was asked, and it is not about oneself."""
@@ -185,6 +239,47 @@ class Context:
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []
+
+
+#: The words of `when` in `rules.toml`; what each asks stands in its docstring.
+CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
+    "always": Context.always,
+    "asked": Context.asked,
+    "unasked": Context.unasked,
+    "uninvited": Context.uninvited,
+    "contrasted": Context.contrasted,
+    "answering": Context.answering,
+    "offered": Context.offered,
+    "proposed": Context.proposed,
+    "suggested": Context.suggested,
+    "failed": Context.failed,
+    "retried": Context.retried,
+    "explained": Context.explained,
+    "closing": Context.closing,
+    "denied": Context.denied,
+    "content": Context.content,
+    "succeeded": Context.succeeded,
+    "unopposed": Context.unopposed,
+    "settled": Context.settled,
+    "told": Context.stating,
+    "telling": Context.telling,
+    "remote": Context.remote,
+    "stated": Context.stated,
+    "objected": Context.objected,
+    "negated": Context.negated,
+    "asserted": Context.asserted,
+    "anew": Context.anew,
+    "narrowed": Context.narrowed,
+    "reported": Context.reported,
+}
+
+
+def condition(word: str) -> Callable[[Context], bool]:
+    """Return the condition that a rule names in `when`; raises ConfigError for a word that is none."""
+    if word not in CONDITIONS:
+        msg = f"when of a rule for follow-ups must be one of {', '.join(CONDITIONS)}; got {word!r}"
+        raise ConfigError(msg)
+    return CONDITIONS[word]
 
 
 def encode(text: str) -> bytes:

@@ -10,7 +10,7 @@ new_topic and other.
 """
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import files
@@ -20,7 +20,7 @@ import re2
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.follow_ups.contexts import CLOSING, HEAD, SIGNS, Context, encode, expanded
+from turnsignal.stream.follow_ups.contexts import CLOSING, HEAD, SIGNS, Context, condition, encode, expanded
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.text.languages import is_english, is_read, knows
@@ -115,7 +115,7 @@ class FollowUpReading:
 class _Rule:
     """One row of a table, with the reading that it gives."""
 
-    when: str
+    holds: Callable[[Context], bool]
     reading: FollowUpReading
 
 
@@ -136,7 +136,7 @@ class _Table:
             places = sorted([*places, *others])
         for place in places:
             rule = self._rules[place]
-            if context.holds(rule.when):
+            if rule.holds(context):
                 return rule.reading
         return None
 
@@ -257,15 +257,15 @@ class FollowUpRules:
         if shared < 2:
             return None
         kind, before = self._question_word(follow_up), self._question_word(prompt)
-        if kind != before and kind in self._question_words and (asks or not context.holds("unasked")):
+        if kind != before and kind in self._question_words and (asks or context.asked()):
             return None
         if shared >= 0.8 * len(asked) and shared >= 0.8 * len(words):
             return self._nearly_same
-        if shared == len(words) and 2 * shared >= len(asked) and context.holds("stated"):
+        if shared == len(words) and 2 * shared >= len(asked) and context.stated():
             return self._part
         lost, added = len(asked) - shared, len(words) - shared
         detailed = kind == before and lost <= len(asked) // 4 and added <= 4
-        return self._changed if detailed and context.holds("unasked") else None
+        return self._changed if detailed and context.unasked() else None
 
     def _may_read(self, words: Sequence[str], exchange: Exchange) -> bool:
         """Say whether a message that no rule recognises may be in a language that is read."""
@@ -299,7 +299,7 @@ class FollowUpRules:
                 reading = self.reading(label, row["says"], hint=hint, closes=closes)
             else:
                 reading = self._silent(Unscored.NO_SIGNAL, row["says"], closes=closes)
-            rules.append(_Rule(row.get("when", "always"), reading))
+            rules.append(_Rule(condition(row.get("when", "always")), reading))
         return _Table(**written, rules=rules)
 
 

@@ -18,9 +18,9 @@ from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.records.feedback import LABEL
 from turnsignal.stream.records.verdicts import scorer_of
 
-AGREE, DISAGREE = ("agree", "disagree")
+GOOD, BAD = ("good", "bad")
 
-Meeting = tuple[str, str]  #: a judge's name, and whether it agrees with a person
+Meeting = tuple[str, str, str]  #: a judge's name, what a person finds the answer, and what the judge does
 
 
 class HumanLabels:
@@ -69,7 +69,7 @@ class HumanLabels:
 
     def _meet(self, scorer: str, judged: int, labelled: int) -> Meeting:
         least = threshold_of(self._rubrics[scorer]) * PARTS
-        return self._names[scorer], AGREE if (judged >= least) == (labelled >= least) else DISAGREE
+        return self._names[scorer], GOOD if labelled >= least else BAD, GOOD if judged >= least else BAD
 
 
 def _rubric_of(part: JudgePart) -> Rubric | None:

@@ -37,7 +37,6 @@ class TurnDescriber:
     def __init__(self, suite: Suite) -> None:
         part = suite.citations
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
-        self._kept_characters = suite.limits.kept_characters
 
     def describe(self, state: Conversation) -> list[dict[str, Any]]:
         """Return the kept turns in the order of their times, as JSON."""
@@ -47,7 +46,7 @@ class TurnDescriber:
         if turn.role in _GAPS:
             return {"turn_id": turn.turn_id, "role": _GAPS[turn.role], "time": turn.time, "unreadable": True}
         out: dict[str, Any] = {"turn_id": turn.turn_id, "role": turn.role, "time": turn.time, "text": turn.text}
-        if len(turn.text) >= self._kept_characters:
+        if turn.remainder is not None:
             out["cut"] = True
         if turn.response is not None:
             out["markers"] = self._read(turn.text, []).markers

@@ -257,8 +257,12 @@ class MetricDeltas:
         "Verdicts read: their exchange stands, has not come, was replaced, is forgotten; or they came before.",
         fate=tuple(Fate),
     )
-    judge_anchors: defaultdict[tuple[str, str], int] = _counter(
-        "judge_anchor_checks_total", "Labels of people beside verdicts.", "judge", result=("agree", "disagree")
+    judge_anchors: defaultdict[tuple[str, str, str], int] = _counter(
+        "judge_anchor_checks_total",
+        "Labels of people beside verdicts, by what each finds of the answer.",
+        "judge",
+        human=("good", "bad"),
+        verdict=("good", "bad"),
     )
     records: defaultdict[tuple[str, str], int] = _counter(
         "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS

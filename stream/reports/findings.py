@@ -40,17 +40,17 @@ _NUMBERS = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six
 class Finding(NamedTuple):
     """One sentence, and what it rests on.
 
-    verdict: worse, better or changed of a release; note for everything else; sentence: plain text, with names from the
+    change: worse, better or changed of a release; note for everything else; sentence: plain text, with names from the
     traffic as they came; evidence: assistant, figure, value, low and high of each difference behind it.
     """
 
-    verdict: str
+    change: str
     sentence: str
     evidence: tuple[Mapping[str, Any], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return it for `--json`."""
-        return {"verdict": self.verdict, "sentence": self.sentence, "evidence": list(self.evidence)}
+        return {"change": self.change, "sentence": self.sentence, "evidence": list(self.evidence)}
 
 
 class Theme(NamedTuple):
@@ -104,7 +104,7 @@ _OTHER = Theme((), "is worse by another figure", "is better by another figure", 
 def find(summary: Mapping[str, Any]) -> list[Finding]:
     """Return what a replay's summary says, the gravest first; empty where nothing was scored."""
     compared = list(_compare(summary))
-    named = [finding for verdict in (WORSE, BETTER, CHANGED) for finding in compared if finding.verdict == verdict]
+    named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
     notes = [_not_compared(summary, compared), *([] if named else _users(summary)), _broken(summary), _work_on(summary)]
     return named + [note for note in notes if note]
@@ -124,11 +124,11 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
                     evidence = {"assistant": row["assistant"], "figure": name, **delta}
                     moved.setdefault((_theme(name, checks), delta["verdict"]), []).append(evidence)
         order = [*THEMES, _OTHER]
-        for theme, verdict in sorted(moved, key=lambda key: order.index(key[0])):
-            if verdict == CHANGED and ((theme, WORSE) in moved or theme is _OTHER):
+        for theme, change in sorted(moved, key=lambda key: order.index(key[0])):
+            if change == CHANGED and ((theme, WORSE) in moved or theme is _OTHER):
                 continue  # the same thing once more, or only that something else could be scored
-            behind = moved[theme, verdict]
-            yield Finding(verdict, _sentence(after, theme, verdict, behind, len(rows)), tuple(behind))
+            behind = moved[theme, change]
+            yield Finding(change, _sentence(after, theme, change, behind, len(rows)), tuple(behind))
 
 
 def _theme(figure: str, checks: set[str]) -> Theme:
@@ -141,18 +141,18 @@ def _theme(figure: str, checks: set[str]) -> Theme:
 
 
 def _sentence(
-    after: str | None, theme: Theme, verdict: str, evidence: Sequence[Mapping[str, Any]], compared: int
+    after: str | None, theme: Theme, change: str, evidence: Sequence[Mapping[str, Any]], compared: int
 ) -> str:
     """Say one thing of a release: what, where, and the figure that shows it best."""
     names = list(dict.fromkeys(entry["figure"] for entry in evidence))
     headline = next((name for name in theme.figures if name in names and name != WASTED), names[0])
     shown = [entry for entry in evidence if entry["figure"] == headline]
     where = _where(list(dict.fromkeys(entry["assistant"] for entry in evidence)), compared)
-    phrase = {WORSE: theme.worse, BETTER: theme.better, CHANGED: theme.changed}[verdict]
+    phrase = {WORSE: theme.worse, BETTER: theme.better, CHANGED: theme.changed}[change]
     who = "what has no version" if after is None else after
     others = [name for name in names if name != headline]
     beside = f"; also {_list(others[:_CHECKS_NAMED], len(others))}" if theme is _INSTRUCTIONS and others else ""
-    why = f", {shown[0]['why']}" if verdict == CHANGED and "why" in shown[0] else ""
+    why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
     shown = [{**entry, **entry.get("within_platforms", {})} for entry in shown]
     return f"{who} {phrase}{where}: {headline} {_delta(shown)}{beside}{why}"
 

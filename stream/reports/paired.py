@@ -144,7 +144,7 @@ class PairedScores:
         enough = {name: delta for name, delta in deltas.items() if delta.n >= minimum}
         covered = {name: delta for name, delta in self.coverages().items() if delta.n >= minimum}
         named = claims(enough, covered, primary, least_change)
-        return {name: _reworded(named.get(name), delta, least_change) for name, delta in deltas.items()}
+        return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
 
 
 def paired_difference(sums: Clusters) -> Difference:
@@ -286,17 +286,17 @@ def _weight(before: _Row, after: _Row) -> float:
 def _figure(delta: Difference, claim: Claim, level: float) -> dict[str, Any]:
     figure: dict[str, Any] = {name: round(getattr(delta, name), 6) for name in ("value", "low", "high")}
     figure |= {"n": delta.n, "p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}")}
-    figure |= {"verdict": claim.wording, "least_shown": round(least_shown(delta, level), 6)}
+    figure |= {"verdict": claim.change, "least_shown": round(least_shown(delta, level), 6)}
     return figure | ({"why": claim.why} if claim.why else {})
 
 
-def _reworded(claim: Claim | None, delta: Difference, least_change: float) -> Claim:
+def _revise(claim: Claim | None, delta: Difference, least_change: float) -> Claim:
     if not (delta.value or delta.low or delta.high):
         return Claim(IDENTICAL, 1.0)
     if claim is None:
         return Claim(TOO_FEW, 1.0)
-    if claim.wording in (SAME, SMALL) and max(abs(delta.low), abs(delta.high)) < least_change:
-        return claim._replace(wording=EQUIVALENT, why=f"within ±{least_change:g}")
+    if claim.change in (SAME, SMALL) and max(abs(delta.low), abs(delta.high)) < least_change:
+        return claim._replace(change=EQUIVALENT, why=f"within ±{least_change:g}")
     return claim
 
 

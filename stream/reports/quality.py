@@ -329,9 +329,9 @@ class Quality:
         within = self._within(*pair) if shifted else {}
         ranked = self._ranked
         claimed = claims(deltas, coverages, primary, least_change, ranked, shifted=shifted, within=within)
-        if drift and claimed[ANSWER_SECONDS].wording == SAME:
+        if drift and claimed[ANSWER_SECONDS].change == SAME:
             claimed[ANSWER_SECONDS] = claimed[ANSWER_SECONDS]._replace(why=drift)
-        if text and claimed[SAME_FIRST].wording == CHANGED:
+        if text and claimed[SAME_FIRST].change == CHANGED:
             claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
         row["primary"] = primary if primary in deltas else None

@@ -42,7 +42,7 @@ def format_delta(name: str, delta: Difference, claim: Claim, within: Difference 
     spelled = {key: round(value, 6) for key, value in bounds.items()} | {"n": delta.n}
     if scale is not None:
         spelled["unit"] = "ratio - 1"
-    spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.wording}
+    spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.change}
     if within is not None:
         spelled["within_platforms"] = {
             key: format_delta(name, within, claim)[key] for key in ("value", "low", "high", "p")

@@ -126,9 +126,9 @@ class Run:
         row: dict[str, Any] = {"assistant": assistant, "version": version, "scorer": scorer, "n": n}
         row["mean"] = round(total / n, 6) if n else None
         row |= _spread(self.aggregates.quality.over_all((assistant, version), scorer))
-        for verdict in ("good", "bad"):
-            if count := self.quality.get((*series, verdict)):
-                row[verdict] = count
+        for quality in ("good", "bad"):
+            if count := self.quality.get((*series, quality)):
+                row[quality] = count
         reasons = {str(reason): by for (*key, reason), by in self.unscored.items() if tuple(key) == series}
         return row | ({"unscored": _counts(reasons)} if reasons else {})
 

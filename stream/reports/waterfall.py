@@ -135,7 +135,7 @@ class StageChange(NamedTuple):
     adjusted: float
 
     @property
-    def verdict(self) -> str:
+    def direction(self) -> str:
         """What is said of it."""
         if self.adjusted > PROMISE or abs(self.delta.value) < _LEAST_SHARE:
             return SAME
@@ -145,7 +145,7 @@ class StageChange(NamedTuple):
         """Return it as JSON has it."""
         figures = {name: round(getattr(self.delta, name), 6) for name in ("value", "low", "high")}
         adjusted = float(f"{self.adjusted:.3g}")
-        return {"stage": self.stage.value, **figures, "adjusted": adjusted, "verdict": self.verdict}
+        return {"stage": self.stage.value, **figures, "adjusted": adjusted, "verdict": self.direction}
 
 
 def compare_stages(after: Waterfall, before: Waterfall) -> list[StageChange]:

@@ -30,7 +30,7 @@ def describe_waterfall(flow: Waterfall | None, versions: Sequence[tuple[str, Wat
         return [*_overall(flow), *_first(flow)]
     (before, theirs), (after, mine) = versions[-2:]
     changes = {change.stage: change for change in compare_stages(mine, theirs)}
-    grown = [change for change in changes.values() if change.verdict != SAME and change.delta.value > 0]
+    grown = [change for change in changes.values() if change.direction != SAME and change.delta.value > 0]
     sentences = [
         f"In {after}, {in_100(mine.good.value)} answers fail nowhere; in {before}, {in_100(theirs.good.value)}."
     ]
@@ -40,7 +40,7 @@ def describe_waterfall(flow: Waterfall | None, versions: Sequence[tuple[str, Wat
         at = list(AnswerStage).index(change.stage)
         was, now = (in_100(side.stages[at].share.value) for side in (theirs, mine))
         sentences.append(f"More answers fail at {change.stage.value}, too: {now}, {was} before.")
-    if not any(change.verdict != SAME for change in changes.values()):
+    if not any(change.direction != SAME for change in changes.values()):
         sentences.append(f"No difference between {after} and {before} is shown at any stage.")
     return sentences
 
@@ -62,7 +62,7 @@ def _first(
     share = in_100(first.share.value)
     since, beside = "", ""
     change = (changes or {}).get(first.stage)
-    if change is not None and before is not None and change.verdict != SAME:
+    if change is not None and before is not None and change.direction != SAME:
         since = f"since {version}, "
         beside = f", {in_100(before.stages[list(AnswerStage).index(first.stage)].share.value)} before"
     sentences = [_capital(f"{since}{share} answers fail at {first.stage.value}{beside}: {MEANINGS[first.stage]}.")]

@@ -104,7 +104,7 @@ _UNSEEN = "cited, dangling and ranking measures say nothing of answers without d
 class Claim(NamedTuple):
     """What is said of one figure; adjusted: at most `PROMISE` where it is named; why: that, or what it hides."""
 
-    wording: str
+    change: str
     adjusted: float
     why: str = ""
 
@@ -153,11 +153,11 @@ def _beside_shift(claim: Claim, delta: Difference, shifted: str, inside: bool, *
 
     alone: no platform has enough conversations of both releases, so that nobody can tell which of both made it worse.
     """
-    if claim.wording == WORSE and alone:
-        return claim._replace(wording=CHANGED, why=f"{shifted}; too few on the same one to tell the release from that")
-    if claim.wording == WORSE:
+    if claim.change == WORSE and alone:
+        return claim._replace(change=CHANGED, why=f"{shifted}; too few on the same one to tell the release from that")
+    if claim.change == WORSE:
         return claim._replace(why=f"within platforms, too; {shifted}" if inside else shifted)
-    if claim.wording == SAME and inside and delta.p <= PROMISE:
+    if claim.change == SAME and inside and delta.p <= PROMISE:
         return claim._replace(why=f"within platforms; {shifted}")
     return claim
 
@@ -168,10 +168,10 @@ def _claim(name: str, delta: Difference, adjusted: float, least_change: float, l
     if abs(delta.value) < least_change:
         return Claim(SMALL, adjusted, f"smaller than {least_change:g}")
     rise, fall = DIRECTIONS.get(_family(name), HIGH)
-    verdict = rise if delta.value > 0 else fall
-    if verdict == BETTER and lost:
+    change = rise if delta.value > 0 else fall
+    if change == BETTER and lost:
         return Claim(CHANGED, adjusted, f"not called better: {lost}")
-    return Claim(verdict, adjusted, _UNSEEN if (name, verdict) == (WITH_DOCUMENTS, WORSE) else "")
+    return Claim(change, adjusted, _UNSEEN if (name, change) == (WITH_DOCUMENTS, WORSE) else "")
 
 
 def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least_change: float) -> str:

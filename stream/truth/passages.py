@@ -46,7 +46,7 @@ def rouge_l(expected: str, given: str) -> RougeL:
     0.5714285714285715
     """
     wanted, words = split_words(expected), split_words(given)
-    common = _common(wanted, words)
+    common = _lcs_length(wanted, words)
     if not common:
         return RougeL(0.0, 0.0, 0.0)
     precision, recall = common / len(words), common / len(wanted)
@@ -56,7 +56,7 @@ def rouge_l(expected: str, given: str) -> RougeL:
 def containment(passage: str, text: str) -> float:
     """Return the share of a passage's words that stand in the text in their order; 0 for one without words."""
     wanted = split_words(passage)
-    return _common(wanted, split_words(text)) / len(wanted) if wanted else 0.0
+    return _lcs_length(wanted, split_words(text)) / len(wanted) if wanted else 0.0
 
 
 def coverage(chunks: Sequence[str], texts: Sequence[str]) -> float:
@@ -71,7 +71,7 @@ def coverage(chunks: Sequence[str], texts: Sequence[str]) -> float:
     return sum(any(containment(chunk, text) >= COVERED for text in texts) for chunk in known) / len(known)
 
 
-def _common(wanted: tuple[str, ...], words: tuple[str, ...]) -> int:
+def _lcs_length(wanted: tuple[str, ...], words: tuple[str, ...]) -> int:
     if not wanted or not words:
         return 0
     common: int = LCSseq.similarity(wanted, words)

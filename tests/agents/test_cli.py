@@ -234,7 +234,7 @@ def test_what_is_printed_as_json_can_be_read(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     replayed = read("replay", "tests/data/golden.jsonl", "--out", out, "--workers", "1")
     assert (replayed["directory"], replayed["turns"]["assistant"] > 10, len(replayed["worst"]) > 3) == (out, True, True)
-    assert {finding["verdict"] for finding in replayed["findings"]} == {"note"}
+    assert {finding["change"] for finding in replayed["findings"]} == {"note"}
     assert {row["check"] for row in read("review", out)} >= {"citation.format"}
     shown = read("conversation", "ranked", "--from", out)
     assert (shown["conversation_id"], shown["turns"][0]["role"]) == ("ranked", "user")

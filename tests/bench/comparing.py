@@ -67,7 +67,7 @@ def measure_claims(pairs: int) -> list[Target]:
         by_conversation += paired_difference(first).p < 0.05
         by_turn += paired_difference(naive).p < 0.05
         named = scores.claimed(scores.differences(), SCORERS[2], 0.0, 30).values()
-        claimed += any(claim.wording in (BETTER, WORSE, CHANGED) for claim in named)
+        claimed += any(claim.change in (BETTER, WORSE, CHANGED) for claim in named)
     print(f"{pairs:,} comparisons of no difference; by turn {by_turn / pairs:.1%} would be called different\n")
     return [
         Target("called different by conversation, at 5 %", _percent(by_conversation, pairs), 6.0, unit=" %"),

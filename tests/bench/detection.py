@@ -106,7 +106,7 @@ def surprises(learned: Learned, observations: Iterable[Observation]) -> list[flo
     """Return the de-correlated residuals that a detector would bet on, with what it has learned by now."""
     baseline = _decode(learned.state).baseline
     alike, found = baseline.intraclass_correlation, []
-    for _, time, value, n, total in observations:
+    for _, time, value, n, total, *_ in observations:
         usual = baseline.mean(time)
         found.append(usual - value - alike * (n * usual - total) / (1.0 + (n - 1.0) * alike))
     return found

@@ -15,7 +15,8 @@ import turnsignal.stream.follow_ups.rules
 from tests.conformance.growth import is_linear, ratio_of_times, steps
 from tests.conformance.hostile import PIECES, repeated
 from turnsignal.stream.conversations.exchanges import Exchange
-from turnsignal.stream.follow_ups.contexts import HEAD
+from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.follow_ups.contexts import CONDITIONS, HEAD
 from turnsignal.stream.follow_ups.rules import (
     CLARIFICATIONS,
     DEFAULT_PRECISION,
@@ -30,38 +31,6 @@ RULES = FollowUpRules()
 SOURCE = Path(turnsignal.stream.follow_ups.rules.__file__)
 TABLE = tomllib.loads(files("turnsignal.stream.follow_ups").joinpath("rules.toml").read_text(encoding="utf-8"))
 ROWS = TABLE["clarifying"] + TABLE["continuing"]
-CONDITIONS = {
-    "always",
-    "suggested",
-    "answered",
-    "answering",
-    "contrasted",
-    "explained",
-    "retried",
-    "asked",
-    "closing",
-    "failed",
-    "offered",
-    "proposed",
-    "unasked",
-    "uninvited",
-    "content",
-    "denied",
-    "succeeded",
-    "unopposed",
-    "stated",
-    "objected",
-    "anew",
-    "narrowed",
-    "reported",
-    "told",
-    "telling",
-    "remote",
-    "settled",
-    "negated",
-    "asserted",
-}
-
 HOSTILE = [
     "",
     " \n\t\r ",
@@ -141,9 +110,18 @@ def test_every_row_of_the_table_is_complete() -> None:
         assert FollowUp(row["label"])
         assert row["says"].startswith("The ")
         assert row["says"].endswith(".")
-        assert row.get("when", "always") in CONDITIONS
         assert set(row) <= {"label", "when", "hint", "closes", "signal", "says", "patterns", "others"}
         assert row["patterns"]
+
+
+def test_every_condition_is_explained_and_asked_by_a_row() -> None:
+    assert all(function.__doc__ for function in CONDITIONS.values())
+    assert {row.get("when", "always") for row in ROWS} == set(CONDITIONS)
+
+
+def test_a_row_with_an_unknown_condition_is_refused_when_the_rules_are_loaded() -> None:
+    with pytest.raises(ConfigError, match=r"one of always, asked, .*; got 'statd'"):
+        RULES._table([ROWS[0] | {"when": "statd"}], TABLE["words"])
 
 
 def test_every_rule_has_a_sentence_of_its_own_and_every_measured_one_is_a_rule() -> None:

@@ -24,13 +24,9 @@ from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.score import make_spec
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.limits import RecordLimits
+from turnsignal.agents.worker.restore import log_end, restore_changelog
 from turnsignal.agents.worker.tasks import TaskManager
-from turnsignal.agents.worker.transactions import (
-    TransactionWriter,
-    group_reader,
-    log_end,
-    restore_changelog,
-)
+from turnsignal.agents.worker.transactions import TransactionWriter, group_reader
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.errors import Reason, TurnsignalError
 from turnsignal.stream.records.wire import OutputRecord

@@ -160,7 +160,7 @@ async def test_a_fetch_under_way_during_a_revocation_is_thrown_away(tasks: list[
     consumer.epoch += 1  # what on_partitions_revoked does first, when Faust's generation is still the old one
     consumer._thread.released.set()
     await some_turns_of_the_loop()
-    assert consumer.owner.buffer.waiting == 0
+    assert consumer.owner.buffer.queued == 0
 
 
 async def commits_with_one_record_unacked(kind: type[PartitionConsumer]) -> list[Mapping[TP, int]]:

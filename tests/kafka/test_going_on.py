@@ -21,7 +21,7 @@ from turnsignal.agents.score import make_spec
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.assignment import Assignment
 from turnsignal.agents.worker.batches import PartitionBatch
-from turnsignal.agents.worker.caution import Caution
+from turnsignal.agents.worker.bisection import Caution
 from turnsignal.agents.worker.limits import RecordLimits
 from turnsignal.agents.worker.steps import Steps
 from turnsignal.agents.worker.tasks import TaskManager
@@ -93,7 +93,7 @@ def test_a_commit_ends_after_all_brokers_were_gone(broker: Broker, tmp_path: Pat
 async def test_a_step_that_hangs_is_given_up_soon_when_the_broker_has_just_come_back(fresh_topics: Settings) -> None:
     owner = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
     for answers in (False, True):
-        owner.progress.heard(answers=answers)
+        owner.progress.on_broker_answer(answers=answers)
     group = group_reader(fresh_topics.confluent(), fresh_topics.app_id("score"))
     steps = Steps(fresh_topics, owner.progress, lambda: group, topic_names(fresh_topics.prefix)["turns"])
     hanging = threading.Event()
@@ -112,7 +112,7 @@ async def test_the_beginning_of_a_batch_is_committed_where_the_transactional_id_
     await owner.assign({TP(names["turns"], 0), TP(names["forget"], 0)})
     task = owner.tasks[0]
     task.writer = make_writer(fresh_topics, 0, Forgotten)
-    task.caution = Caution.first(8)
+    task.bisection.caution = Caution.first(8)
     owner.buffer.open({0})
     key, value = turn("c-1", 1)
     owner.work.start(task, PartitionBatch(0, {names["turns"]: [Kept(0, 0, key, value, 1_700_000_000_000)]}))

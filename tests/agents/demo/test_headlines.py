@@ -30,7 +30,7 @@ def test_a_release_that_answers_worse_is_named_with_the_time_and_the_figures() -
     (headline,) = headlines(statistics(finding("support", nDCG="worse", follow_up="worse")), SINCE + 60)
     assert headline.sentence == "v2 of support answers worse since 14:02 UTC"
     assert headline.figures == ("nDCG@5 0.81 → 0.24", "follow-up 0.80 → 0.60")
-    assert headline.verdict == "worse"
+    assert headline.change == "worse"
 
 
 def test_what_holds_for_several_assistants_is_told_once() -> None:
@@ -42,7 +42,7 @@ def test_what_holds_for_several_assistants_is_told_once() -> None:
 
 def test_the_worst_news_comes_first() -> None:
     found = (finding("billing", follow_up="changed"), finding("support", compliance="worse"))
-    assert [headline.verdict for headline in headlines(statistics(*found), SINCE)] == ["worse", "changed"]
+    assert [headline.change for headline in headlines(statistics(*found), SINCE)] == ["worse", "changed"]
 
 
 def test_a_time_of_another_day_has_its_date() -> None:

@@ -24,9 +24,9 @@ def test_a_release_that_retrieves_worse_is_named_with_the_time_of_its_first_answ
     comparison = LiveComparison(SUITE)
     release(comparison, "v1", 0.9, 10_000.0, 60)
     release(comparison, "v2", 0.2, 20_000.0, 100)
-    (finding,) = [finding for finding in comparison.findings() if finding.verdicts]
+    (finding,) = [finding for finding in comparison.findings() if finding.changes]
     assert (finding.assistant, finding.before, finding.after, finding.since) == ("support", "v1", "v2", 20_000.0)
-    assert finding.verdicts == {"nDCG@5": "worse"}
+    assert finding.changes == {"nDCG@5": "worse"}
     assert finding.conversations == 67  # the older two thirds
 
 
@@ -38,21 +38,21 @@ def test_releases_that_answer_side_by_side_from_the_beginning_have_not_changed_s
     assert comparison.findings() == []
     release(comparison, "v3", 0.1, 40_000.0, 100)
     (finding,) = comparison.findings()
-    assert (finding.before, finding.after, finding.verdicts) == ("v1", "v3", {"nDCG@5": "worse"})
+    assert (finding.before, finding.after, finding.changes) == ("v1", "v3", {"nDCG@5": "worse"})
 
 
 def test_what_rises_is_not_called_better_since_rows_do_not_show_what_it_hides() -> None:
     comparison = LiveComparison(SUITE)
     release(comparison, "v1", 0.2, 10_000.0, 60)
     release(comparison, "v2", 0.9, 20_000.0, 100)
-    assert [finding.verdicts for finding in comparison.findings()] == [{"nDCG@5": "changed"}]
+    assert [finding.changes for finding in comparison.findings()] == [{"nDCG@5": "changed"}]
 
 
 def test_where_nothing_differs_nothing_is_named_but_that_it_was_compared() -> None:
     comparison = LiveComparison(SUITE)
     release(comparison, "v1", 0.9, 10_000.0, 60)
     release(comparison, "v2", 0.9, 20_000.0, 100)
-    assert [(finding.after, finding.verdicts) for finding in comparison.findings()] == [("v2", {})]
+    assert [(finding.after, finding.changes) for finding in comparison.findings()] == [("v2", {})]
 
 
 def test_too_few_conversations_are_not_compared() -> None:
@@ -70,7 +70,7 @@ def test_what_an_older_conversation_came_to_later_does_not_count() -> None:
         for hour in range(1, 5):
             comparison.on_row(answer(10_000 + number, "v1", 0.0, 10_000.0 + 60 * number + 3600.0 * hour))
     release(comparison, "v2", 0.9, 40_000.0, 100)
-    assert [finding.verdicts for finding in comparison.findings()] == [{}]
+    assert [finding.changes for finding in comparison.findings()] == [{}]
 
 
 def test_a_conversation_counts_for_the_release_that_began_it() -> None:
@@ -80,7 +80,7 @@ def test_a_conversation_counts_for_the_release_that_began_it() -> None:
     release(comparison, "v2", 0.9, 20_000.0, 60)
     for number in range(60):
         comparison.on_row(answer(10_000 + number, "v2", 0.0, 20_000.0 + 60 * number))
-    assert [finding.verdicts for finding in comparison.findings()] == [{}]
+    assert [finding.changes for finding in comparison.findings()] == [{}]
 
 
 def test_a_release_is_looked_at_again_when_it_has_doubled_and_not_before() -> None:
@@ -101,7 +101,7 @@ def test_a_partition_that_lags_holds_the_comparison_back() -> None:
     comparison.on_row(answer(9_999, "v2", 0.2, 22_000.0, source={"partition": 1}))
     assert comparison.findings() == []  # up to there, v2 has too few
     comparison.on_row(answer(9_998, "v2", 0.2, 23_600.0, source={"partition": 1}))
-    assert [finding.verdicts for finding in comparison.findings()] == [{"nDCG@5": "worse"}]
+    assert [finding.changes for finding in comparison.findings()] == [{"nDCG@5": "worse"}]
 
 
 def test_a_follow_up_that_is_corrected_counts_as_it_was_corrected() -> None:
@@ -117,7 +117,7 @@ def test_a_follow_up_that_is_corrected_counts_as_it_was_corrected() -> None:
                     follow_up(f"{key}-{row}", version, value, "x", conversation_id=key, time=time + 10, **more)
                 )
     (finding,) = comparison.findings()
-    assert (finding.after, finding.verdicts["follow_up"]) == ("v2", "worse")
+    assert (finding.after, finding.changes["follow_up"]) == ("v2", "worse")
 
 
 def test_what_strangers_send_is_bounded() -> None:

@@ -89,12 +89,12 @@ def test_the_picture_in_the_repository_is_what_the_demo_looks_like(played: View)
 
 def test_the_demo_turns_red_within_its_minute_and_not_before_the_release(played: View) -> None:
     late = [finding for finding in played.statistics.findings if finding.after == "v3"]
-    assert [(finding.assistant, finding.verdicts["nDCG@5"]) for finding in late] == [
+    assert [(finding.assistant, finding.changes["nDCG@5"]) for finding in late] == [
         ("support", "worse"),
         ("billing", "worse"),
     ]
     early = play_demo(20.0)
-    assert not any(finding.verdicts for finding in early.statistics.findings)
+    assert not any(finding.changes for finding in early.statistics.findings)
 
 
 def test_red_is_only_where_a_comparison_says_worse() -> None:

@@ -193,10 +193,10 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_sample_names_its_regression_in_all_assistants_and_little_else(sample: Path) -> None:
     found = read_result(sample)
     assert found.summary["conversations"]["begun"] == 500
-    (worse,) = [one for one in found.findings if one.verdict != "note"]
-    assert worse.verdict == "worse"
+    (worse,) = [one for one in found.findings if one.change != "note"]
+    assert worse.change == "worse"
     assert worse.sentence.startswith("v3 retrieves worse in all three assistants: nDCG@5 −0.5")
-    notes = " ".join(one.sentence for one in found.findings if one.verdict == "note")
+    notes = " ".join(one.sentence for one in found.findings if one.change == "note")
     assert "broken instructions: table.cells in " in notes
     assert "where to work, of " in notes
 

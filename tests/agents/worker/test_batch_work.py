@@ -42,7 +42,7 @@ async def test_a_partition_that_pauses_is_free_when_it_is_dealt_out_anew() -> No
     buffer = RecordBuffer(10)
     buffer.open({0})
     work, task = make_work(buffer)
-    task.aside = 20
+    task.bisection.aside = 20
     assert buffer.claim(0)
     work.start(task, PartitionBatch(0, {}))  # nothing comes of it, and the partition pauses for half a minute
     assert not buffer.claim(0)
@@ -71,7 +71,7 @@ def test_a_record_whose_dead_letter_is_refused_blocks_its_partition_and_is_kept(
     attempt = BatchAttempt(task, batch)
     attempt.result = BatchResult(set_aside=True)
     work._split_or_block(attempt, error)
-    assert (task.refused, buffer.waiting_for(0)) == (1, 1)
+    assert (task.bisection.refused, buffer.queued_for(0)) == (1, 1)
     assert work.progress.health(busy=True, owned={0: task}).conditions()["batches"] == {
         "ok": False,
         "detail": "partition 0 is blocked, as what sets a record aside is refused: ",

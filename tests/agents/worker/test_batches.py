@@ -130,7 +130,7 @@ async def test_a_pause_that_a_batch_overtook_does_not_shorten_the_next_one() -> 
 async def test_a_partition_that_ended_a_worker_lets_the_others_go_first_but_not_for_ever() -> None:
     now = [100.0]
     buffer = RecordBuffer(10, clock=lambda: now[0])
-    buffer.last = {0}
+    buffer.suspects = {0}
     buffer.open({0, 1})
     buffer.put(TP("turns", 0), records(0, 3))
     assert await batch_at_once(buffer) is None  # what the other one has to do may not be read yet
@@ -145,7 +145,7 @@ async def test_a_partition_that_ended_a_worker_lets_the_others_go_first_but_not_
 async def test_others_that_never_have_nothing_to_do_do_not_keep_a_partition_waiting() -> None:
     now = [100.0]
     buffer = RecordBuffer(10, clock=lambda: now[0])
-    buffer.last = {0}
+    buffer.suspects = {0}
     buffer.open({0, 1})
     for number in (0, 1):
         buffer.put(TP("turns", number), records(0, 3))
@@ -156,16 +156,16 @@ async def test_others_that_never_have_nothing_to_do_do_not_keep_a_partition_wait
 
 async def test_a_partition_without_room_keeps_its_records_waiting_and_is_called_all_the_same() -> None:
     buffer, rooms = make_buffer(), {0: 0, 1: 9}
-    buffer.room = rooms.__getitem__
+    buffer.capacity_of = rooms.__getitem__
     buffer.put(PLACE, records(0, 3))
-    assert not buffer.has_room(0)
-    assert not buffer.waits, "waiting for somebody outside is no stall"
+    assert not buffer.has_space(0)
+    assert not buffer.has_ready, "waiting for somebody outside is no stall"
     assert await batch_at_once(buffer) is None
-    buffer.call(0)
+    buffer.queue_batch(0)
     assert (await buffer.take()).size == 0
     buffer.done(0)
     rooms[0] = 2
-    buffer.call(0)
+    buffer.queue_batch(0)
     assert (await buffer.take()).size == 2, "no more than there is room for"
 
 
@@ -173,7 +173,7 @@ async def test_a_call_that_comes_while_a_partition_is_busy_is_not_lost() -> None
     buffer = make_buffer()
     buffer.put(PLACE, records(0, 1))
     await buffer.take()
-    buffer.call(0)
+    buffer.queue_batch(0)
     buffer.punctuate(set())
     assert await batch_at_once(buffer) is None
     buffer.done(0)

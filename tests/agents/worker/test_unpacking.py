@@ -258,17 +258,17 @@ def test_no_more_is_fetched_while_so_many_bytes_wait() -> None:
     buffer, place = RecordBuffer(100, 1_000), TP("t", 0)
     buffer.open({0, 1})
     buffer.put(place, [Fetched(0, b"k", b"v" * 600, NOW)])
-    assert buffer.has_room(1)
+    assert buffer.has_space(1)
     buffer.put(place, [Fetched(1, b"k", b"v" * 600, NOW)])
-    assert not buffer.has_room(0)
-    assert not buffer.has_room(1)
+    assert not buffer.has_space(0)
+    assert not buffer.has_space(1)
     taken = asyncio.run(buffer.take())
-    assert buffer.has_room(0)
+    assert buffer.has_space(0)
     buffer.put_back(0, taken.records)
-    assert not buffer.has_room(1)
+    assert not buffer.has_space(1)
     buffer.close()
     buffer.open({1})
-    assert buffer.has_room(1)
+    assert buffer.has_space(1)
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from place import Place
 from stopwatch import write_row
 
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.worker.restore import restore_changelog
 from turnsignal.agents.worker.stores import make_store
-from turnsignal.agents.worker.transactions import restore_changelog
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.suite import Suite
 

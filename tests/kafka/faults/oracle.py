@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.settings import Settings
-from turnsignal.agents.worker.transactions import log_end
+from turnsignal.agents.worker.restore import log_end
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor

@@ -53,7 +53,11 @@ LABELS = [label("l1", "groundedness", value=0.8), label("l2", "groundedness", va
 LABELS += [label("l3", "follow_up(by=strong)", value=0.0), label("l4", "sentiment", value=0.0)]
 TALK = [("turn", turn) for turn in RECORDS]
 SPOKEN = [("verdicts", GROUNDED), ("verdicts", STRONG), *(("feedback", each) for each in LABELS)]
-WANTED = {("groundedness", "agree"): 1, ("groundedness", "disagree"): 1, ("strong", "agree"): 1}
+WANTED = {
+    ("groundedness", "good", "good"): 1,
+    ("groundedness", "bad", "good"): 1,
+    ("strong", "bad", "bad"): 1,
+}
 
 
 def test_each_label_and_verdict_on_an_answer_meet_once_in_any_order() -> None:
@@ -75,7 +79,7 @@ def test_a_class_counts_as_the_rubric_values_it_and_others_meet_nobody() -> None
     met, _ = meet(*TALK, ("feedback", label("l3", "task_utility", value=1.0)), ("verdicts", GROUNDED))
     assert met == {}
     met, _ = meet(*TALK, ("feedback", bad), ("verdicts", GROUNDED), ("feedback", good))
-    assert met == {("groundedness", "agree"): 1}
+    assert met == {("groundedness", "good", "good"): 1}
 
 
 def test_a_verdict_without_a_value_meets_nobody() -> None:

@@ -68,7 +68,7 @@ def test_the_gravest_comes_first_and_the_same_thing_is_not_said_twice() -> None:
     deltas = {"nDCG@5": delta(0.3, "better"), "follow_up": delta(-0.2), "resolved": delta(-0.1, "changed")}
     silence = {"assistant": "b", "since": 1_750_000_000.0, "until": None, "conversations": 1_500}
     found = find(summary(compared("a", **deltas), silences=[silence]))
-    assert [one.verdict for one in found] == ["worse", "worse", "better"]
+    assert [one.change for one in found] == ["worse", "worse", "better"]
     assert found[0].sentence.startswith("nobody answers in b since 2025-06-15T15:06:40+00:00: 1,500 conversations")
 
 

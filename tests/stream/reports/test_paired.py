@@ -41,7 +41,7 @@ def paired(changes: dict[str, list[float]], scorer: str = "compliance") -> Paire
 
 
 def wording(scores: PairedScores, minimum: int = 30) -> str:
-    return scores.claimed(scores.differences(), "compliance", 0.01, minimum)["compliance"].wording
+    return scores.claimed(scores.differences(), "compliance", 0.01, minimum)["compliance"].change
 
 
 def clusters(*conversations: list[float]) -> Clusters:
@@ -137,7 +137,7 @@ def test_so_many_conversations_name_a_difference_of_the_size_that_is_wanted(name
     named = 0
     for _ in range(300):
         deltas = {each: recording(needed, wanted if each == name else 0.0) for each in (*"abc", "primary", "other")}
-        named += claims(deltas, {}, "primary", 0.01)[name].wording == "better"
+        named += claims(deltas, {}, "primary", 0.01)[name].change == "better"
     assert 0.78 <= named / 300 <= 0.88  # planned for an interval that leaves 0 out: 0.71 of the primary, 0.54 of others
     assert least_shown(pilot, level) <= wanted * np.sqrt(needed / 1_000)
 

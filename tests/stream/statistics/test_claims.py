@@ -15,14 +15,14 @@ RISE, FALL = delta(0.2, 1e-9), delta(-0.2, 1e-9)
 
 def verdicts(primary: str = "clarification_free", least: float = 0.01, **deltas: Difference) -> dict[str, str]:
     found = claims(deltas, {}, primary, least)
-    return {name: claim.wording for name, claim in found.items()}
+    return {name: claim.change for name, claim in found.items()}
 
 
 def test_the_primary_figure_is_tested_apart_and_the_others_pay_for_their_number() -> None:
     many = {f"nDCG@{i}": delta(0.2, 0.02) if i == 1 else delta(0.0, 0.9) for i in range(1, 11)}
     found = claims({"follow_up": delta(0.2, 0.02), **many}, {}, "follow_up", 0.01)
-    assert (found["follow_up"].wording, found["follow_up"].adjusted) == ("better", 0.04)
-    assert (found["nDCG@1"].wording, found["nDCG@1"].adjusted) == ("no difference shown", pytest.approx(0.4))
+    assert (found["follow_up"].change, found["follow_up"].adjusted) == ("better", 0.04)
+    assert (found["nDCG@1"].change, found["nDCG@1"].adjusted) == ("no difference shown", pytest.approx(0.4))
 
 
 def test_a_difference_that_is_not_worth_naming_is_not_named() -> None:
@@ -74,14 +74,14 @@ def test_what_a_rise_and_a_fall_are_called(name: str, rise: str, fall: str) -> N
 )
 def test_nothing_is_better_where_the_evidence_became_less(lost: str, change: Difference) -> None:
     found = claims({"nDCG@5": RISE, lost: change}, {}, "follow_up", 0.01)
-    assert found["nDCG@5"].wording == "changed"
+    assert found["nDCG@5"].change == "changed"
     assert found["nDCG@5"].why.startswith(f"not called better: {lost} ")
-    assert claims({"nDCG@5": FALL, lost: change}, {}, "follow_up", 0.01)["nDCG@5"].wording == "worse"
+    assert claims({"nDCG@5": FALL, lost: change}, {}, "follow_up", 0.01)["nDCG@5"].change == "worse"
 
 
 def test_a_mean_over_fewer_answers_is_not_better_though_nothing_else_says_so() -> None:
     found = claims({"nDCG@5": RISE, "compliance": RISE}, {"nDCG@5": FALL, "compliance": RISE}, "follow_up", 0.01)
-    assert (found["nDCG@5"].wording, found["compliance"].wording) == ("changed", "better")
+    assert (found["nDCG@5"].change, found["compliance"].change) == ("changed", "better")
 
 
 def test_no_figures_make_no_claims() -> None:
@@ -109,16 +109,16 @@ def test_no_ranking_is_better_beside_other_numbers_of_documents_or_unhappier_use
     deltas = {"nDCG@5": RISE, "wasted_context": FALL, "compliance": RISE, beside: change}
     found = claims(deltas, {}, "follow_up", 0.01, RANKED)
     for name in RANKED:
-        assert (found[name].wording, found[name].why) == ("changed", f"not called better: beside {why}")
-    assert found["compliance"].wording == "better"
+        assert (found[name].change, found[name].why) == ("changed", f"not called better: beside {why}")
+    assert found["compliance"].change == "better"
     worse = claims({"nDCG@5": FALL, beside: change}, {}, "follow_up", 0.01, RANKED)
-    assert worse["nDCG@5"].wording == "worse"
+    assert worse["nDCG@5"].change == "worse"
 
 
 def test_a_ranking_is_better_beside_about_as_many_documents_and_happier_users() -> None:
     deltas = {"nDCG@5": RISE, "documents": delta(-0.006, 1e-9), "follow_up": RISE, "abandoned": FALL}
     found = claims(deltas, {}, "follow_up", 0.01, RANKED)
-    assert (found["nDCG@5"].wording, found["documents"].wording) == ("better", "too small to name")
+    assert (found["nDCG@5"].change, found["documents"].change) == ("better", "too small to name")
 
 
 def test_a_primary_that_should_be_low_is_worse_where_it_rises() -> None:
@@ -131,17 +131,17 @@ def test_a_ranking_of_which_everything_is_cited_is_not_better() -> None:
     found = claims(deltas, {}, "follow_up", 0.01, RANKED)
     why = "not called better: beside more answers that cite all their documents"
     assert [found[name].why for name in deltas] == [why, why, ""]
-    assert {claim.wording for claim in found.values()} == {"changed"}
+    assert {claim.change for claim in found.values()} == {"changed"}
 
 
 def test_fewer_answers_with_documents_are_worse_and_the_words_say_what_that_hides() -> None:
     found = claims({"answers_with_documents": FALL, "cited": RISE}, {}, "follow_up", 0.01)
-    assert found["answers_with_documents"].wording == "worse"
+    assert found["answers_with_documents"].change == "worse"
     assert found["answers_with_documents"].why.startswith("cited, dangling and ranking measures say nothing")
-    assert found["cited"].wording == "changed"
+    assert found["cited"].change == "changed"
 
 
 def test_no_ranking_is_better_beside_more_documents_that_nobody_cites() -> None:
     found = claims({"nDCG@5": RISE, "wasted_context": RISE, "compliance": RISE}, {}, "follow_up", 0.01, RANKED)
-    assert (found["nDCG@5"].wording, found["compliance"].wording) == ("changed", "better")
+    assert (found["nDCG@5"].change, found["compliance"].change) == ("changed", "better")
     assert found["nDCG@5"].why == "not called better: beside more documents that nobody cites"

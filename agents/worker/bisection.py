@@ -1,0 +1,173 @@
+"""Bisection: what is known of the batches of a partition that failed, until the record that is to blame is set aside.
+
+A batch that ends a worker, or that the code cannot compute, is not tried for ever: the next one has a small part of its
+records, down to one. A record that failed twice alone is set aside as a dead letter, and the work goes on. Elsewhere
+that is to bisect a batch on error; here it shrinks faster than by halves, as an attempt may cost a restart.
+
+`BatchWork` asks and tells it at each step of a batch. What the next worker has to know goes along in the partition's
+checkpoint: caution, starts, begun.
+"""
+
+import math
+from dataclasses import dataclass
+
+import msgspec
+
+#: What `begun` says of a batch that is computed, and may still be too much to write. No topic has such a name, so
+#: workers of the versions before this one make the next batch smaller, too, and set nothing aside.
+COMPUTED = "(computed)"
+
+#: Of two thousand records two attempts leave one. An attempt may cost a restart of seconds, and a batch commits of a
+#: few hundredths of one: this many batches instead of one cost less than one attempt more.
+_SHRINK = 32
+_LAST_TRIES = 2  #: times that a record may come to nothing alone
+
+#: Records of a partition that are set aside in a row before it slows down: it is more likely then that the code is to
+#: blame than that they are, and whoever can mend it needs the time.
+_IN_A_ROW = 10
+_LONGEST_PAUSE = 30.0  #: seconds between two of them, or two attempts to write what sets one aside
+_LATELY = 60.0  #: seconds for which it is told that the broker has refused something
+
+
+class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How carefully a partition goes on.
+
+    size: records in the next batch at most; remaining: records until caution ends, because the trouble lay among them;
+    inputs: the topics of the single record that failed, "" as long as there were several; failures: how often
+    it did; why: the last error, "" where it ended the worker; ends: how many workers batches of here have ended.
+    """
+
+    size: int
+    remaining: int
+    inputs: str = ""
+    failures: int = 0
+    why: str = ""
+    ends: int = 0
+
+    @classmethod
+    def first(cls, records: int) -> "Caution":
+        """Begin to be careful about so many records."""
+        return cls(max(1, records // _SHRINK), max(1, records))
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the next record was tried often enough alone."""
+        return self.failures >= _LAST_TRIES
+
+    def failed(self, inputs: str, why: str = "") -> "Caution":
+        """Return what holds after one more batch from the same place failed.
+
+        inputs: the topics that its records came from: a single record of another input is another record; why: the
+        error, "" when it ended the worker.
+        """
+        if self.size > 1:
+            return self.narrowed()
+        failures = self.failures + 1 if inputs == self.inputs else 1
+        return Caution(1, self.remaining, inputs, failures, why, self.ends)
+
+    def ended(self, inputs: str) -> "Caution":
+        """Return what holds after a batch from the same place has ended its worker; inputs: as in `failed`."""
+        return msgspec.structs.replace(self.failed(inputs, self.why), ends=self.ends + 1)
+
+    def narrowed(self) -> "Caution":
+        """Return what holds where a smaller batch is called for and no record is to blame."""
+        return self if self.size == 1 else Caution(max(1, self.size // _SHRINK), self.remaining, ends=self.ends)
+
+    def within(self, records: int) -> "Caution":
+        """Return the same for a batch that has only so many records: a part of it is a part of those."""
+        return msgspec.structs.replace(self, size=min(self.size, records))
+
+    def passed(self, records: int, *, set_aside: bool = False) -> "Caution | None":
+        """Return what holds after so many records were committed: twice as many; None when the trouble is behind.
+
+        set_aside: a record was, and the next one may be of its kind.
+        """
+        left, size = self.remaining - records, self.size if set_aside else self.size * 2
+        return Caution(size, left, ends=self.ends) if size < left else None
+
+
+@dataclass(slots=True)
+class Bisection:
+    """What one partition knows of its batches that failed.
+
+    caution: how carefully to go on, None as long as nothing failed; starts: take-overs since a batch was committed;
+    begun: the inputs of a batch that was begun under caution, `COMPUTED` once only writing it is left, "" for none;
+    aside: records set aside since one was worked through; refused: attempts to set one aside that the broker refused,
+    in a row; refusal: when the broker last refused what was written (monotonic clock), and what it said.
+    """
+
+    caution: Caution | None = None
+    starts: int = 0
+    begun: str = ""
+    aside: int = 0
+    refused: int = 0
+    refusal: tuple[float, str] | None = None
+
+    def take_over(self, limit: int, *, waiting: int) -> None:
+        """Take in that a worker takes the partition over, with all that the one before has left of it.
+
+        limit: records in a batch without caution; waiting: about how many there are to read. Two take-overs at one
+        place with records waiting and no batch between them are suspicious: from then on the beginning of each batch is
+        committed before it is computed, so that the next worker knows which records ended this one.
+        """
+        if self.caution is None:
+            self.caution = Caution.first(min(limit, waiting)) if self.starts and waiting else None
+        elif self.begun == COMPUTED:
+            self.caution = self.caution.narrowed()
+        elif self.begun:
+            self.caution = self.caution.ended(self.begun)
+        self.begun = ""
+        self.starts += waiting > 0
+
+    def batch_limit(self, limit: int) -> int:
+        """Return how many records the next batch may have, of as many as `limit` without caution."""
+        return limit if self.caution is None else min(self.caution.size, limit)
+
+    @property
+    def ended_workers(self) -> bool:
+        """Whether batches of here have ended workers, so that the next one may end this one."""
+        return self.caution is not None and self.caution.ends > 0
+
+    def exhausted(self, inputs: str) -> bool:
+        """Say whether the next record, of these inputs, was tried often enough alone, and is to be set aside."""
+        return self.caution is not None and self.caution.exhausted and inputs == self.caution.inputs
+
+    def begin(self, inputs: str, records: int) -> None:
+        """Take in that a batch of so many records of these inputs begins; to be committed before it does."""
+        if self.caution is not None:
+            self.caution = self.caution.within(records)
+        self.begun = inputs
+
+    def end(self, *, computed: bool) -> None:
+        """Take in that the batch which began has not ended the worker; where it failed, `failed` knows."""
+        self.begun = COMPUTED if computed else ""
+
+    def failed(self, inputs: str, records: int, why: str) -> None:
+        """Take in that a batch of so many records of these inputs failed over an error."""
+        caution = self.caution or Caution(records, records)
+        self.caution = caution.failed(inputs, why)
+
+    @property
+    def why(self) -> str:
+        """Why the record that is exhausted is set aside, in words."""
+        error = "" if self.caution is None else self.caution.why
+        return error or "it ended each worker that worked on it and on nothing else"
+
+    def after(self, records: int, *, set_aside: bool) -> "Bisection":
+        """Return what holds once so many records are committed, or one that was set aside."""
+        caution = None if self.caution is None else self.caution.passed(records, set_aside=set_aside)
+        return Bisection(caution, aside=self.aside + 1 if set_aside else 0, refusal=self.refusal)
+
+    def pause_seconds(self) -> float:
+        """Return for how many seconds it had better get no batch, as something is wrong with its last ones."""
+        many = max(self.aside - _IN_A_ROW, self.refused)
+        return min(_LONGEST_PAUSE, 2.0 ** min(many, 10)) if many > 0 else 0.0
+
+    def trouble(self, now: float) -> str:
+        """Say in words what keeps the partition from going on as it should; "" for nothing. now: monotonic clock."""
+        at, answer = self.refusal or (-math.inf, "")
+        if self.refused:
+            return f"blocked, as what sets a record aside is refused: {answer}"
+        if self.aside > _IN_A_ROW:
+            return f"slow, as {self.aside} records in a row are set aside"
+        return f"going on in smaller parts since the broker refused some: {answer}" if now - at < _LATELY else ""

@@ -1,0 +1,97 @@
+"""Restore: read the state of a partition back from its changelog, committed records only, to the very end.
+
+A consumer of committed records is told an end that lies before whatever transaction is open, so the true end is asked
+for apart.
+"""
+
+import time
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import Any, NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from turnsignal.agents.worker.checkpoints import KEY, Checkpoint, read_checkpoint
+from turnsignal.stream.errors import TurnsignalError
+
+
+class RestoredChangelog(NamedTuple):
+    """What was read of a changelog partition: entries, its end, and the newest checkpoint."""
+
+    records: int
+    end: int
+    checkpoint: Checkpoint | None = None
+
+
+def log_end(connection: Mapping[str, Any], partition: TopicPartition, timeout: float) -> int:
+    """Ask for the true end of a partition; a consumer that reads committed records only is told an earlier one."""
+    asker = Consumer({**connection, "group.id": "turnsignal-restore", "isolation.level": "read_uncommitted"})
+    try:
+        end: int = asker.get_watermark_offsets(partition, timeout=timeout)[1]
+        return end
+    finally:
+        asker.close()
+
+
+def restore_changelog(
+    connection: Mapping[str, Any],
+    topic: str,
+    partition: int,
+    store: MutableMapping[bytes, bytes],
+    *,
+    end: int | None = None,
+    wanted: Callable[[], bool] = lambda: True,
+    progress: Callable[[int], None] = lambda _: None,
+    deadline: float = 60.0,
+) -> RestoredChangelog:
+    """Read one changelog partition, committed records only, into `store`, to its very end.
+
+    end: of its log, where it is known; wanted: asked now and then whether to go on; progress: told how many records may
+    still come. Raises TurnsignalError when the end is not reached: a transaction left open under another id would
+    otherwise cut the state short in silence.
+    """
+    options = {
+        **connection,
+        "group.id": "turnsignal-restore",
+        "enable.auto.commit": False,
+        "isolation.level": "read_committed",
+        "enable.partition.eof": True,
+        "auto.offset.reset": "earliest",
+        "fetch.wait.max.ms": 10,
+        "queued.min.messages": 500_000,
+        "queued.max.messages.kbytes": 262_144,
+    }
+    consumer = Consumer(options)
+    source = TopicPartition(topic, partition)
+    count, reached, moved = 0, 0, time.monotonic()
+    checkpoint: Checkpoint | None = None
+    try:
+        end = log_end(connection, source, deadline) if end is None else end
+        consumer.assign([TopicPartition(topic, partition, 0)])
+        while wanted():
+            for message in consumer.consume(10_000, 0.02):
+                error = message.error()
+                if error is None:
+                    value = message.value()
+                    if value is None:
+                        store.pop(message.key(), None)
+                        if message.key() == KEY:
+                            checkpoint = read_checkpoint(message.headers())
+                    else:
+                        store[message.key()] = value
+                    count += 1
+                elif error.code() != KafkaError._PARTITION_EOF:
+                    raise KafkaException(error)
+                elif message.offset() >= end:
+                    return RestoredChangelog(count, end, checkpoint)
+                reached, moved = message.offset(), time.monotonic()
+            # The last stable offset is behind the end while somebody's transaction is open; the broker ends it in time.
+            if time.monotonic() - moved > deadline:
+                msg = (
+                    f"expected to read {topic}-{partition} to its end {end}, got stuck at {reached}: a transaction of "
+                    "another transactional id is open there; end whoever writes it, or wait for its timeout"
+                )
+                raise TurnsignalError(msg)
+            progress(max(0, end - count))
+        return RestoredChangelog(count, end, checkpoint)
+    finally:
+        consumer.close()
