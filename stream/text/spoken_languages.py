@@ -1,4 +1,4 @@
-"""LanguageWeights languages: which language a text is in, as far as its letters and most frequent words tell.
+"""Spoken languages: which language a text is in, as far as its letters and most frequent words tell.
 
 Why no classifier: those that know many languages take half a millisecond a text or megabytes of memory, and always have
 an answer. Here letters speak for a language (kana, Hangul, Thai, Greek, Hebrew, …), and words that are frequent in it,
@@ -18,10 +18,8 @@ READ = 4_000  #: characters of a text that are read at most
 WHOLE = 220  #: characters of a text up to which a glance is at all of it
 _GLANCE = WHOLE // 2  #: characters of the begin, and as many of the middle, that are enough for most longer texts
 _HEAD = 300  #: that tell most English ones, which the others should not slow down
-_FEW, _SURE = (
-    2,
-    3,
-)  #: words of short and of longer texts that only English has, from which on a glance asks nothing else
+#: words of short and of longer texts that only English has, from which on a glance asks nothing else
+_FEW, _SURE = 2, 3
 _LEAST = 1.5  #: from so much on a language is told; a word that no other language has counts 1
 _AHEAD = 1.6  #: times what speaks for any other language
 _LETTERS = 4  #: that count as a word
