@@ -259,9 +259,7 @@ class MetricDeltas:
         fate=tuple(Fate),
     )
     judge_anchors: defaultdict[tuple[str, str, str], int] = _counter(
-        "judge_anchor_checks_total",
-        "Labels of people beside verdicts, by what each finds of the answer.",
-        "judge",
+        *("judge_anchor_checks_total", "Labels of people beside verdicts, by what each finds of the answer.", "judge"),
         human=("good", "bad"),
         verdict=("good", "bad"),
     )

@@ -213,8 +213,7 @@ class PartitionProcessor:
         if key in self._live:
             state = self._live.pop(key)
             snapshot = self._changes[key] = None if state is None else state.snapshot()
-            if snapshot is not None:
-                self._allowance.write(len(snapshot))
+            self._allowance.write(len(snapshot or b""))
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
@@ -340,8 +339,7 @@ class PartitionProcessor:
 
     def _load_or_begin(self, key: bytes, time: float) -> Conversation:
         """Return the conversation of a turn of that event time; it is closed, or begun anew, if it was due before."""
-        now = self.clock.time
-        state = self._load_unexpired(key, time if time > now else now)
+        state = self._load_unexpired(key, time if time > self.clock.time else self.clock.time)
         if state is None:
             state = self._live[key] = Conversation()
             self.agenda.put(key, time + self._limits.idle)
