@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from turnsignal.stream.reports.waterfall import StageChange, Waterfall, compare_stages
+from turnsignal.stream.reports.waterfall import StageChange, StageFigures, Waterfall, compare_stages
 from turnsignal.stream.statistics.claims import SAME
 from turnsignal.stream.truth.stages import AnswerStage
 
@@ -37,9 +37,8 @@ def describe_waterfall(flow: Waterfall | None, versions: Sequence[tuple[str, Wat
     sentences += _first(mine, theirs, changes, after)
     others = [change for change in grown if mine.first is None or change.stage is not mine.first.stage]
     for change in others:
-        at = list(AnswerStage).index(change.stage)
-        was, now = (in_100(side.stages[at].share.value) for side in (theirs, mine))
-        sentences.append(f"More answers fail at {change.stage.value}, too: {now}, {was} before.")
+        now, was = _rates(change.stage, mine, theirs)
+        sentences.append(f"More fail at {change.stage.value}, too, of answers that get that far: {now}, {was} before.")
     if not any(change.direction != SAME for change in changes.values()):
         sentences.append(f"No difference between {after} and {before} is shown at any stage.")
     return sentences
@@ -55,22 +54,43 @@ def _first(
     changes: dict[AnswerStage, StageChange] | None = None,
     version: str = "",
 ) -> list[str]:
-    """Say which stage to mend first, what was with it before, and what mending it would gain."""
+    """Say which stage to mend first, what was with it before, and what mending it would gain.
+
+    What changes is how many fail of those that reach the stage. Where that is no other number of all answers, one
+    sentence says both.
+    """
     first = flow.first
     if first is None:
         return ["No answer fails at any stage that is judged."]
-    share = in_100(first.share.value)
-    since, beside = "", ""
+    share, name, meaning = in_100(first.share.value), first.stage.value, MEANINGS[first.stage]
     change = (changes or {}).get(first.stage)
-    if change is not None and before is not None and change.direction != SAME:
-        since = f"since {version}, "
-        beside = f", {in_100(before.stages[list(AnswerStage).index(first.stage)].share.value)} before"
-    sentences = [_capital(f"{since}{share} answers fail at {first.stage.value}{beside}: {MEANINGS[first.stage]}.")]
+    if change is None or before is None or change.direction == SAME:
+        sentences = [_capital(f"{share} answers fail at {name}: {meaning}.")]
+    else:
+        now, was = _rates(first.stage, flow, before)
+        if (share, in_100(_of(before, first.stage).share.value)) == (now, was):
+            sentences = [f"Since {version}, {share} answers fail at {name}, {was} before: {meaning}."]
+        else:
+            sentences = [
+                f"Since {version}, {now} answers that get that far fail at {name}, {was} before: {meaning}.",
+                f"Of all answers that is {share}.",
+            ]
     if first.gain is not None and first.gain.value > 0:
         about, low, high = (round(bound * 100) for bound in (first.gain.value, first.gain.low, first.gain.high))
         many = f"about {about}" if about else "fewer than 1"
         sentences.append(f"Mending it would make {many} of those good ({low} to {high} of 100 answers).")
     return sentences
+
+
+def _rates(stage: AnswerStage, after: Waterfall, before: Waterfall) -> tuple[str, str]:
+    """Say how many fail at a stage of the answers that reach it, which is what `compare_stages` compares."""
+    rates = (_of(flow, stage).rate for flow in (after, before))
+    now, was = ("none" if rate is None else in_100(rate.value) for rate in rates)
+    return now, was
+
+
+def _of(flow: Waterfall, stage: AnswerStage) -> StageFigures:
+    return flow.stages[list(AnswerStage).index(stage)]
 
 
 def _capital(text: str) -> str:
