@@ -16,25 +16,32 @@ MEANINGS = {
 }
 
 
-def describe_waterfall(flow: Waterfall | None, versions: Sequence[tuple[str, Waterfall]], minimum: int) -> list[str]:
+def describe_waterfall(
+    flow: Waterfall | None,
+    versions: Sequence[tuple[str, Waterfall]],
+    minimum: int,
+    wrongly_cited: int = 0,
+    labelled: int = 0,
+) -> list[str]:
     """Give the sentences that come first.
 
     flow: of all answers; versions: those that are compared, by time; minimum: conversations beneath which nothing is
-    said.
+    said; wrongly_cited: answers that fail at no stage and cite a wrong article, of so many with a labelled one.
     """
     if flow is None:
         return ["Nothing is known of any answer, so nothing can be said of where they fail."]
     if flow.conversations < minimum:
         return [f"{flow.conversations:,} conversations are too few to say where answers fail; {minimum} are needed."]
+    doubt = f"; but labels say that {wrongly_cited:,} of {labelled:,} cite a wrong article" if wrongly_cited else ""
     if len(versions) < 2:
-        return [*_overall(flow), *_first(flow)]
+        return [f"{_capital(in_100(flow.good.value))} answers fail nowhere{doubt}.", *_first(flow, doubted=bool(doubt))]
     (before, theirs), (after, mine) = versions[-2:]
     changes = {change.stage: change for change in compare_stages(mine, theirs)}
     grown = [change for change in changes.values() if change.direction != SAME and change.delta.value > 0]
     sentences = [
-        f"In {after}, {in_100(mine.good.value)} answers fail nowhere; in {before}, {in_100(theirs.good.value)}."
+        f"In {after}, {in_100(mine.good.value)} answers fail nowhere; in {before}, {in_100(theirs.good.value)}{doubt}."
     ]
-    sentences += _first(mine, theirs, changes, after)
+    sentences += _first(mine, theirs, changes, after, doubted=bool(doubt))
     others = [change for change in grown if mine.first is None or change.stage is not mine.first.stage]
     for change in others:
         now, was = _rates(change.stage, mine, theirs)
@@ -44,24 +51,22 @@ def describe_waterfall(flow: Waterfall | None, versions: Sequence[tuple[str, Wat
     return sentences
 
 
-def _overall(flow: Waterfall) -> list[str]:
-    return [f"{_capital(in_100(flow.good.value))} answers fail nowhere."]
-
-
 def _first(
     flow: Waterfall,
     before: Waterfall | None = None,
     changes: dict[AnswerStage, StageChange] | None = None,
     version: str = "",
+    *,
+    doubted: bool = False,
 ) -> list[str]:
     """Say which stage to mend first, what was with it before, and what mending it would gain.
 
-    What changes is how many fail of those that reach the stage. Where that is no other number of all answers, one
-    sentence says both.
+    doubted: labels say of answers that fail nowhere that they cite a wrong article. What changes is how many fail of
+    those that reach the stage. Where that is no other number of all answers, one sentence says both.
     """
     first = flow.first
     if first is None:
-        return ["No answer fails at any stage that is judged."]
+        return [] if doubted else ["No answer fails at any stage that is judged."]
     share, name, meaning = in_100(first.share.value), first.stage.value, MEANINGS[first.stage]
     change = (changes or {}).get(first.stage)
     if change is None or before is None or change.direction == SAME:
