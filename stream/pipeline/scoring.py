@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from turnsignal.stream.citations.reader import Citations, citation_reader
-from turnsignal.stream.conversations.clock import alarm
+from turnsignal.stream.conversations.clock import deadline
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.diagnosis import level
@@ -94,7 +94,7 @@ class ResponseScorer:
         """Score one assistant turn."""
         relevant = turn.truth.doc_ids if turn.truth is not None else None
         timed = self._cpu_clock is not None and len(turn.text) > _SHORT
-        is_over = alarm(self._cpu_clock, BUDGET) if timed else None
+        is_over = deadline(self._cpu_clock, BUDGET) if timed else None
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata)
         exempt = bool(self._exempt) and turn.text.strip() in self._exempt
         read = response.citations

@@ -201,7 +201,7 @@ class Aggregates:
                 conversation.broken.on_good(turn_id)
 
     def on_close(self, key: bytes, state: Conversation, answer: PendingResponse, outcome: str, means: Means) -> None:
-        """Hold what there is to say of a conversation, until it cannot come back."""
+        """Keep the final figures until the conversation can no longer reopen."""
         release = (answer.assistant, answer.version)
         conversation = self._open.get(key)
         if conversation is not None and conversation.went is not None and state.closes == 1:

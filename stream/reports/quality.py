@@ -142,7 +142,7 @@ class Quality:
                 self._totals(mine, release, theirs.first).merge(theirs)
 
     def sum_up(self, minimum: int = 1) -> None:
-        """Find out whose strays are, and leave out what the recording cuts, now that its ends are known.
+        """Attribute conversations without a version, and leave out those that the recording cuts.
 
         Call once all parts are merged; minimum: as in `rows`.
         """
