@@ -36,8 +36,9 @@ from turnsignal.agents.files.recognising import (
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
-from turnsignal.stream.formats.assembly import Head, group_of, head_of, join_trace, link, take_turns
+from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.human_scores import HumanScore
+from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import take_warnings
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
 from turnsignal.stream.records.turns import decode_turn

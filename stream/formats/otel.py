@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
-from turnsignal.stream.formats.messages import calls_tools, read_messages, spoken
+from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.values import bounded_id, fields_of, first, mapping, name, names
@@ -75,8 +75,7 @@ def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list
             inputs += read_messages({"role": _EVENT_ROLES[event], **attributes}, assumed)
         elif event == "gen_ai.choice":
             message = mapping(attributes.get("message")) or attributes
-            if not calls_tools(message):
-                outputs += read_messages({**message, "role": "assistant"}, assumed)
+            outputs += read_messages({**message, "role": "assistant"}, assumed)
         elif event in _CONTENTS:
             role = "user" if event == "gen_ai.content.prompt" else "assistant"
             (inputs if role == "user" else outputs).extend(spoken(attributes.get(_CONTENTS[event]), role, assumed))

@@ -21,7 +21,8 @@ class Message(msgspec.Struct, omit_defaults=True):
     """One message of a call.
 
     role: as our turns have it; id, time: its own, where the log has them (seconds since 1970); documents: what was
-    retrieved for it; metadata: citations delivered beside its text; fields: more of a turn's fields.
+    retrieved for it; metadata: citations delivered beside its text; fields: more of a turn's fields; called: ids of
+    the tools' calls that it is, where it is no answer.
     """
 
     role: str
@@ -31,6 +32,7 @@ class Message(msgspec.Struct, omit_defaults=True):
     documents: list[dict[str, Any]] = []
     metadata: dict[str, Any] | None = None
     fields: dict[str, Any] = {}
+    called: list[str] = []
 
 
 class Call(msgspec.Struct, omit_defaults=True):

@@ -26,6 +26,7 @@ SHARED = {
     "proposing",
     "protocol",
     "human_scores",
+    "linking",
     "values",
 }
 LEAVES = {path.stem: path for path in (ROOT / "stream" / "formats").glob("*.py") if path.stem not in SHARED}
