@@ -36,7 +36,7 @@ def compare_results(
         scores.add(*pair)
         if not number % _EVERY:
             progress(sum(side.take_read() for side in sides))
-    if not scores.exchanges:
+    if not scores.rows:
         msg = f"{before.directory}, {after.directory}: expected scores to compare, got none in either"
         raise TurnsignalError(msg)
     return scores

@@ -11,10 +11,12 @@ from rich.text import Text
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.routing import format_routing
 from turnsignal.agents.report.tables import add, fold, make_table, number, write_number
+from turnsignal.stream.reports.article_text import describe_blame, describe_overlap, describe_pair, describe_several
 from turnsignal.stream.statistics.claims import SAME
 
 _NAME = 60  # characters of a name
 _SHOWN = 8  # classes of a table
+_PAIRS = 5  # of articles of one kind
 _ROUTING = 5  # parts of the routing report: its sentences and what mending would gain
 
 
@@ -37,6 +39,9 @@ def format_traffic(report: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield from islice(format_routing(report["routing"]), _ROUTING)
     if report["articles"] is not None:
         yield from _articles(report["articles"])
+    if report["overlap"] is not None:
+        yield Text()
+        yield from _overlap(report["overlap"])
     if report["labelled"]["figures"]:
         yield from _labelled(report["labelled"])
 
@@ -91,11 +96,14 @@ def _articles(articles: Mapping[str, Any]) -> Iterator[RenderableType]:
     labels = ", ".join(f"{name.replace('_', ' ')} {n:,}" for name, n in articles["labels"].items())
     share, interval = _share(articles["accuracy"])
     yield Text()
-    yield Text(f"Cited article beside the labelled one: {share} right ({interval}); {labels}", style="bold")
-    blame = articles["blame"]
     yield Text(
-        f"Not right: the retriever brought none {blame['retriever']:,}, the picker chose another {blame['picker']:,}"
+        f"Cited article beside the labelled one, of {articles['answers']:,} answers: {share} cite one article, and a"
+        f" right one ({interval}); {labels}",
+        style="bold",
     )
+    yield Text(describe_blame(articles))
+    if any(articles["several"].values()):
+        yield Text(describe_several(articles))
     table, drawn = make_table(
         number("rank"), fold("model", width=20), number("answers"), number("accuracy"), number("95 %")
     )
@@ -103,10 +111,19 @@ def _articles(articles: Mapping[str, Any]) -> Iterator[RenderableType]:
         cells = [str(model["rank"]), plain(model["model"], _NAME), f"{model['answers']:,}", *_share(model["accuracy"])]
         add(table, cells)
     yield drawn
-    for pair in (*articles["overlap"]["alike"][:3], *articles["overlap"]["in_turn"][:3]):
-        mine, other = (plain(name, _NAME) for name in pair["articles"])
-        why = f"alike, {pair['cosine']:.2f}" if "cosine" in pair else f"cited in turn for {pair['questions']:,}"
-        yield Text(f"Overlap: {mine} and {other} ({why})")
+
+
+def _overlap(overlap: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Name pairs of articles that overlap; say what was not compared, and what to do about it."""
+    yield Text(describe_overlap(overlap), style="bold")
+    for kind in ("in_turn", "alike"):
+        for pair in overlap[kind][:_PAIRS]:
+            mine, other = (plain(name, _NAME) for name in pair["articles"])
+            yield Text(f"  {mine} and {other}: {describe_pair(pair)}")
+        if len(overlap[kind]) > _PAIRS:
+            yield Text(f"  and {len(overlap[kind]) - _PAIRS} more with --json")
+    if "reason" in overlap:
+        yield Text(f"Texts of articles were not compared: {overlap['reason']}")
 
 
 def _labelled(labelled: Mapping[str, Any]) -> Iterator[RenderableType]:

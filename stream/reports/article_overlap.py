@@ -1,7 +1,8 @@
 """Overlapping articles: those that are nearly alike, and those that are cited in turn for the same question.
 
 Where two articles say the same, whoever picks one of them is right and the labels say otherwise: such pairs are to be
-merged, or both to be labelled. Alike: the cosine of their words, weighted by how few articles have them (TF-IDF).
+merged, or both to be labelled. It takes no labels to find them. Alike: the cosine of their words, weighted by how few
+articles have them (TF-IDF).
 """
 
 from collections import Counter, OrderedDict
@@ -15,6 +16,7 @@ from turnsignal.stream.truth.passages import split_words
 
 ALIKE = 0.8  #: cosine from which on two articles are named
 MOST_ARTICLES = 2_000  #: whose texts are compared, those that come first
+MOST_UNREAD = 100_000  #: further ones that are counted
 MOST_QUESTIONS = 100_000  #: whose cited articles are remembered
 MOST_SHOWN = 50  #: pairs of each kind
 
@@ -29,7 +31,7 @@ class ArticleOverlap:
 
     def __init__(self) -> None:
         self._texts: dict[str, str] = {}
-        self._beyond = 0
+        self._beyond: set[int] = set()  # hashes of ids whose texts are not kept
         self._cited: OrderedDict[str, list[str]] = OrderedDict()
 
     def add(self, question: str, cited: Sequence[str], documents: Sequence[Document]) -> None:
@@ -38,8 +40,8 @@ class ArticleOverlap:
             if document.doc_id not in self._texts and document.text:
                 if len(self._texts) < MOST_ARTICLES:
                     self._texts[document.doc_id] = f"{document.title or ''} {document.text}"[:_TEXT]
-                else:
-                    self._beyond += 1
+                elif len(self._beyond) < MOST_UNREAD:
+                    self._beyond.add(hash(document.doc_id))
         asked = " ".join(words_of(question[:_QUESTION].casefold()))
         if asked and len(cited) == 1:
             before = self._cited.setdefault(asked, [])
@@ -48,15 +50,21 @@ class ArticleOverlap:
             if len(self._cited) > MOST_QUESTIONS:
                 self._cited.popitem(last=False)
 
-    def as_json(self) -> dict[str, Any]:
-        """Return pairs of articles, the most alike and the most often mixed up first."""
+    def as_json(self) -> dict[str, Any] | None:
+        """Return pairs of articles, the most alike and the most often mixed up first.
+
+        None where no answer came with texts of articles or cites one article alone.
+        """
+        if not self._texts and not self._cited:
+            return None
         in_turn: Counter[tuple[str, str]] = Counter()
         for articles in self._cited.values():
             in_turn.update(combinations(sorted(articles), 2))
         alike, reason = self._alike()
         return {
             "articles": len(self._texts),
-            "not_compared": self._beyond,
+            "not_compared": len(self._beyond),
+            "questions": len(self._cited),
             "alike": alike,
             **({"reason": reason} if reason else {}),
             "in_turn": [{"articles": list(pair), "questions": n} for pair, n in in_turn.most_common(MOST_SHOWN)],

@@ -2,7 +2,8 @@
 
 The cited article is the predicted class, the labelled one the right class; to cite none, or several, is a class of its
 own, and never right. Where a question has several labelled articles, each of them is right. Beside it stands how often
-the retriever brought a right one at all, so that the picker is told from the retriever; and, where answers are known to
+the retriever brought a right one at all, so that the picker, which is charged only where the one article that it chose
+is wrong, is told from the retriever; and, where answers are known to
 be right or wrong, how often the right citation goes with the right answer, which is what RAG+C relies on.
 """
 
@@ -16,7 +17,6 @@ import numpy.typing as npt
 
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.reports.answers import CountedNames, clusters
-from turnsignal.stream.reports.article_overlap import ArticleOverlap
 from turnsignal.stream.reports.classification import classify
 from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.intervals import Estimate, difference, mean_over_turns, wilson
@@ -28,6 +28,10 @@ MOST_ARTICLES = 100_000  #: different ones that are told apart
 MOST_SHOWN = 100  #: articles and models that are given, those with most errors first
 NONE, SEVERAL = f"({ArticleLabel.NO_CITATION})", f"({ArticleLabel.SEVERAL_CITATIONS})"
 DANGLING = "(not retrieved)"  #: class of an answer whose marker names nothing that was retrieved
+
+#: what became of answers that are not right; the last two are no choice of an article, and so nobody's wrong one
+_BLAMED = ("retriever", "picker", ArticleLabel.NO_CITATION.value, ArticleLabel.SEVERAL_CITATIONS.value)
+_SEVERAL = ("only_labelled", "some_labelled", "none_labelled")
 
 
 class ModelRank(NamedTuple):
@@ -48,7 +52,6 @@ class ArticleReport:
     """What answers cite, beside what they should: `add` each answer with labelled documents; cutoff: of recall."""
 
     def __init__(self, cutoff: int, minimum: int) -> None:
-        self.overlap = ArticleOverlap()
         self._cutoff = cutoff
         self._minimum = minimum
         self._models = CountedNames()
@@ -56,6 +59,8 @@ class ArticleReport:
         self._articles = CountedNames(MOST_ARTICLES)
         self._labels: Counter[str] = Counter()
         self._beside: Counter[tuple[bool, bool]] = Counter()
+        self._missed: Counter[str] = Counter()  # labels of answers that are not right, by who is to blame
+        self._several: Counter[str] = Counter()
         self._columns = array("I"), array("H"), array("B"), array("B")  # conversation, model, right, retrieved
 
     def add(
@@ -66,11 +71,10 @@ class ArticleReport:
         documents: Sequence[Document],
         cited: Sequence[str],
         *,
-        question: str = "",
         approved: bool | None = None,
         dangling: bool = False,
-    ) -> None:
-        """Take in one answer; approved: whether it is known to be right, None where it is not known."""
+    ) -> ArticleLabel:
+        """Take in one answer and say what it cites; approved: whether it is known to be right, None where not known."""
         matched = match_documents(relevant, (), documents)
         named = [matched.labels.get(name, name) for name in cited]
         compared = compare_article(relevant, list(dict.fromkeys(named)), dangling=dangling)
@@ -84,9 +88,18 @@ class ArticleReport:
         values = conversation, self._models.number(model or "(no model)"), compared.is_right, retrieved
         for column, value in zip(self._columns, values, strict=True):
             column.append(value)
+        if not compared.is_right:
+            self._missed[_blamed(compared.label) if retrieved else "retriever"] += 1
+        if compared.label is ArticleLabel.SEVERAL_CITATIONS:
+            self._count_several(set(named), set(relevant))
         if approved is not None:
             self._beside[compared.is_right, approved] += 1
-        self.overlap.add(question, cited, documents)
+        return compared.label
+
+    def _count_several(self, named: set[str], relevant: set[str]) -> None:
+        """Count an answer with several articles by how many of them are labelled."""
+        known = len(named & relevant)
+        self._several["only_labelled" if known == len(named) else "some_labelled" if known else "none_labelled"] += 1
 
     def _known(self, article: str) -> str:
         return self._articles.all[self._articles.number(article)]
@@ -101,17 +114,16 @@ class ArticleReport:
         conversations, models = (np.frombuffer(column, dtype=column.typecode) for column in self._columns[:2])
         right, retrieved = (np.frombuffer(column, dtype=np.uint8).astype(np.float64) for column in self._columns[2:])
         everything = np.ones(len(right))
-        wrong, came = 1 - right, retrieved
         return {
             "answers": len(self),
             "accuracy": _mean(conversations, everything, right).interval.as_json(),
-            f"recall@{self._cutoff}": _mean(conversations, everything, came).interval.as_json(),
+            f"recall@{self._cutoff}": _mean(conversations, everything, retrieved).interval.as_json(),
             "labels": dict(sorted(self._labels.items())),
-            "blame": {"retriever": int((wrong * (1 - came)).sum()), "picker": int((wrong * came).sum())},
+            "blame": {who: self._missed[who] for who in _BLAMED},
+            "several": {which: self._several[which] for which in _SEVERAL},
             **self._by_article(),
             "models": [model.as_json() for model in self._leaderboard(conversations, models, right)],
             "citation_and_answer": self._citation_and_answer(),
-            "overlap": self.overlap.as_json(),
         }
 
     def _by_article(self) -> dict[str, Any]:
@@ -171,6 +183,11 @@ class ArticleReport:
             "right_answer_given_right_citation": wilson(both, right).as_json() if right else None,
             "right_answer_given_wrong_citation": wilson(cited_wrongly, wrong).as_json() if wrong else None,
         }
+
+
+def _blamed(label: ArticleLabel) -> str:
+    """Say what is to blame for an answer that is not right although a right article was retrieved."""
+    return "picker" if label is ArticleLabel.WRONG else label.value
 
 
 def _mean(conversations: npt.NDArray[Any], turns: npt.NDArray[np.float64], right: npt.NDArray[np.float64]) -> Estimate:

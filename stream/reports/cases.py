@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from turnsignal.stream.records.scores import Stage
 from turnsignal.stream.records.turns import MAX_ID
 from turnsignal.stream.reports.paired import PairedScores
 
@@ -160,7 +161,7 @@ class ConversationRows:
             for name, known in self._of[conversation].items()
         ]
         name = f"case {case.name}" if case.by_id else f"question {case.name}"
-        return {"conversation_id": name, "turn_id": pair, "scores": scores}
+        return {"conversation_id": name, "turn_id": pair, "stage": Stage.RESPONSE, "scores": scores}
 
 
 def compare_cases(pairs: CasePairs, first: ConversationRows, second: ConversationRows) -> PairedScores:

@@ -56,9 +56,13 @@ class Moved(NamedTuple):
 
 
 class PairedScores:
-    """Two sides of the same turns, row by row: `add` every pair of rows, then `differences`, `labels` and `moved`."""
+    """Two sides of the same turns, row by row: `add` every pair of rows, then `differences`, `labels` and `moved`.
+
+    rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows.
+    """
 
     def __init__(self) -> None:
+        self.rows = 0
         self.exchanges = 0
         self._sums: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
         self._coverage: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
@@ -74,7 +78,8 @@ class PairedScores:
         mine, theirs = _scores(before), _scores(after)
         self.one_sided[0].update(mine.keys() - theirs.keys())
         self.one_sided[1].update(theirs.keys() - mine.keys())
-        self.exchanges += 1
+        self.rows += 1
+        self.exchanges += before["stage"] == Stage.RESPONSE
         if (time := before.get("time")) is not None:
             self.since, self.until = min(self.since, time), max(self.until, time)
         weight = _weight(before, after)

@@ -5,12 +5,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from turnsignal.stream.citations.reader import citation_reader
+from turnsignal.stream.citations.reader import Citations, citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
 from turnsignal.stream.reports.answers import Answers, is_good
+from turnsignal.stream.reports.article_overlap import ArticleOverlap
 from turnsignal.stream.reports.article_report import ArticleReport
 from turnsignal.stream.reports.labelled import DIMENSIONS, LabelledQueries
 from turnsignal.stream.reports.labelled_figures import LabelledFigures
@@ -22,11 +23,13 @@ from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.waterfall import bases, compare_stages, newest_versions, waterfall
 from turnsignal.stream.reports.waterfall_text import describe_waterfall
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.truth.articles import ArticleLabel
 from turnsignal.stream.truth.stages import CUTOFF, AnswerStage, Basis, Signals, SystemOutput, find_stages
 
 _OPEN = 100_000  # conversations whose last question is remembered
 _ROUTED = 50_000  # answers whose routing is told apart by agent
 _QUESTION = 400  # characters of it
+_NAMING = ("doc_id", "structured")  # styles of citations that name a document by its id
 
 
 class TrafficReport:
@@ -45,17 +48,19 @@ class TrafficReport:
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
         self.articles = ArticleReport(CUTOFF, suite.aggregates.minimum_n)
+        self.overlap = ArticleOverlap()
         self.classes = QueryClasses(suite.aggregates.minimum_n)
         self.not_scored = 0
         self.unread = 0
         self.with_truth = 0
+        self.wrongly_cited = 0
         self._agents = LabelledQueries(), LabelledQueries()  # expected, and asked
         self._minimum = suite.aggregates.minimum_n
         self._signals = signals
         self._on_labelled = on_labelled
         self._failures = Failures()
         self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
-        self._asked: OrderedDict[str, tuple[Truth | None, str]] = OrderedDict()
+        self._asked: OrderedDict[str, tuple[Truth | None, str, bool]] = OrderedDict()
 
     def add(self, turn: Turn) -> None:
         """Take in one turn."""
@@ -69,7 +74,7 @@ class TrafficReport:
         number = self.answers.number(turn.conversation_id)
         if number == known:
             self.classes.open(number, turn.conversation_id, turn.text)
-        self._asked[turn.conversation_id] = turn.truth, turn.text[:_QUESTION]
+        self._asked[turn.conversation_id] = turn.truth, turn.text[:_QUESTION], number == known
         if len(self._asked) > _OPEN:
             self._asked.popitem(last=False)
 
@@ -79,33 +84,37 @@ class TrafficReport:
         if signals is None:
             self.not_scored += 1
             return
-        asked_truth, question = self._asked.get(turn.conversation_id, (None, ""))
+        asked_truth, question, opens = self._asked.get(turn.conversation_id, (None, "", False))
         truth = turn.truth or asked_truth
+        citations = self._read_citations(turn)
+        # "How exactly?" is the same question in no two conversations, an opening one is.
+        self.overlap.add(question if opens else "", _cited_articles(turn, citations), turn.retrieved)
         if truth is None:
             self.answers.add(turn.conversation_id, turn.version, find_stages(None, SystemOutput(), signals))
             return
-        self._take_labelled(turn, truth, question, signals)
+        self._take_labelled(turn, truth, question, signals, citations)
 
-    def _take_labelled(self, turn: Turn, truth: Truth, question: str, signals: Signals) -> None:
+    def _read_citations(self, turn: Turn) -> Citations:
+        return Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata).citations
+
+    def _take_labelled(self, turn: Turn, truth: Truth, question: str, signals: Signals, citations: Citations) -> None:
         self.with_truth += 1
         self._on_labelled(turn, question)
         number = self.answers.number(turn.conversation_id)
         relevant = list(filter(None, truth.doc_ids or ()))
-        cited = None
+        cited = article = None
         if relevant and turn.retrieved:
-            response = Response(turn.text, turn.retrieved, self._read, turn.platform, None, turn.metadata)
-            cited = response.citations.cited_ids
-            dangling = any(fault.kind == "dangling" for fault in response.citations.faults)
-            self.articles.add(
+            cited = citations.cited_ids
+            article = self.articles.add(
                 *(number, turn.model, relevant, turn.retrieved, cited),
-                question=question,
                 approved=signals.approved,
-                dangling=dangling,
+                dangling=any(fault.kind == "dangling" for fault in citations.faults),
             )
         self._route(turn, truth, question)
         findings = find_stages(truth, SystemOutput(turn.routed_to, turn.retrieved, cited), signals)
         outcome = self.answers.add(turn.conversation_id, turn.version, findings)
         self.labelled.add(number, truth, turn.retrieved, turn.text)
+        self.wrongly_cited += article is ArticleLabel.WRONG and is_good(outcome)
         if outcome:
             self.classes.add(number, _labels(truth), good=is_good(outcome))
 
@@ -137,7 +146,7 @@ class TrafficReport:
         known = bases(self.answers)
         classes = self.classes.as_json(self.answers)
         return {
-            "says": describe_waterfall(flow, versions, self._minimum),
+            "says": describe_waterfall(flow, versions, self._minimum, self.wrongly_cited, len(self.articles)),
             "notes": [*self._notes(known), *describe_classes(classes)],
             "answers": {
                 "read": len(self.answers),
@@ -153,6 +162,7 @@ class TrafficReport:
             "classes": classes,
             "routing": self._routing(),
             "articles": self.articles.as_json(),
+            "overlap": self.overlap.as_json(),
             "labelled": self.labelled.as_json(),
         }
 
@@ -173,11 +183,26 @@ class TrafficReport:
             notes.append(f"Answers in the turns that the replay has not scored: {self.not_scored:,}.")
         if self._signals.elsewhere:
             notes.append(f"Left out, of other environments: {self._signals.elsewhere:,}.")
+        if self.wrongly_cited:
+            notes.append(
+                "An answer that cites a wrong article counts as good where the user goes on: what its reader does says"
+                f" more of it than a citation. Such answers: {self.wrongly_cited:,}."
+            )
         if self.labelled.moved:
             notes.append(f"Labelled pages that have moved, known again by their text: {self.labelled.moved:,}.")
         if self.answers.versions.left_out:
             notes.append("There are more versions than are told apart; the last ones are taken together.")
         return notes
+
+
+def _cited_articles(turn: Turn, citations: Citations) -> list[str]:
+    """Return the articles that an answer cites; by the names in its markers where what was retrieved is not known."""
+    if turn.retrieved:
+        return citations.cited_ids
+    named = (
+        fault.text.strip("[]") for fault in citations.faults if fault.kind == "dangling" and fault.style in _NAMING
+    )
+    return list(dict.fromkeys(named))
 
 
 def _labels(truth: Truth) -> dict[str, str]:

@@ -56,7 +56,7 @@ def measure_claims(pairs: int) -> list[Target]:
         scores, naive, first = PairedScores(), Clusters(), Clusters()
         for number, changes in enumerate(_differences(np.random.default_rng(seed))):
             for turn, change in enumerate(changes):
-                row = {"conversation_id": f"c{number}", "turn_id": f"{turn}"}
+                row = {"conversation_id": f"c{number}", "turn_id": f"{turn}", "stage": "response"}
                 before = [{"scorer": name, "value": 0.5} for name in SCORERS]
                 after = [
                     {"scorer": name, "value": 0.5 + moved / 4} for name, moved in zip(SCORERS, change, strict=True)

@@ -32,6 +32,7 @@ def test_a_suite_that_reads_more_strictly_is_named_with_what_it_changes(director
     done = compare(directory, "--plan", "0.02")
     assert done.exit_code == 0, done.output
     text = " ".join(done.output.split())
+    assert text.startswith("1,898 exchanges of 500 conversations"), "its answers, not its score rows"
     assert "With next worse: follow_up −0.0" in text
     assert "Not compared, only in now: nDCG(order=retrieval)@10, nDCG@10" in text
     assert "Not compared, only in next: RR@5" in text

@@ -1,10 +1,12 @@
 """The page of `turnsignal report`: whole in itself, and nothing in it that a stranger wrote does anything."""
 
 import re
+import sys
 from html.parser import HTMLParser
 
 import orjson
 import pytest
+from rich.text import Text
 
 from turnsignal.agents.report.page import page
 from turnsignal.agents.report.traffic import format_traffic
@@ -85,6 +87,17 @@ def test_page_and_terminal_have_no_figure_that_is_none(answers: int) -> None:
     assert not re.search(r"\bnan\b|\bNaN\b|\binf\b|\bNone\b", text)
     assert b"NaN" not in orjson.dumps(report)
     assert list(format_traffic(report))
+
+
+def test_page_and_terminal_say_what_to_install_where_texts_of_articles_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
+    report = made(("v1",)).as_json()
+    said = [line.plain for line in format_traffic(report) if isinstance(line, Text)]
+    (line,) = [line for line in said if "scikit-learn" in line]
+    assert "make .venv/.report" in line
+    assert line in page(report)
 
 
 def test_the_sentences_stand_before_every_picture_and_table() -> None:

@@ -1,14 +1,16 @@
 """The cited article beside the labelled one: a classifier's figures, who is to blame, and which articles overlap."""
 
 import random
+import sys
 from typing import Any
 
 import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
 from turnsignal.stream.records.turns import Document
-from turnsignal.stream.reports.article_overlap import ArticleOverlap
+from turnsignal.stream.reports.article_overlap import MOST_ARTICLES, ArticleOverlap
 from turnsignal.stream.reports.article_report import NONE, SEVERAL, ArticleReport
+from turnsignal.stream.reports.article_text import describe_blame, describe_overlap, describe_pair, describe_several
 
 SHELF = [Document(f"a{number}", text=f"text of article {number}") for number in range(6)]
 
@@ -52,8 +54,30 @@ def test_of_several_labelled_articles_each_is_right() -> None:
 
 def test_what_never_came_is_the_retrievers_fault_and_what_came_the_pickers() -> None:
     report = made(("a0", ["a1"]), ("a5", ["a1"]), ("gone", ["a1"]), ("a2", ["a2"]))
-    assert report["blame"] == {"retriever": 2, "picker": 1}  # a5 stands at rank 6
+    assert (report["blame"]["retriever"], report["blame"]["picker"]) == (2, 1)  # a5 stands at rank 6
     assert report["recall@5"]["value"] == 0.5
+
+
+def test_the_picker_is_charged_only_where_the_one_article_that_it_chose_is_wrong() -> None:
+    cited = [["a1"], [], ["a0", "a1"], ["a0", "a0"], ["a1", "a2"]]
+    report = made(*[("a0", names) for names in cited], ("gone", ["a0", "a1"]))
+    assert report["blame"] == {"retriever": 1, "picker": 1, "no_citation": 1, "several_citations": 2}
+    assert report["several"] == {"only_labelled": 0, "some_labelled": 1, "none_labelled": 2}
+    assert describe_blame(report) == (
+        "Not right: 1 were given no right article; of the others, the picker chose a wrong one in 1, 1 cite none and 2"
+        " several"
+    )
+
+
+def test_answers_that_cite_several_labelled_articles_are_told_from_those_that_cite_others() -> None:
+    report = ArticleReport(5, 30)
+    report.add(0, "m", ["a0", "a1"], SHELF, ["a0", "a1"])
+    done = report.as_json()
+    assert done is not None
+    assert (done["accuracy"]["value"], done["blame"]["picker"]) == (0.0, 0)
+    assert describe_several(done) == (
+        "Of the 1 that cite several, a class of its own, 1 cite labelled articles only, 0 others beside, 0 none"
+    )
 
 
 def test_models_that_do_not_differ_share_a_rank() -> None:
@@ -100,6 +124,7 @@ def test_articles_overlap_where_their_words_are_alike_or_they_are_cited_in_turn(
     overlap.add("when do I get it back", ["old"], shelf)
     overlap.add("Where is the key?", ["other"], shelf)
     done = overlap.as_json()
+    assert done is not None
     assert [pair["articles"] for pair in done["alike"]] == [["new", "old"]]
     assert done["in_turn"] == [{"articles": ["new", "old"], "questions": 1}]
 
@@ -107,4 +132,37 @@ def test_articles_overlap_where_their_words_are_alike_or_they_are_cited_in_turn(
 def test_articles_without_words_overlap_with_none() -> None:
     overlap = ArticleOverlap()
     overlap.add("", [], [Document("a", text="..."), Document("b", text="")])
-    assert overlap.as_json()["alike"] == []
+    done = overlap.as_json()
+    assert done is not None
+    assert done["alike"] == []
+
+
+def test_where_nothing_is_cited_or_retrieved_nothing_is_said_of_overlap() -> None:
+    overlap = ArticleOverlap()
+    overlap.add("Where?", [], [Document("a")])
+    overlap.add("Where?", ["a", "b"], [])
+    assert overlap.as_json() is None
+
+
+def test_articles_that_came_later_are_counted_once_each() -> None:
+    overlap = ArticleOverlap()
+    for _ in range(2):
+        overlap.add("", [], [Document(f"a{number}", text=f"about {number}") for number in range(MOST_ARTICLES + 3)])
+    done = overlap.as_json()
+    assert done is not None
+    assert (done["articles"], done["not_compared"]) == (MOST_ARTICLES, 3)
+
+
+def test_a_pair_says_what_its_number_counts() -> None:
+    assert describe_pair({"articles": ["a", "b"], "questions": 5}) == "cited in turn for 5 questions"
+    assert describe_pair({"articles": ["a", "b"], "questions": 1}) == "cited in turn for 1 question"
+
+
+def test_without_scikit_learn_the_report_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
+    overlap = ArticleOverlap()
+    overlap.add("Where?", ["a"], [Document("a", text="the same"), Document("b", text="the same")])
+    done = overlap.as_json()
+    assert done is not None
+    assert "make .venv/.report" in done["reason"]
+    assert describe_overlap(done) == "No articles overlap, by what 1 opening question led to"

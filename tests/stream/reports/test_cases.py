@@ -33,7 +33,7 @@ def pairs(first: SystemCases, second: SystemCases) -> list[tuple[str, str]]:
 
 def row(conversation: str, **values: float | None) -> dict[str, Any]:
     scores = [{"scorer": name, "value": value, "label": f"{value}"} for name, value in values.items()]
-    return {"conversation_id": conversation, "turn_id": "a1", "time": 0.0, "scores": scores}
+    return {"conversation_id": conversation, "turn_id": "a1", "stage": "response", "time": 0.0, "scores": scores}
 
 
 def compared(known: CasePairs, first: list[dict[str, Any]], second: list[dict[str, Any]]) -> PairedScores:

@@ -86,6 +86,13 @@ def test_scores_that_one_side_does_not_give_are_named_and_not_imputed() -> None:
     assert [(moved.conversation_id, moved.turn_id, moved.scorer) for moved in scores.moved()] == [("c", "t2", "a")]
 
 
+def test_an_exchange_counts_once_however_many_rows_it_has() -> None:
+    scores = PairedScores()
+    for stage, values in (("response", {"a": 1.0}), ("follow_up", {"b": 1.0}), ("verdict", {"c": 1.0}), ("close", {})):
+        scores.add(row("c", "t1", stage, **values), row("c", "t1", stage, **values))
+    assert (scores.as_json("a", 0.01, 30)["exchanges"], scores.rows) == (1, 4)
+
+
 def test_rows_come_in_pairs_whatever_their_order_and_without_those_that_are_corrected() -> None:
     before = [row("c", "t1", a=0.1), row("c", "t2", a=0.2), row("d", "t1", a=0.3)]
     after = [row("d", "t1", a=0.3), row("c", "t1", a=0.1), row("c", "t2", a=0.2)]
@@ -173,7 +180,7 @@ def test_judges_of_one_answer_are_compared_each_with_itself_and_weigh_by_the_inv
     scores = PairedScores()
     for pair in pair_rows([row("d", "d1", f=0.5), *before], after):
         scores.add(*pair)
-    assert scores.exchanges == 4  # of c1 there is no verdict afterwards
+    assert scores.rows == 4  # of c1 there is no verdict afterwards
     differences = scores.differences()
     assert differences["groundedness(by=y)"].value == pytest.approx(0.2)
     assert differences["groundedness(by=x)"].value == pytest.approx((1 * 0.0 + 4 * 0.5) / 5)

@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 from turnsignal.stream.records.turns import decode_turn
+from turnsignal.stream.reports.article_text import describe_overlap
 from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.traffic_report import TrafficReport
 from turnsignal.stream.suite import Suite
@@ -85,6 +86,47 @@ def test_routing_articles_and_labelled_figures_are_there_only_where_labels_are()
     assert made["routing"]["exact_match"]["value"] == 1
     assert made["articles"]["labels"] == {"no_citation": 1}
     assert made["labelled"]["figures"]["documents: R@5"]["value"] == 1
+
+
+def conversations(question: str, *cited: str, opening: str = "", **labels: Any) -> dict[str, Any]:
+    """Report on a conversation for each cited article, in which this is asked, after an opening where there is one."""
+    shelf = [{"doc_id": "old", "text": "Refunds."}, {"doc_id": "new", "text": "Returns."}]
+    turns: list[dict[str, Any]] = []
+    for number, name in enumerate(cited):
+        begin = [asked(f"c{number}", opening) | {"turn_id": "t0"}] if opening else []
+        answer = answered(f"c{number}", text=f"See [{name}].", retrieved=shelf)
+        turns += [*begin, asked(f"c{number}", question, **labels), answer]
+    return report(*turns, rows={f"c{number}": HELPED for number in range(len(cited))})
+
+
+def test_articles_that_are_cited_in_turn_for_one_question_are_named_without_any_label() -> None:
+    made = conversations("When is it paid back?", "old", "new", "old")
+    assert made["articles"] is None
+    assert made["overlap"]["in_turn"] == [{"articles": ["new", "old"], "questions": 1}]
+    assert "No articles" not in describe_overlap(made["overlap"])
+
+
+def test_a_question_that_goes_on_from_another_is_not_the_same_elsewhere() -> None:
+    made = conversations("How exactly?", "old", "new", opening="Hello, when is it paid back?")
+    assert made["overlap"]["in_turn"] == []
+
+
+def test_articles_are_cited_by_name_where_what_was_retrieved_is_not_known() -> None:
+    beside = (
+        {"metadata": {"citations": [{"document_id": "old"}]}},
+        {"metadata": {"citations": [{"document_id": "new"}]}},
+    )
+    turns = [(asked(f"c{number}"), answered(f"c{number}", **given)) for number, given in enumerate(beside)]
+    made = report(*(turn for pair in turns for turn in pair), rows={"c0": HELPED, "c1": HELPED})
+    assert made["overlap"]["in_turn"] == [{"articles": ["new", "old"], "questions": 1}]
+
+
+def test_labels_that_contradict_answers_which_fail_nowhere_stand_in_the_first_sentence() -> None:
+    made = conversations("When is it paid back?", *["old", "new"] * 20, truth={"doc_ids": ["new"]})
+    assert made["says"] == ["100 of 100 answers fail nowhere; but labels say that 20 of 40 cite a wrong article."]
+    assert any("Such answers: 20." in note for note in made["notes"])
+    fine = conversations("When is it paid back?", *["new"] * 40, truth={"doc_ids": ["new"]})
+    assert fine["says"][0] == "100 of 100 answers fail nowhere."
 
 
 def test_pages_that_moved_are_told() -> None:

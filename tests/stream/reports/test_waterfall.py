@@ -105,6 +105,30 @@ def test_a_product_manager_reads_since_when_what_fails_and_what_mending_it_gives
     assert said[2].startswith("Mending it would make about 28 of those good (")
 
 
+def test_a_change_is_said_in_the_numbers_that_are_compared() -> None:
+    made, draw = Answers(), random.Random(11)
+    for version, lost, broken in (("v1", 0.1, 0.04), ("v2", 0.75, 0.12)):
+        for number in range(600):
+            for _ in range(2):
+                word = "?-" if draw.random() < lost else "?+??-" if draw.random() < broken else "?+??+"
+                made.add(f"{version}-{number}", version, findings(word))
+    said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
+    assert said[1].startswith("Since v2, 76 of 100 answers fail at retrieval, 10 of 100 before: ")
+    assert said[-1] == "More fail at format, too, of answers that get that far: 10 of 100, 4 of 100 before."
+
+
+def test_a_stage_that_few_answers_reach_is_named_with_both_shares() -> None:
+    made, draw = Answers(), random.Random(12)
+    for version, broken in (("v1", 0.1), ("v2", 0.9)):
+        for number in range(400):
+            word = "?-" if draw.random() < 0.3 else "?+?-" if draw.random() < broken else "?+?+"
+            made.add(f"{version}-{number}", version, findings(word))
+    said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
+    assert said[1].startswith("Since v2, 92 of 100 answers that get that far fail at generation, 5 of 100 before: ")
+    assert said[2] == "Of all answers that is 67 of 100."
+    assert said[3].startswith("Mending it would make about ")
+
+
 def test_versions_that_do_not_differ_are_not_said_to() -> None:
     made = versions(0.2, 0.2)
     said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
