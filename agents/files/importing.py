@@ -41,6 +41,7 @@ from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
+from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
@@ -224,6 +225,8 @@ class _Reading:
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
         self._report.warnings += take_warnings(assumed)
+        why = explain_silence(self._report.format, assumed, self._report.conversations, self._report.human_scores)
+        self._report.warnings += [why] if why is not None else []
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 

@@ -15,6 +15,8 @@ from turnsignal.stream.formats.linking import APART, digested, in_order, spoken_
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
+NO_CONTENT = "traces whose calls of a model hold no message left out"
+ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _STEP = 0.001  #: seconds between messages that one call sent at once
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
@@ -39,8 +41,10 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     else:
         answers = _seen_by_user(models, assumed)
         answers = answers or [call for call in ordered if call.kind == "whole" and spoken_in(call.inputs)]
-    assumed["traces in which nobody says anything left out"] += not answers
+    if not answers:
+        assumed[_why_silent(ordered)] += 1
     conversation = next((call.conversation for call in ordered if call.conversation), None)
+    conversation = conversation or next((call.session for call in ordered if call.session), None)
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
     if answers and ordered[0].start is not None:
         answers[0].start = ordered[0].start  # what came first is what the user's message set off
@@ -233,6 +237,14 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
         heard.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
     assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
     return seen[::-1]
+
+
+def _why_silent(calls: Sequence[Call]) -> str:
+    """Say what a trace without a message holds instead, as it is counted."""
+    kinds = {call.kind for call in calls}
+    if kinds & {"answer", "whole"} and not any(call.inputs or call.outputs for call in calls):
+        return NO_CONTENT
+    return ONLY_RETRIEVALS if kinds & {"retrieval", "reranking"} else "traces in which nobody says anything left out"
 
 
 def _give_documents(answers: Sequence[Call], retrievals: Sequence[Call]) -> None:

@@ -7,7 +7,7 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import bounded_id, fields_of, first, mapping, name, names
+from turnsignal.stream.formats.values import bounded_id, conversation_of, fields_of, first, mapping, name, names
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _EVENT_ROLES = {"gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant"}
@@ -49,6 +49,7 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
         kind="context",
         trace=span.trace or None,
         conversation=bounded_id(conversation) if isinstance(conversation, str) and conversation else None,
+        session=_session_of(given),
         response=name(given.get("gen_ai.response.id")),
         partial=span.is_log,
         start=span.start,
@@ -65,6 +66,12 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
     elif operation in ("invoke_agent", "invoke_workflow") and not span.parent and outputs:
         call.kind, call.inputs, call.outputs = "whole", inputs, outputs
     return call if span.trace or call.inputs or call.outputs else None
+
+
+def _session_of(given: dict[str, Any]) -> str | None:
+    """Return the conversation by what applications call it: `session.id`, `thread_id`, `metadata.conversation_id`."""
+    named = {key.removeprefix("metadata."): given[key] for key in given if key.startswith("metadata.")}
+    return conversation_of(given, named, mapping(given.get("metadata")))
 
 
 def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list[Message], list[Message]]:

@@ -24,6 +24,7 @@ SHARED = {
     "messages",
     "otlp",
     "proposing",
+    "silence",
     "protocol",
     "human_scores",
     "linking",

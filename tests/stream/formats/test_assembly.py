@@ -131,3 +131,10 @@ def test_an_environment_by_another_name_does_not_move_the_figures_of_production(
     tried = call(1, "a", "A", fields={"environment": "staging"})
     assert [turn["environment"] for turn, _ in take_turns("c", [tried], assumed)] == ["experiment", "experiment"]
     assert assumed["environments by other names are experiment"] == 1
+
+
+def test_a_session_names_the_conversation_only_where_no_call_of_the_trace_does() -> None:
+    agent = Call("x:0", kind="context", conversation="c1", trace="t", start=1.0)
+    for inner, expected in (([agent], "c1"), ([], "s1")):
+        (answer,) = join_trace([call(1, "a", "A", trace="t", session="s1"), *inner], Counter())
+        assert answer.conversation == expected
