@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator
 from enum import Enum
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ SAMPLE = BLOCK  #: bytes at the beginning of a file that are looked at to say wh
 SAMPLED = 50  #: records of them
 WRAPPERS = ("runs", "data", "traces", "items", "results", "turns", "resourceSpans", "resourceLogs")
 _NAME_BYTES = 200  #: before a list, in which its name is looked for
+_END = "\ue000the end of the file\ue000"  # a last line of its own, unless a quote is open
 MAX_FIELD = 8 << 20  #: characters of a field of CSV
 
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?P<end>"|\\?\Z)|[{}\[\]]', re.S)
@@ -218,7 +220,7 @@ def _csv_items(path: Path, progress: Progress) -> Iterator[Item]:
     header = next(lines, "")
     delimiter = max(_DELIMITERS, key=header.count)
     names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
-    reader = csv.reader(lines, delimiter=delimiter)
+    reader = csv.reader(chain(lines, [_END]), delimiter=delimiter)
     while True:
         line = reader.line_num + 2
         try:
@@ -228,11 +230,19 @@ def _csv_items(path: Path, progress: Progress) -> Iterator[Item]:
         except csv.Error as error:
             yield Item(line, Refused(Reason.NOT_JSON, f"expected a line of CSV, got {error}"))
             continue
-        if len(cells) > len(names):
-            detail = f"expected {len(names)} fields, as the first line names them, got {len(cells)}: a comma unquoted?"
+        if cells == [_END]:
+            return
+        if cells and cells[-1].endswith(_END):
+            detail = (
+                f"expected a quote that ends the field, got the end of the file in line {reader.line_num}: is it cut?"
+            )
+            yield Item(line, Refused(Reason.NOT_JSON, detail))
+        elif any(cells) and len(cells) != len(names):
+            why = "a comma unquoted?" if len(cells) > len(names) else "is the line cut?"
+            detail = f"expected {len(names)} fields, as the first line names them, got {len(cells)}: {why}"
             yield Item(line, Refused(Reason.WRONG_TYPE, detail))
         elif any(cells):
-            yield Item(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell != ""})
+            yield Item(line, {name: cell for name, cell in zip(names, cells, strict=True) if cell != ""})
 
 
 def _text_lines(path: Path, progress: Progress) -> Iterator[str]:

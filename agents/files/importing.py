@@ -20,7 +20,7 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from turnsignal.agents.files.blocks import Progress, read_blocks
-from turnsignal.agents.files.containers import Item, Kind, read_items
+from turnsignal.agents.files.containers import Item, Kind, read_items, sample_of
 from turnsignal.agents.files.heaps import Heaps
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
@@ -36,12 +36,15 @@ from turnsignal.agents.files.recognising import (
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
-from turnsignal.stream.formats.assembly import Head, group_of, head_of, join_trace, link, take_turns
+from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.human_scores import HumanScore
-from turnsignal.stream.formats.mapping import take_warnings
+from turnsignal.stream.formats.linking import Head, head_of, link
+from turnsignal.stream.formats.mapping import describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
+from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.records.turns import decode_turn
 
+_NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
 _NAMED = 3  #: files of one format that are named; of more the first
 
 
@@ -219,7 +222,11 @@ class _Reading:
             for name, calls in conversations.groups():
                 self._report.conversations += 1
                 yield from take_turns(name, calls, assumed)
+        if missing := take_missing(assumed):
+            raise TurnsignalError(self._describe_missing(missing))
         self._report.warnings += take_warnings(assumed)
+        why = explain_silence(self._report.format, assumed, self._report.conversations, self._report.human_scores)
+        self._report.warnings += [why] if why is not None else []
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 
@@ -289,6 +296,15 @@ class _Reading:
             raise TurnsignalError(msg)
         self._report.assumed["messages one a record, taken for one conversation"] += len(messages)
         yield from self._format.read({"messages": messages}, self._report.assumed)
+
+    def _describe_missing(self, missing: list[str]) -> str:
+        """Say which paths of a mapping lead nowhere, and what the records have."""
+        sample = sample_of(self._files[0].path, self._files[0].kind, as_records)
+        keys = list(dict.fromkeys(describe_key(key) for record in sample for key in record))[:_NAMED_KEYS]
+        return (
+            f"{self._report.name}: expected what the mapping names, {', '.join(missing)}; got {self._report.records:,} "
+            f"records, none of which has it; they have {', '.join(keys) or 'nothing'}; name one of these in the mapping"
+        )
 
     def _take_score(self, score: HumanScore) -> None:
         if self._user_key is not None and score.rater:

@@ -69,7 +69,7 @@ def describe_input(result: ReplayResult) -> Iterator[str]:
     yield from describe_dead_letters(summary["dead_letters"], result.directory / "dead-letters.jsonl")
     yield from (f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items())
     if not (summary["turns"] or summary["other_environments"]):
-        yield "No turn could be read: are these files of turns, one JSON object a line? See `turnsignal schema turn`."
+        yield "No turn could be read: why, stands above. A turn is a JSON object a line: see `turnsignal schema turn`."
 
 
 def _headline(summary: Mapping[str, Any]) -> str:

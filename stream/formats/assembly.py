@@ -1,38 +1,24 @@
 """What a conversation is: calls of a log → turns, decided once for all formats.
 
 Three steps, each over a bounded group, so that whoever calls can keep the groups on disk. `join_trace`: of all calls of
-one request, the answers that the user saw, with their documents. `link`: whose conversation a call without an id is.
+one request, the answers that the user saw, with their documents. `linking`: whose conversation a call without an id is.
 `take_turns`: a conversation's calls in the order of their times, each message once, however often calls repeat it.
 """
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import blake2b
 from itertools import pairwise
-from typing import NamedTuple
 
 from turnsignal.stream.formats.documents import once, reranked
+from turnsignal.stream.formats.linking import APART, digested, in_order, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
-APART = 60.0  #: seconds between the beginnings of conversations that have no times
+NO_CONTENT = "traces whose calls of a model hold no message left out"
+ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _STEP = 0.001  #: seconds between messages that one call sent at once
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
-
-
-class Head(NamedTuple):
-    """What `link` has to know of a call: its number, its ids, and digests of what was said before and after it."""
-
-    number: int
-    time: float
-    origin: str
-    conversation: str | None
-    response: str | None
-    previous: str | None
-    before: bytes
-    asked: bytes
-    after: bytes
 
 
 def group_of(call: Call) -> str:
@@ -47,16 +33,18 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     """
     ordered = sorted(_each_once(calls, assumed), key=_began)
     ordered = _join_pieces(ordered)
-    answers = [call for call in ordered if call.kind == "whole" and _spoken(call.outputs)]
+    answers = [call for call in ordered if call.kind == "whole" and spoken_in(call.outputs)]
     models = [call for call in ordered if call.kind == "answer"]
     if answers:
         _complete(answers, models)
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
         answers = _seen_by_user(models, assumed)
-        answers = answers or [call for call in ordered if call.kind == "whole" and _spoken(call.inputs)]
-    assumed["traces in which nobody says anything left out"] += not answers
+        answers = answers or [call for call in ordered if call.kind == "whole" and spoken_in(call.inputs)]
+    if not answers:
+        assumed[_why_silent(ordered)] += 1
     conversation = next((call.conversation for call in ordered if call.conversation), None)
+    conversation = conversation or next((call.session for call in ordered if call.session), None)
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
     if answers and ordered[0].start is not None:
         answers[0].start = ordered[0].start  # what came first is what the user's message set off
@@ -66,46 +54,6 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
             if call.kind in ("context", "whole") or call is answer:
                 answer.fields = {**call.fields, **answer.fields}
     return answers
-
-
-def head_of(number: int, call: Call) -> Head:
-    """Work out what `link` has to know of a call; histories of one user and assistant alone can be the same."""
-    salt = f"{call.fields.get('assistant')}\0{call.fields.get('user_id')}".encode("utf-8", "replace")
-    digests = [digest for _, digest in map(_digested, _spoken(call.inputs))]
-    roles = [message.role for message in _spoken(call.inputs)]
-    answered = len(roles) - roles[::-1].index("assistant") if "assistant" in roles else 0
-    outputs = [digest for _, digest in map(_digested, _spoken(call.outputs))]
-    before = _chain(salt, digests[:answered]) if answered else b""
-    asked, after = _chain(salt, digests), _chain(salt, digests + outputs)
-    ids = (call.origin, call.conversation, call.response, call.previous)
-    return Head(number, _began(call)[0], *ids, before, asked, after)
-
-
-def link(heads: Iterable[Head], assumed: Assumed) -> dict[int, str]:
-    """Return the conversation of each call by its number.
-
-    Its own id, else that of the response that it follows, else of the call whose history it repeats, else a new one.
-    """
-    by_response: dict[str, str] = {}
-    waiting: dict[bytes, list[str]] = defaultdict(list)  # what was said until now → conversations that stand there
-    repeated: dict[bytes, str] = {}
-    conversations: dict[int, str] = {}
-    for head in sorted(heads, key=lambda head: (head.time, head.number)):
-        chosen = head.conversation or by_response.get(head.previous or "")
-        if chosen is None and head.before:
-            stand = waiting.get(head.before)
-            chosen = stand.pop() if stand else repeated.get(head.asked)
-            assumed["conversations continued where a call repeats their history"] += chosen is not None
-        if chosen is None:
-            chosen = bounded_id(head.origin.partition("#")[0])
-            assumed["conversations without an id, named by their first call"] += 1
-        conversations[head.number] = chosen
-        if head.response:
-            by_response[head.response] = chosen
-        if head.conversation is None:
-            waiting[head.after].append(chosen)
-            repeated[head.asked] = chosen
-    return conversations
 
 
 def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> Iterator[tuple[TurnFields, int]]:
@@ -118,19 +66,19 @@ def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> It
     history: list[tuple[str, bytes]] = []
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
-    for call in sorted(calls, key=_began):
+    for call in sorted(calls, key=in_order):
         if call.fields.get("environment", "production") not in _ENVIRONMENTS:  # staging must not move the figures
             call.fields["environment"] = "experiment"
             assumed["environments by other names are experiment"] += 1
-        asked, outputs = _spoken(call.inputs), _spoken(call.outputs)
+        asked, outputs = spoken_in(call.inputs), spoken_in(call.outputs)
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
         if len(outputs) > 1 and call.kind == "answer":
             assumed["other choices of an answer left out"] += len(outputs) - 1
             outputs = outputs[:1]
-        digests = [_digested(message) for message in asked]
+        digests = [digested(message) for message in asked]
         kept, taken = _overlap(history, digests)
         assumed["answers that were asked for again"] += kept < len(history)
-        history = [*history[:kept], *digests[taken:], *map(_digested, outputs)]
+        history = [*history[:kept], *digests[taken:], *map(digested, outputs)]
         clock.begin(len(asked) - taken)
         for number, message in enumerate([*asked, *outputs]):
             if number < taken:
@@ -184,20 +132,6 @@ def _turn(conversation: str, turn_id: str, origin: str, message: Message, call: 
         fields.pop("vote", None)
     metadata = dict(message.metadata or {}) | ({"origin": origin} if origin != turn_id else {})
     return turn | fields | ({"metadata": metadata} if metadata else {})
-
-
-def _spoken(messages: Iterable[Message]) -> list[Message]:
-    """Return what the user and the assistant said to each other."""
-    return [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
-
-
-def _digested(message: Message) -> tuple[str, bytes]:
-    spelled = f"{message.role}\0{' '.join(message.text.split())}".encode("utf-8", "replace")
-    return message.role, blake2b(spelled, digest_size=12).digest()
-
-
-def _chain(salt: bytes, digests: Iterable[bytes]) -> bytes:
-    return blake2b(salt + b"".join(digests), digest_size=12).digest()
 
 
 def _began(call: Call) -> tuple[float, int, str]:
@@ -259,12 +193,18 @@ def _join_pieces(calls: list[Call]) -> list[Call]:
         if not streamed or not base.inputs:  # every piece of a stream may repeat its request
             base.inputs = base.inputs + call.inputs
         if streamed and base.outputs and call.outputs:
-            base.outputs[0].text += call.outputs[0].text
+            _add_piece(base.outputs[0], call.outputs[0])
         else:
             base.outputs = base.outputs + call.outputs
         base.kind = call.kind if base.kind == "context" else base.kind
         base.end = call.end if base.end is None else max(base.end, call.end or base.end)
     return sorted(joined.values(), key=_began)
+
+
+def _add_piece(whole: Message, piece: Message) -> None:
+    """Add a piece of a stream; of one that calls a tool, the text is a remark on the way."""
+    whole.called = whole.called + piece.called
+    whole.text = "" if whole.called else whole.text + piece.text
 
 
 def _complete(wholes: Sequence[Call], models: Sequence[Call]) -> None:
@@ -276,27 +216,35 @@ def _complete(wholes: Sequence[Call], models: Sequence[Call]) -> None:
             continue
         last = models[before - 1]
         whole.fields = {**last.fields, **whole.fields}
-        shown = {_digested(message): message for message in last.outputs}
+        shown = {digested(message): message for message in last.outputs}
         for message in whole.outputs:
-            if (same := shown.get(_digested(message))) is not None and message.metadata is None:
+            if (same := shown.get(digested(message))) is not None and message.metadata is None:
                 message.metadata = same.metadata
         whole.documents = whole.documents or last.documents
 
 
 def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     """Leave out what was no answer: one counts that is the last, or that the user answered in a later call."""
-    answers = [call for call in models if _spoken(call.outputs)]
+    answers = [call for call in models if spoken_in(call.outputs)]
     if not answers:
-        return [call for call in models if _spoken(call.inputs)][-1:]
+        return [call for call in models if spoken_in(call.inputs)][-1:]
     heard: set[tuple[str, bytes]] = set()
     seen: list[Call] = []
     for call in reversed(answers):
-        if not seen or _digested(_spoken(call.outputs)[0]) in heard:
+        if not seen or digested(spoken_in(call.outputs)[0]) in heard:
             seen.append(call)
-        spoken = _spoken(call.inputs)
-        heard.update(_digested(old) for old, new in pairwise(spoken) if new.role == "user")
+        spoken = spoken_in(call.inputs)
+        heard.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
     assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
     return seen[::-1]
+
+
+def _why_silent(calls: Sequence[Call]) -> str:
+    """Say what a trace without a message holds instead, as it is counted."""
+    kinds = {call.kind for call in calls}
+    if kinds & {"answer", "whole"} and not any(call.inputs or call.outputs for call in calls):
+        return NO_CONTENT
+    return ONLY_RETRIEVALS if kinds & {"retrieval", "reranking"} else "traces in which nobody says anything left out"
 
 
 def _give_documents(answers: Sequence[Call], retrievals: Sequence[Call]) -> None:

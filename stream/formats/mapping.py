@@ -49,6 +49,7 @@ _KEYS = {"id": "doc_id", "text": "text", "title": "title", "url": "url", "score"
 _MANY = 100  #: different things that are counted; of more no names are told
 _ITEMS = "items that a mapping read"
 _NOTHING = "nothing at "
+_LACKING = "records lack "
 _NO_ID = "documents without a known id at "
 
 
@@ -107,6 +108,8 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             else:
                 if part is not None:
                     yield part
+        if paths.list is not None and not assumed[_ITEMS]:
+            assumed[f"{_LACKING}list = {paths.list}"] += 1
         if refused:  # one item that cannot be read keeps no other back
             assumed["items of a list that could not be read, beside the first left out"] += len(refused) - 1
             raise refused[0]
@@ -197,10 +200,12 @@ def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnF
     given = {"conversation_id": _value(paths.conversation_id, where), "role": role, "text": _value(paths.text, where)}
     for field, value in given.items():
         if value is None:
+            assumed[f"{_LACKING}{field} = {_path(getattr(paths, field))}"] += 1
             detail = f"expected the {field} at {_path(getattr(paths, field))}, got nothing there"
             raise Refused(Reason.MISSING_FIELD, detail)
     time = _time(paths, where)
     if time is None:
+        assumed[f"{_LACKING}timestamp = {_path(paths.timestamp)}"] += 1
         raise Refused(Reason.BAD_TIMESTAMP, f"expected a time at {_path(paths.timestamp)}, got nothing there")
     known = role_of(role)
     if known is None:
@@ -221,6 +226,10 @@ def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnF
 
 
 def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) -> Call:
+    for field in ("question", "answer", "conversation_id", "timestamp"):
+        path = getattr(paths, field)
+        if path is not None and _value(path, where) is None:
+            assumed[f"{_LACKING}{field} = {_path(path)}"] += 1
     conversation, named = _value(paths.conversation_id, where), _value(paths.turn_id, where)
     texts = [text_of(_value(path, where) or "", {}, assumed) for path in (paths.question, paths.answer)]
     time, cited = _time(paths, where), items(_value(paths.citations, where))
@@ -265,7 +274,7 @@ def _documents(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> lis
     if isinstance(listed, list):
         for item in listed:
             if isinstance(item, dict) and item and read_document(item) is None:
-                keys = ", ".join(_shown(key) for key in list(item)[:3]) if len(assumed) < _MANY else "…"
+                keys = ", ".join(describe_key(key) for key in list(item)[:3]) if len(assumed) < _MANY else "…"
                 assumed[f"{_NO_ID}{_path(paths.documents)} (they have {keys})"] += 1
     return read_documents(listed)
 
@@ -276,6 +285,14 @@ def _renamed(item: Any, field: Field | None) -> Any:
         return item
     own = {known: at_path(item, str(field[key])) for key, known in _KEYS.items() if key in field}
     return {**item, **{known: value for known, value in own.items() if value is not None}}
+
+
+def take_missing(assumed: Assumed) -> list[str]:
+    """Subtract from the counts what a mapping cannot do without and no record has, as `field = path`."""
+    total = assumed[_ITEMS]
+    counted = {what: assumed.pop(what) for what in list(assumed) if what.startswith(_LACKING)}
+    absent = {what.removeprefix(_LACKING): n for what, n in counted.items()}
+    return [what for what, n in absent.items() if (not total if what.startswith("list = ") else n >= total)]
 
 
 def take_warnings(assumed: Assumed) -> list[str]:
@@ -309,7 +326,8 @@ def _unknown_role(field: Field, role: object) -> Refused:
     return Refused(Reason.UNKNOWN_ROLE, detail, came=way_out)
 
 
-def _shown(key: object) -> str:
+def describe_key(key: object) -> str:
+    """Return the name of a field as one short line."""
     return "".join(char if char.isprintable() else " " for char in str(key)[:_SHOWN])
 
 

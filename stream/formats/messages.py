@@ -15,6 +15,7 @@ ROLES = {
 MAX_DEPTH = 4  #: lists of messages within lists of messages
 _TEXT_BLOCKS = ("text", "input_text", "output_text", "refusal", "markdown")
 _DOCUMENT_BLOCKS = ("document", "search_result")  #: read as documents where they are any
+_CALLS = ("tool_use", "tool_call", "function_call", "functionCall")
 _LIST_KEYS = ("messages", "input", "output", "contents", "conversation", "conversations")
 _TEXT_KEYS = ("question", "query", "prompt", "user_input", "answer", "response", "result", "text", "content")
 
@@ -40,6 +41,8 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
     for item in value if isinstance(value, list) else ():
         if isinstance(item, list) and depth < MAX_DEPTH:  # LangChain's batches: a list of lists
             messages += read_messages(item, assumed, depth + 1)
+        elif isinstance(item, dict) and item.get("type") == "function_call" and "role" not in item:
+            _add_call(messages, _call_id(item))
         elif isinstance(item, dict) and (message := read_message(item, assumed)) is not None:
             messages.append(message)
         elif not (isinstance(item, dict) and _says_nothing(item)):
@@ -66,22 +69,37 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
     text = text_of(content, metadata, assumed)
     if role == "user" and not text and isinstance(content, list) and any(_is_tool_result(part) for part in content):
         role = "tool"
-    if role == "assistant" and calls_tools(item):
-        text = ""
+    called = calls_of(item) if role == "assistant" else []
+    text = "" if called else text
     for key in ("annotations", "citations"):
         if isinstance(item.get(key), list) and item[key]:
             metadata.setdefault(key, []).extend(item[key])
     when = first(item, "timestamp", "created_at", "create_time", "time", "date")
-    return Message(role, text, name(item.get("id")), seconds(when), metadata=metadata or None)
+    return Message(role, text, name(item.get("id")), seconds(when), metadata=metadata or None, called=called)
 
 
-def calls_tools(item: Record) -> bool:
-    """Say whether a message calls a tool, so that its text is a remark on the way and not an answer."""
-    if item.get("tool_calls") or item.get("function_call") or mapping(item.get("additional_kwargs")).get("tool_calls"):
-        return True
-    content = first(item, "content", "parts")
-    kinds = ("tool_use", "tool_call", "function_call", "functionCall")
-    return isinstance(content, list) and any(isinstance(part, dict) and part.get("type") in kinds for part in content)
+def calls_of(item: Record) -> list[str]:
+    """Return the ids, or names, of the tools' calls that a message is: then its text is a remark on the way."""
+    calls = item.get("tool_calls") or mapping(item.get("additional_kwargs")).get("tool_calls")
+    calls = calls or item.get("function_call")
+    if not calls:
+        content = first(item, "content", "parts")
+        parts = content if isinstance(content, list) else []
+        calls = [part for part in parts if isinstance(part, dict) and part.get("type") in _CALLS]
+    return [_call_id(mapping(call)) for call in (calls if isinstance(calls, list) else [calls])]
+
+
+def _add_call(messages: list[Message], called: str) -> None:
+    """Add a call of a tool that stands as an item of its own: what was said right before it is a remark on the way."""
+    if messages and messages[-1].role == "assistant":
+        messages[-1].text = ""
+        messages[-1].called = [*messages[-1].called, called]
+    else:
+        messages.append(Message("assistant", "", called=[called]))
+
+
+def _call_id(call: Record) -> str:
+    return name(first(call, "call_id", "id", "name") or mapping(call.get("function")).get("name")) or ""
 
 
 def text_of(content: object, metadata: dict[str, Any], assumed: Assumed) -> str:
@@ -166,7 +184,6 @@ def _says_nothing(item: Record) -> bool:
     """Say whether an item of a list of messages is known to be none: a call, its result, a thought."""
     return item.get("type") in (
         "reasoning",
-        "function_call",
         "function_call_output",
         "file_search_call",
         "web_search_call",

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.human_scores import vote_of
-from turnsignal.stream.formats.messages import read_messages
+from turnsignal.stream.formats.messages import calls_of, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds
 
@@ -94,6 +94,7 @@ def _is_foreign(record: Record) -> bool:
 def _piece(record: Record, request: Record, response: Record, assumed: Assumed) -> Iterator[Call]:
     deltas = [mapping(mapping(choice).get("delta")) for choice in items(response.get("choices"))[:1]]
     text = "".join(delta["content"] for delta in deltas if isinstance(delta.get("content"), str))
+    called = [called for delta in deltas for called in calls_of(delta) if called]  # later pieces have no id
     made = seconds(response.get("created"))
     metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
     yield Call(
@@ -104,6 +105,6 @@ def _piece(record: Record, request: Record, response: Record, assumed: Assumed) 
         start=made,
         end=made,
         inputs=read_messages(request.get("messages"), assumed),
-        outputs=[Message("assistant", text)] if text else [],
+        outputs=[Message("assistant", text, called=called)] if text or called else [],
         fields=fields_of(metadata, response, record, request),
     )

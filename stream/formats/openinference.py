@@ -67,6 +67,7 @@ def _call(span: Span, kind: str, assumed: Assumed) -> Call:
         kind="context",
         trace=span.trace or None,
         conversation=conversation_of({"session.id": given.get("session.id")}),
+        session=conversation_of(mapping(given.get("metadata"))),
         start=span.start,
         end=span.end,
         fields=_fields(span),

@@ -51,7 +51,7 @@ def _call(span: Span, assumed: Assumed) -> Call:
     outputs = unflatten(given, "gen_ai.completion")
     if hits:
         call.kind, call.documents = "retrieval", read_documents(hits)
-    elif inputs or outputs:
+    elif inputs or outputs or given.get("llm.request.type") in ("chat", "completion"):
         call.kind, call.inputs = "answer", inputs
         answers = [{"role": "assistant", **item} for item in outputs if isinstance(item, dict)]
         call.outputs = read_messages(answers, assumed)

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
-from turnsignal.stream.formats.messages import calls_tools, read_messages, spoken
+from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import bounded_id, fields_of, first, mapping, name, names
+from turnsignal.stream.formats.values import bounded_id, conversation_of, fields_of, first, mapping, name, names
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _EVENT_ROLES = {"gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant"}
@@ -49,6 +49,7 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
         kind="context",
         trace=span.trace or None,
         conversation=bounded_id(conversation) if isinstance(conversation, str) and conversation else None,
+        session=_session_of(given),
         response=name(given.get("gen_ai.response.id")),
         partial=span.is_log,
         start=span.start,
@@ -67,6 +68,12 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
     return call if span.trace or call.inputs or call.outputs else None
 
 
+def _session_of(given: dict[str, Any]) -> str | None:
+    """Return the conversation by what applications call it: `session.id`, `thread_id`, `metadata.conversation_id`."""
+    named = {key.removeprefix("metadata."): given[key] for key in given if key.startswith("metadata.")}
+    return conversation_of(given, named, mapping(given.get("metadata")))
+
+
 def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list[Message], list[Message]]:
     inputs = spoken(given.get("gen_ai.input.messages"), "user", assumed)
     outputs = spoken(given.get("gen_ai.output.messages"), "assistant", assumed)
@@ -75,8 +82,7 @@ def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list
             inputs += read_messages({"role": _EVENT_ROLES[event], **attributes}, assumed)
         elif event == "gen_ai.choice":
             message = mapping(attributes.get("message")) or attributes
-            if not calls_tools(message):
-                outputs += read_messages({**message, "role": "assistant"}, assumed)
+            outputs += read_messages({**message, "role": "assistant"}, assumed)
         elif event in _CONTENTS:
             role = "user" if event == "gen_ai.content.prompt" else "assistant"
             (inputs if role == "user" else outputs).extend(spoken(attributes.get(_CONTENTS[event]), role, assumed))

@@ -21,7 +21,8 @@ class Message(msgspec.Struct, omit_defaults=True):
     """One message of a call.
 
     role: as our turns have it; id, time: its own, where the log has them (seconds since 1970); documents: what was
-    retrieved for it; metadata: citations delivered beside its text; fields: more of a turn's fields.
+    retrieved for it; metadata: citations delivered beside its text; fields: more of a turn's fields; called: ids of
+    the tools' calls that it is, where it is no answer.
     """
 
     role: str
@@ -31,6 +32,7 @@ class Message(msgspec.Struct, omit_defaults=True):
     documents: list[dict[str, Any]] = []
     metadata: dict[str, Any] | None = None
     fields: dict[str, Any] = {}
+    called: list[str] = []
 
 
 class Call(msgspec.Struct, omit_defaults=True):
@@ -38,7 +40,8 @@ class Call(msgspec.Struct, omit_defaults=True):
 
     origin: ids of its own behind the format's name, unique in its source; kind: an answer; the whole of a trace, whose
     input and output are what the user saw; a retrieval; a reranking; or context, which only names the conversation and
-    the fields of others in its trace. trace: what belongs to one request; response, previous: its own id and that of
+    the fields of others in its trace. session: the conversation, where no call of the trace names one; trace: what
+    belongs to one request; response, previous: its own id and that of
     the response that it follows; partial: one of several pieces of the same response; start, end: seconds since 1970;
     inputs: the history as it was sent; fields: assistant, version, model and so on of its turns; line: where it stands.
     """
@@ -47,6 +50,7 @@ class Call(msgspec.Struct, omit_defaults=True):
     kind: Literal["answer", "whole", "retrieval", "reranking", "context"] = "answer"
     trace: str | None = None
     conversation: str | None = None
+    session: str | None = None
     response: str | None = None
     previous: str | None = None
     partial: bool = False

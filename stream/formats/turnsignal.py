@@ -44,6 +44,7 @@ class Turns:
 def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | None:
     """Spell a line as a topic takes it, where it has one obvious reading; None where it is right, or has none.
 
+    Where more is wrong with it, what deviates is mended all the same, so that it is refused for the rest.
     default_id: an id for it where it has none, made of its file and line; None where such a turn stays refused.
     """
     try:
@@ -59,9 +60,12 @@ def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | 
             return None
         turn = read_leniently(data, mended, default_id)
         spelled = orjson.dumps(turn)
-        decode_turn(spelled)
     except (Refused, orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
         return None
+    try:
+        decode_turn(spelled)
+    except Refused:
+        return spelled if any(mended.values()) else None
     assumed.update(mended)
     return spelled
 

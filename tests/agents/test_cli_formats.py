@@ -181,6 +181,27 @@ def test_a_mapping_that_is_wrong_is_named_with_its_key(text: str, told: str, tmp
     assert told in str(done.exception) + done.output
 
 
+@pytest.mark.parametrize(
+    ("mapping", "told"),
+    [
+        ('[exchanges]\nquestion = "frage"\nanswer = "answer"\n', "question = frage"),
+        ('[exchanges]\nquestion = "question"\nanswer = "answer"\nconversation_id = "sid"\n', "conversation_id = sid"),
+        ('[turns]\nconversation_id = "s"\nrole = "who"\ntext = "answer"\ntimestamp = "at"\n', "role = who"),
+        ('[exchanges]\nlist = "rounds"\nquestion = "question"\nanswer = "answer"\n', "list = rounds"),
+    ],
+)
+def test_a_column_of_a_mapping_that_no_record_has_is_named_with_those_that_there_are(
+    mapping: str, told: str, tmp_path: Path
+) -> None:
+    log, path = tmp_path / "log.csv", tmp_path / "mapping.toml"
+    log.write_text("s,question,answer,at\ns1,How?,So.,2026-11-20\ns1,Why?,Because.,2026-11-20\n")
+    path.write_text(mapping)
+    done = run("convert", log, "--mapping", path, "--check")
+    assert done.exit_code == 1, done.output
+    assert f"expected what the mapping names, {told}" in str(done.exception)
+    assert "they have s, question, answer, at; name one of these in the mapping" in str(done.exception)
+
+
 def test_a_mapping_reads_turns_in_lists_with_words_for_roles(tmp_path: Path) -> None:
     mapping, log = tmp_path / "mapping.toml", tmp_path / "log.jsonl"
     mapping.write_text(

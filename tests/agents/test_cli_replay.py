@@ -204,7 +204,7 @@ def test_a_recording_of_another_environment_says_what_it_holds_and_lets_one_pick
     plain = told("replay", str(turns), "--out", str(out), "--workers", "1")
     said = "No turn is of production; there are 43 of synthetic: --environment synthetic shows their figures."
     assert said in plain
-    assert "are these files of turns" not in plain
+    assert "No turn could be read" not in plain
     assert said in told("review", str(out))
     assert len((out / "scores.jsonl").read_bytes().splitlines()) > 20
     picked = told("replay", str(turns), "--out", str(out), "--workers", "1", "--environment", "synthetic")

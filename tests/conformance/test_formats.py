@@ -24,8 +24,10 @@ SHARED = {
     "messages",
     "otlp",
     "proposing",
+    "silence",
     "protocol",
     "human_scores",
+    "linking",
     "values",
 }
 LEAVES = {path.stem: path for path in (ROOT / "stream" / "formats").glob("*.py") if path.stem not in SHARED}

@@ -39,3 +39,17 @@ def test_every_object_is_a_record_and_nothing_beside_them_is_passed_over_in_sile
 def test_what_stands_behind_the_last_object_of_one_line_is_told(tmp_path: Path) -> None:
     (tmp_path / "array.json").write_bytes(b'[{"a":1},{"b":2}, 5, "x"]')
     assert read(tmp_path / "array.json") == [b'{"a":1}', b'{"b":2}', b'5, "x"']
+
+
+def test_lines_of_csv_with_too_few_fields_or_cut_within_a_quote_are_refused_with_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text('a,b,c\n1,2,3\n1,2\n\n"x\ny",,\n1,"two\nlines')
+    given = list(read_items(path, Kind.CSV))
+    assert [(item.line, item.value) for item in given if isinstance(item.value, dict)] == [
+        (2, {"a": "1", "b": "2", "c": "3"}),
+        (5, {"a": "x\ny"}),
+    ]
+    refused = [(item.line, str(item.value)) for item in given if isinstance(item.value, Exception)]
+    assert [line for line, _ in refused] == [3, 7]
+    assert "expected 3 fields, as the first line names them, got 2: is the line cut?" in refused[0][1]
+    assert "expected a quote that ends the field, got the end of the file in line 8" in refused[1][1]

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from turnsignal.stream.formats.assembly import head_of, join_trace, link, take_turns
+from turnsignal.stream.formats.assembly import join_trace, take_turns
 from turnsignal.stream.formats.protocol import Call, Message
 
 
@@ -117,23 +117,6 @@ def test_streamed_pieces_are_one_answer_in_their_order() -> None:
     assert [message.text for message in answer.outputs] == ["Hello world"]
 
 
-def test_calls_without_an_id_are_one_conversation_where_one_repeats_the_other() -> None:
-    calls = [
-        call(1, "hi", "Hello"),
-        call(2, "hi", "Hello"),
-        call(3, "hi", "Hello", "a", "A"),
-        call(4, "hi", "Hello", "b", "B"),
-    ]
-    chosen = link([head_of(number, each) for number, each in enumerate(calls)], Counter())
-    assert chosen[0] != chosen[1]  # two who say the same
-    assert {chosen[2], chosen[3]} == {chosen[0], chosen[1]}
-
-
-def test_a_response_that_names_the_one_before_is_of_its_conversation() -> None:
-    calls = [call(1, "a", "A", response="r1", conversation="c7"), call(2, "b", "B", response="r2", previous="r1")]
-    assert link([head_of(number, each) for number, each in enumerate(calls)], Counter()) == {0: "c7", 1: "c7"}
-
-
 def test_ids_that_no_turn_can_carry_are_digests_that_keep_the_original() -> None:
     long = call(1, "a", "A")
     long.origin = "x:" + "y" * 300
@@ -148,3 +131,10 @@ def test_an_environment_by_another_name_does_not_move_the_figures_of_production(
     tried = call(1, "a", "A", fields={"environment": "staging"})
     assert [turn["environment"] for turn, _ in take_turns("c", [tried], assumed)] == ["experiment", "experiment"]
     assert assumed["environments by other names are experiment"] == 1
+
+
+def test_a_session_names_the_conversation_only_where_no_call_of_the_trace_does() -> None:
+    agent = Call("x:0", kind="context", conversation="c1", trace="t", start=1.0)
+    for inner, expected in (([agent], "c1"), ([], "s1")):
+        (answer,) = join_trace([call(1, "a", "A", trace="t", session="s1"), *inner], Counter())
+        assert answer.conversation == expected

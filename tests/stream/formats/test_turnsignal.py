@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.turnsignal import mend_line
 from turnsignal.stream.records.turns import Turn, decode_turn
 
@@ -73,3 +74,14 @@ def test_what_has_no_obvious_reading_stays_for_the_reason_to_be_told(changes: An
 def test_a_line_that_a_topic_takes_stays_as_it_is() -> None:
     assert mended() == (None, [])
     assert mended(retrieved=[{"doc_id": 17}], surprise=1) == (None, [])
+
+
+def test_a_turn_is_refused_for_what_nobody_can_read_and_not_for_a_number_as_id() -> None:
+    assumed: Counter[str] = Counter()
+    line = orjson.dumps({**RIGHT, "conversation_id": 7, "timestamp": "20.11.2026 09:00"})
+    spelled = mend_line(line, "turns:7", assumed)
+    assert spelled is not None
+    with pytest.raises(Refused) as refused:
+        decode_turn(spelled)
+    assert refused.value.reason == Reason.BAD_TIMESTAMP
+    assert not assumed

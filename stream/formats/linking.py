@@ -1,0 +1,176 @@
+"""Whose conversation a call without an id is: that of the call whose words its history repeats.
+
+A call that asks for a tool ends without an answer; it goes on in the call that brings what the tool returned.
+"""
+
+from collections.abc import Iterable
+from hashlib import blake2b
+from itertools import islice
+from sys import intern
+from typing import NamedTuple
+
+from turnsignal.stream.formats.protocol import Assumed, Call, Message
+from turnsignal.stream.formats.values import bounded_id
+
+APART = 60.0  #: seconds between the beginnings of conversations that have no times
+_DIGEST = 12  #: bytes
+_ENDS = 8  #: in a history, where another call may have ended
+_LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
+
+_Who = tuple[str | None, str | None]
+
+
+class Head(NamedTuple):
+    """What `link` has to know of a call: its number, its ids, and digests of what was said before and after it.
+
+    order: by time, then line; who: its assistant and user, None for what it does not name; before: where in its history
+    another call may have ended, the last first, each _DIGEST bytes long; answered: an answer stands in its history.
+    """
+
+    number: int
+    order: tuple[float, int, int]
+    origin: str
+    conversation: str | None
+    response: str | None
+    previous: str | None
+    who: _Who
+    before: bytes
+    asked: bytes
+    after: bytes
+    answered: bool
+
+
+def head_of(number: int, call: Call) -> Head:
+    """Work out what `link` has to know of a call."""
+    history = _History()
+    for message in call.inputs:
+        history.take(message)
+    before, answered, asked = history.ends(), history.answered, history.said
+    for message in call.outputs:
+        history.take(message)
+    after = history.said if spoken_in(call.outputs) else history.called
+    who = (_known(call.fields.get("assistant")), _known(call.fields.get("user_id")))
+    ids = (call.origin, call.conversation, call.response, call.previous)
+    return Head(number, in_order(call), *ids, who, before, asked, after, answered)
+
+
+def link(heads: Iterable[Head], assumed: Assumed) -> dict[int, str]:
+    """Return the conversation of each call by its number.
+
+    Its own id, else that of the response that it follows, else of the call whose history it repeats, else a new one.
+    """
+    by_response: dict[str, str] = {}
+    waiting = _Standing()
+    repeated: dict[tuple[bytes, _Who], str] = {}
+    conversations: dict[int, str] = {}
+    for head in sorted(heads, key=lambda head: (head.order, head.number)):
+        chosen = head.conversation or by_response.get(head.previous or "")
+        if chosen is None and head.before:
+            chosen = waiting.take(head)
+            if chosen is None and head.answered:
+                chosen = repeated.get((head.asked, head.who))
+            assumed["conversations continued where a call repeats their history"] += chosen is not None
+        if chosen is None:
+            chosen = bounded_id(head.origin.partition("#")[0])
+            assumed["conversations without an id, named by their first call"] += 1
+        conversations[head.number] = chosen
+        if head.response:
+            by_response[head.response] = chosen
+        if head.conversation is None:
+            waiting.put(head, chosen)
+            repeated[head.asked, head.who] = chosen
+    return conversations
+
+
+def spoken_in(messages: Iterable[Message]) -> list[Message]:
+    """Return what the user and the assistant said to each other."""
+    return [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
+
+
+def digested(message: Message) -> tuple[str, bytes]:
+    """Return a message's role, and a digest of its words; spaces do not count."""
+    spelled = f"{message.role}\0{' '.join(message.text.split())}".encode("utf-8", "replace")
+    return message.role, blake2b(spelled, digest_size=_DIGEST).digest()
+
+
+def in_order(call: Call) -> tuple[float, int, int]:
+    """Order calls of one moment by their histories: one that goes on from another has a longer one."""
+    return (call.start if call.start is not None else call.line * APART, len(call.inputs), call.line)
+
+
+class _History:
+    """What was said until now. said: its digest; called: with the calls of tools since; answered: by anybody."""
+
+    def __init__(self) -> None:
+        self.said = self.called = b""
+        self.answered = False
+        self._said = self._called = blake2b(digest_size=_DIGEST)
+        self._ends: list[tuple[bool, bytes]] = []  # whether it is an answer
+
+    def take(self, message: Message) -> None:
+        """Go on with a message; what a tool returned says nothing."""
+        if message.called:
+            self._called = self._called.copy()
+            for called in message.called:
+                self._called.update(f"\0{called}\0".encode("utf-8", "replace"))
+            self.called = self._called.digest()
+            self._ends.append((False, self.called))
+        elif spoken_in([message]):
+            self._said.update(digested(message)[1])
+            self._called = self._said.copy()
+            self.said = self.called = self._said.digest()
+            if message.role == "assistant":
+                self.answered = True
+                self._ends.append((True, self.said))
+
+    def ends(self) -> bytes:
+        """Return where another call may have ended, the last first: the last answer, and calls of tools."""
+        answers = 0
+        chosen: list[bytes] = []
+        for is_answer, digest in reversed(self._ends):
+            answers += is_answer
+            if not is_answer or answers == 1:
+                chosen.append(digest)
+        return b"".join(chosen[:_ENDS])
+
+
+class _Standing:
+    """Conversations by what was said in them until now. A user or an assistant that is not named may be any."""
+
+    def __init__(self) -> None:
+        self._standing: dict[bytes, dict[_Who, list[str]]] = {}
+
+    def put(self, head: Head, conversation: str) -> None:
+        """Let a conversation wait for a call that repeats what was said until after this one."""
+        self._standing.setdefault(head.after, {}).setdefault(head.who, []).append(conversation)
+
+    def take(self, head: Head) -> str | None:
+        """Return the last conversation that waits for this call, which then waits no more."""
+        for start in range(0, len(head.before), _DIGEST):
+            digest = head.before[start : start + _DIGEST]
+            standing = self._standing.get(digest)
+            who = None if standing is None else _like(head.who, standing)
+            if standing is None or who is None:
+                continue
+            chosen = standing[who].pop()
+            if not standing[who]:
+                del standing[who]
+            if not standing:
+                del self._standing[digest]
+            return chosen
+        return None
+
+
+def _like(who: _Who, among: dict[_Who, list[str]]) -> _Who | None:
+    """Return the same assistant and user among others, or the last that could be the same."""
+    if who in among:
+        return who
+    return next((other for other in islice(reversed(among), _LOOKED_AT) if _agree(who, other)), None)
+
+
+def _agree(who: _Who, other: _Who) -> bool:
+    return all(a is None or b is None or a == b for a, b in zip(who, other, strict=True))
+
+
+def _known(value: object) -> str | None:
+    return None if value is None else intern(str(value))

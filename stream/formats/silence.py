@@ -1,0 +1,37 @@
+"""Why no turn was read from records of a known format, and what mends it: most tools record no content by default."""
+
+from turnsignal.stream.formats.assembly import NO_CONTENT, ONLY_RETRIEVALS
+from turnsignal.stream.formats.protocol import Assumed
+
+#: How messages come to be recorded, by the format that lacks them.
+_RECORD_CONTENT = {
+    "otel": "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true where the assistant runs (SPAN_AND_EVENT with "
+    "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental), and give the file of its log records, too, where "
+    "messages are events",
+    "openinference": "set OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS to false where the assistant runs, "
+    "and those of INPUT_MESSAGES, OUTPUT_MESSAGES, INPUT_TEXT and OUTPUT_TEXT",
+    "openllmetry": "set TRACELOOP_TRACE_CONTENT=true where the assistant runs",
+    "langsmith": "set LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS to false where the assistant runs, and export "
+    "runs with their inputs and outputs",
+    "langfuse": "leave capture_input and capture_output on where the assistant runs, and export observations with "
+    "their input and output",
+}
+
+
+def explain_silence(name: str, assumed: Assumed, conversations: int, scores: int) -> str | None:
+    """Say why hardly a conversation was read from files of a format; None where most were.
+
+    assumed: what was left out of them; scores: by people, that the files hold.
+    """
+    if assumed[NO_CONTENT] > conversations:
+        mend = _RECORD_CONTENT.get(name, "log the messages of request and response")
+        return f"message content is not recorded in {assumed[NO_CONTENT]:,} traces: {mend}"
+    if conversations:
+        return None
+    if assumed[ONLY_RETRIEVALS]:
+        return "these are retrievals alone: export the calls of the model in the same traces, too"
+    if any(assumed[f"evaluators' {what} left out"] for what in ("observations", "spans", "runs")):
+        return "these are evaluations of answers alone: export the calls that they are of, too; judges are not judged"
+    if scores or assumed["scores by evaluators and judges left out"]:
+        return "these are scores alone: give the file of the answers that they are of in the same command, too"
+    return None

@@ -1,0 +1,187 @@
+"""Whose conversation a call without an id is: repeated histories, chained responses, and calls that end in a tool."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from turnsignal.stream.formats.anthropic import AnthropicMessages
+from turnsignal.stream.formats.assembly import join_trace, take_turns
+from turnsignal.stream.formats.linking import head_of, link
+from turnsignal.stream.formats.openai import OpenAIChat
+from turnsignal.stream.formats.protocol import Call, LogFormat, Message
+from turnsignal.stream.formats.responses import OpenAIResponses
+
+
+def call(number: int, *texts: str, **more: Any) -> Call:
+    """A call at a time that answers a history, the user first, with the last text."""
+    *asked, answer = (Message(("user", "assistant")[at % 2], text) for at, text in enumerate(texts))
+    fields = {"start": 100.0 * number, "end": 100.0 * number + 5, "line": number}
+    return Call(f"x:{number}", inputs=asked, outputs=[answer], **(fields | more))
+
+
+def linked(*calls: Call) -> list[str]:
+    """The conversation of each call."""
+    chosen = link([head_of(number, each) for number, each in enumerate(calls)], Counter())
+    return [chosen[number] for number in range(len(calls))]
+
+
+def read(log: LogFormat, *records: dict[str, Any]) -> list[list[str]]:
+    """What is said in each conversation of a log."""
+    calls: list[Call] = []
+    for line, record in enumerate(records, 1):
+        for each in log.read(record, Counter()):
+            each.line = line
+            calls += join_trace([each], Counter())
+    chosen = linked(*calls)
+    return [
+        [
+            turn["text"]
+            for turn, _ in take_turns(name, [c for c, of in zip(calls, chosen, strict=True) if of == name], Counter())
+        ]
+        for name in dict.fromkeys(chosen)
+    ]
+
+
+def test_calls_without_an_id_are_one_conversation_where_one_repeats_the_other() -> None:
+    calls = [
+        call(1, "hi", "Hello"),
+        call(2, "hi", "Hello"),
+        call(3, "hi", "Hello", "a", "A"),
+        call(4, "hi", "Hello", "b", "B"),
+    ]
+    chosen = linked(*calls)
+    assert chosen[0] != chosen[1]  # two who say the same
+    assert {chosen[2], chosen[3]} == {chosen[0], chosen[1]}
+
+
+def test_a_response_that_names_the_one_before_is_of_its_conversation() -> None:
+    calls = [call(1, "a", "A", response="r1", conversation="c7"), call(2, "b", "B", response="r2", previous="r1")]
+    assert linked(*calls) == ["c7", "c7"]
+
+
+def test_a_call_that_does_not_name_its_user_goes_on_from_one_that_does_but_two_users_stay_apart() -> None:
+    named, other = {"user_id": "ann"}, {"user_id": "bob"}
+    first, second = call(1, "hi", "Hello", fields=named), call(2, "hi", "Hello", "a", "A")
+    assert len(set(linked(first, second))) == 1
+    second.fields = other
+    assert len(set(linked(first, second))) == 2
+
+
+def test_of_two_calls_in_one_second_the_one_with_the_longer_history_goes_on_from_the_other() -> None:
+    later, earlier = call(1, "a", "A", "b", "B", line=1), call(1, "a", "A", line=2)
+    assert len(set(linked(later, earlier))) == 1
+
+
+def openai(messages: list[Any], answer: dict[str, Any], made: int = 1_763_629_220) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", **answer}}
+    response = {"id": f"chatcmpl-{made}-{len(messages)}-{messages[0]['content']}", "choices": [choice], "created": made}
+    return {"request": {"model": "m", "messages": messages}, "response": response}
+
+
+def asks(called: str, text: str | None = None) -> dict[str, Any]:
+    """An answer that calls a tool."""
+    wanted = {"id": called, "type": "function", "function": {"name": "search", "arguments": "{}"}}
+    return {"content": text, "tool_calls": [wanted]}
+
+
+def rounds(question: str, *called: str) -> list[dict[str, Any]]:
+    """A history of a question and of the calls of tools that it led to, each with its result."""
+    history: list[dict[str, Any]] = [{"role": "user", "content": question}]
+    for each in called:
+        history += [{"role": "assistant", **asks(each)}, {"role": "tool", "tool_call_id": each, "content": "[1] found"}]
+    return history
+
+
+def said(answer: str, question: str) -> list[dict[str, Any]]:
+    return [{"role": "assistant", "content": answer}, {"role": "user", "content": question}]
+
+
+def test_a_call_that_ends_in_a_tool_call_goes_on_in_the_call_that_brings_the_result() -> None:
+    log = [
+        openai(rounds("q"), asks("c1", "Let me look.")),
+        openai(rounds("q", "c1"), asks("c2")),
+        openai(rounds("q", "c1", "c2"), {"content": "A"}),
+        openai([*rounds("q", "c1", "c2"), *said("A", "more")], {"content": "B"}),
+    ]
+    assert read(OpenAIChat(), *log) == [["q", "A", "more", "B"]]
+
+
+def test_two_who_ask_the_same_at_once_stay_apart_by_the_ids_of_their_tool_calls() -> None:
+    log = [
+        openai(rounds("q"), asks("c1"), 1_763_629_220),
+        openai(rounds("q"), asks("c2"), 1_763_629_221),
+        openai(rounds("q", "c1"), {"content": "A"}, 1_763_629_222),
+        openai(rounds("q", "c2"), {"content": "B"}, 1_763_629_223),
+    ]
+    assert read(OpenAIChat(), *log) == [["q", "A"], ["q", "B"]]
+
+
+def test_conversations_stay_whole_where_the_calls_of_tools_were_not_logged() -> None:
+    log = [
+        openai(rounds("q", "c1"), {"content": "A"}),
+        openai([*rounds("q", "c1"), *said("A", "more"), *rounds("x", "c2")[1:]], {"content": "B"}),
+    ]
+    assert read(OpenAIChat(), *log) == [["q", "A", "more", "B"]]
+
+
+def test_conversations_stay_whole_where_only_the_calls_of_tools_were_logged() -> None:
+    log = [
+        openai(rounds("q"), asks("c1")),
+        openai([*rounds("q", "c1"), *said("A", "more")], asks("c2")),
+    ]
+    assert read(OpenAIChat(), *log) == [["q", "A", "more"]]
+
+
+def test_a_client_that_drops_the_calls_of_tools_from_its_history_is_followed_all_the_same() -> None:
+    log = [
+        openai(rounds("q"), asks("c1")),
+        openai(rounds("q", "c1"), {"content": "A"}),
+        openai([*rounds("q"), *said("A", "more")], asks("c2")),
+        openai([*rounds("q"), *said("A", "more"), *rounds("x", "c2")[1:]], {"content": "B"}),
+    ]
+    assert read(OpenAIChat(), *log) == [["q", "A", "more", "B"]]
+
+
+@pytest.mark.parametrize("remark", [[{"type": "text", "text": "Let me look."}], []])
+def test_anthropic_blocks_of_tools_lead_from_call_to_call(remark: list[Any]) -> None:
+    use = {"role": "assistant", "content": [*remark, {"type": "tool_use", "id": "t1", "name": "search", "input": {}}]}
+    result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "found"}]}
+    question = {"role": "user", "content": "q"}
+
+    def of(number: int, messages: list[Any], content: list[Any]) -> dict[str, Any]:
+        response = {"id": f"msg_{number}", "type": "message", "role": "assistant", "content": content}
+        return {"request": {"messages": messages}, "response": response}
+
+    answers = [[{"type": "text", "text": text}] for text in "AB"]
+    history = [question, use, result, {"role": "assistant", "content": answers[0]}, {"role": "user", "content": "more"}]
+    log = [of(1, history[:1], use["content"]), of(2, history[:3], answers[0]), of(3, history, answers[1])]
+    assert read(AnthropicMessages(), *log) == [["q", "A", "more", "B"]]
+    assert read(AnthropicMessages(), *log[1:]) == [["q", "A", "more", "B"]]
+
+
+def test_responses_that_repeat_their_input_are_linked_by_their_calls_of_functions() -> None:
+    wanted = {"type": "function_call", "id": "fc1", "call_id": "c1", "name": "search", "arguments": "{}"}
+    remark = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Let me look."}]}
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "A"}]}
+    question = {"role": "user", "content": "q"}
+    result = {"type": "function_call_output", "call_id": "c1", "output": "found"}
+
+    def of(number: int, asked: list[Any], output: list[Any]) -> dict[str, Any]:
+        response = {"id": f"resp_{number}", "object": "response", "created_at": 1_763_629_220 + number}
+        return {"request": {"input": asked}, "response": {**response, "output": output}}
+
+    first, second = of(1, [question], [remark, wanted]), of(2, [question, remark, wanted, result], [answer])
+    assert read(OpenAIResponses(), first, second) == [["q", "A"]]
+
+
+def test_a_streamed_remark_before_a_call_of_a_tool_is_no_answer() -> None:
+    def of(delta: dict[str, Any]) -> dict[str, Any]:
+        chunk = {"id": "s1", "object": "chat.completion.chunk", "created": 1, "choices": [{"delta": delta}]}
+        return {"request": {"messages": [{"role": "user", "content": "q"}]}, "response": chunk}
+
+    tool = {"tool_calls": [{"index": 0, "id": "c1", "function": {"name": "search"}}]}
+    log = [of({"content": "Let me "}), of({"content": "look."}), of(tool), of({"tool_calls": [{"index": 0}]})]
+    calls = [each for line, record in enumerate(log) for each in OpenAIChat().read(record, Counter())]
+    (joined,) = join_trace(calls, Counter())
+    assert [(message.text, message.called) for message in joined.outputs] == [("", ["c1"])]

@@ -1,0 +1,45 @@
+"""Why no turn was read: content that is not recorded, and files that hold no answers."""
+
+from collections import Counter
+
+import pytest
+
+from turnsignal.stream.formats.assembly import join_trace
+from turnsignal.stream.formats.openllmetry import OpenLLMetry
+from turnsignal.stream.formats.otel import OpenTelemetry
+from turnsignal.stream.formats.protocol import Call, LogFormat
+from turnsignal.stream.formats.silence import explain_silence
+
+
+@pytest.mark.parametrize(
+    ("log", "attributes", "named", "switch"),
+    [
+        (
+            OpenTelemetry(),
+            {"gen_ai.operation.name": "chat"},
+            "otel",
+            "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
+        ),
+        (OpenLLMetry(), {"llm.request.type": "chat"}, "openllmetry", "set TRACELOOP_TRACE_CONTENT=true"),
+    ],
+)
+def test_calls_without_content_say_what_switches_it_on(
+    log: LogFormat, attributes: dict[str, str], named: str, switch: str
+) -> None:
+    assumed: Counter[str] = Counter()
+    span = {"traceId": "t1", "spanId": "s1", "startTimeUnixNano": "1", "attributes": attributes}
+    assert join_trace(log.read(span, assumed), assumed) == []
+    told = explain_silence(named, assumed, 0, 0)
+    assert told is not None
+    assert told.startswith(f"message content is not recorded in 1 traces: {switch}")
+    assert explain_silence(named, assumed, 5, 0) is None
+
+
+def test_retrievals_evaluations_and_scores_alone_are_named_as_such() -> None:
+    assumed: Counter[str] = Counter()
+    join_trace([Call("x:1", kind="retrieval", documents=[{"doc_id": "a"}])], assumed)
+    assert str(explain_silence("langfuse", assumed, 0, 0)).startswith("these are retrievals alone")
+    judged = Counter({"evaluators' observations left out": 3})
+    assert str(explain_silence("langfuse", judged, 0, 0)).startswith("these are evaluations of answers alone")
+    assert str(explain_silence("langfuse", Counter(), 0, 12)).startswith("these are scores alone")
+    assert explain_silence("langfuse", Counter(), 0, 0) is None
