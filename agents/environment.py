@@ -137,10 +137,10 @@ def _is_there(path: str) -> bool:
     return os.path.lexists(path) or os.path.isdir(os.path.dirname(path))
 
 
-def split_address(text: str) -> SplitResult | None:
-    """Return the parts of an address that HTTP can ask, None for what is none.
+def split_url(text: str) -> SplitResult | None:
+    """Split an http(s) URL; None if it is not one.
 
-    >>> split_address("http://localhost:9090").port, split_address("localhost:9090")
+    >>> split_url("http://localhost:9090").port, split_url("localhost:9090")
     (9090, None)
     """
     try:

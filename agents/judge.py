@@ -20,8 +20,8 @@ from turnsignal.agents.files.judging import load_judges, make_providers
 from turnsignal.agents.kafka.topics import topic_metadata, topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.process.confining import keep_private
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.sending import CallSender
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.apps import build_app
 from turnsignal.agents.worker.consumer import PartitionApp
@@ -78,8 +78,8 @@ class JudgeWork:
     def work(self, processor: DocketProcessor, records: Mapping[str, list[Any]], _now: float) -> JudgedResult:
         """Work a batch through."""
         self._loop = self._loop or asyncio.get_running_loop()
-        rooms = self.sender.rooms(processor.partition, processor.docket.wanted())
-        return processor.process(records.get(self._topic, ()), time.time(), rooms)
+        capacity = self.sender.capacity(processor.partition, processor.docket.endpoints_awaited())
+        return processor.process(records.get(self._topic, ()), time.time(), capacity)
 
     async def finish(self, processors: Sequence[DocketProcessor], seconds: float) -> None:
         """Wait for the answers to what is in flight, at most so long."""
@@ -101,11 +101,11 @@ class JudgeWork:
     def measure(self, processors: Sequence[DocketProcessor]) -> None:
         """Show queue, calls and money, and say what is over."""
         metrics, sender, now = self._metrics, self.sender, time.time()
-        for name, line in sender.lines.items():
+        for name, endpoint in sender.endpoints.items():
             metrics.set("judge_in_flight_requests", sender.in_flight(name), name)
-            metrics.set("judge_circuit_open", float(line.is_suspect), name)
+            metrics.set("judge_circuit_open", float(endpoint.is_suspect), name)
             if self._partitions and processors:
-                line.take_share(len(processors) / self._partitions)
+                endpoint.take_share(len(processors) / self._partitions)
         dockets = [processor.docket for processor in processors]
         metrics.set("judge_queue_exchanges", sum(docket.queued for docket in dockets))
         oldest = min((docket.oldest for docket in dockets if docket.oldest is not None), default=now)
@@ -167,19 +167,19 @@ def make_judge_app(settings: Settings, suite: Suite) -> PartitionApp:
         endpoints=list(providers),
     )
     for judge in judges:
-        metrics.set("judge_info", 1, judge.part.name, judge.chosen.name, judge.line, judge.model)
+        metrics.set("judge_info", 1, judge.part.name, judge.chosen.name, judge.endpoint_name, judge.model)
     judging = JudgeWork(settings, suite, judges, metrics)
     owner = TaskManager(settings, make_spec(settings, judging), metrics)
 
-    def on_request(line: str, outcome: str, seconds: float) -> None:
-        metrics.count("judge_requests_total", line, outcome)
-        metrics.observe("judge_request_duration_seconds", [seconds], line)
+    def on_request(endpoint: str, outcome: str, seconds: float) -> None:
+        metrics.count("judge_requests_total", endpoint, outcome)
+        metrics.observe("judge_request_duration_seconds", [seconds], endpoint)
 
-    lines = {
-        name: EndpointLine(provider, part, on_request=partial(on_request, name))
+    endpoints = {
+        name: ThrottledEndpoint(provider, part, on_request=partial(on_request, name))
         for name, (provider, part) in providers.items()
     }
-    judging.sender = CallSender(judges, lines, owner.buffer.queue_batch)
+    judging.sender = CallSender(judges, endpoints, owner.buffer.queue_batch)
     app = build_app(settings, owner)
     app.service(_make_calls_service(judging, owner))
     return app

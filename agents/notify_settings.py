@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
-from turnsignal.agents.environment import split_address
+from turnsignal.agents.environment import split_url
 
 _SLACK = "hooks.slack.com"
 _MAX_ADDRESS = 2_000  # characters
@@ -13,7 +13,7 @@ _MAX_ADDRESS = 2_000  # characters
 
 def _read_address(secret: SecretStr) -> SecretStr:
     text = secret.get_secret_value().strip()
-    if split_address(text) is None or len(text) > _MAX_ADDRESS:
+    if split_url(text) is None or len(text) > _MAX_ADDRESS:
         raise ValueError("no address")
     return SecretStr(text)
 

@@ -315,7 +315,7 @@ class Suite(_SuitePart):
 
     @cached_property
     def limits(self) -> Limits:
-        """What conversations.py needs to know."""
+        """What `stream.conversations.state` needs to know."""
         part = self.conversations
         kept = (part.recent_turns, part.kept_turns, part.kept_characters)
         return Limits(part.idle, part.retention, part.grace, *kept, room=MAX_STATE - self._largest_state)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from turnsignal.agents.commands.options import reach_settings
-from turnsignal.agents.environment import split_address
+from turnsignal.agents.environment import split_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ KINDS = ("retrieves_worse", "answers_worse", "breaks_format")
 def _read_address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     if value is None:
         return None
-    parts = split_address(value)
+    parts = split_url(value)
     if parts is None or parts.query or parts.fragment:
         msg = f"expected an address such as http://localhost:9090, got {value[:80]!r}"
         raise click.BadParameter(msg)

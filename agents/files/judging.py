@@ -18,17 +18,17 @@ from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.providers.asking import begin_inquiry
 from turnsignal.agents.providers.finding import make_provider
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.protocol import Provider
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.deliberation import Deliberation
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangePart, ExchangeRecord
 from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgePart, JudgingPart, is_rubric_file, make_judge
 from turnsignal.stream.judging.material import NothingToJudge, collect_material, redact_exchange
 from turnsignal.stream.judging.prompt import Prompt
-from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric, parse_rubric
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict
@@ -117,8 +117,8 @@ def judge_exchanges(
     on_verdict: called with each new one as it comes. Raises ConfigError before anything is asked.
     """
     providers = make_providers(judges, judging, env, recorded)
-    purse = Purse(None if judging.budget is None else round(judging.budget * 1e9))
-    run = _Run(providers, purse, known or {}, on_verdict)
+    budget = Budget(None if judging.budget is None else round(judging.budget * 1e9))
+    run = _Run(providers, budget, known or {}, on_verdict)
     return asyncio.run(run.ask_all(exchanges, judges))
 
 
@@ -128,7 +128,7 @@ def make_providers(
     """Return who answers on each line, with its limits; recorded: in the place of all. Raises ConfigError."""
     providers: dict[str, tuple[Provider, EndpointPart]] = {}
     for judge in chain.from_iterable(each.members for each in judges):
-        name = judge.line
+        name = judge.endpoint_name
         if name not in providers:
             provider = recorded or make_provider(judge.endpoint, judge.model, env)
             providers[name] = provider, judging.endpoints.get(judge.endpoint, EndpointPart())
@@ -141,23 +141,23 @@ class _Run:
     def __init__(
         self,
         providers: Mapping[str, tuple[Provider, EndpointPart]],
-        purse: Purse,
+        budget: Budget,
         known: Mapping[str, Verdict],
         on_verdict: Callable[[Verdict], None],
     ) -> None:
         self._providers = providers
-        self._purse = purse
+        self._budget = budget
         self._known = known
         self._on_verdict = on_verdict
 
     async def ask_all(self, exchanges: Sequence[ExchangeRecord], judges: Sequence[Judge]) -> list[Verdict]:
-        lines = {name: EndpointLine(provider, part) for name, (provider, part) in self._providers.items()}
-        work: dict[str, list[tuple[int, Judge, ExchangeRecord]]] = {name: [] for name in lines}
+        endpoints = {name: ThrottledEndpoint(provider, part) for name, (provider, part) in self._providers.items()}
+        work: dict[str, list[tuple[int, Judge, ExchangeRecord]]] = {name: [] for name in endpoints}
         number = 0
         for judge in judges:
             for exchange in exchanges:
                 if exchange.stage == judge.chosen.rubric.stage:
-                    work[judge.line].append((number, judge, exchange))
+                    work[judge.endpoint_name].append((number, judge, exchange))
                     number += 1
         verdicts: dict[int, Verdict] = {}
         try:
@@ -166,15 +166,15 @@ class _Run:
                     # An exchange's deadline runs from the moment that it is taken up, so no more than fit are.
                     todo = iter(waiting)
                     for _ in range(self._providers[name][1].at_once):
-                        tasks.create_task(self._ask_some(todo, lines, verdicts))
+                        tasks.create_task(self._ask_some(todo, endpoints, verdicts))
         finally:
-            await asyncio.gather(*(line.close() for line in lines.values()))
+            await asyncio.gather(*(endpoint.close() for endpoint in endpoints.values()))
         return [verdicts[index] for index in sorted(verdicts)]
 
     async def _ask_some(
         self,
         todo: Iterator[tuple[int, Judge, ExchangeRecord]],
-        lines: Mapping[str, EndpointLine],
+        endpoints: Mapping[str, ThrottledEndpoint],
         verdicts: dict[int, Verdict],
     ) -> None:
         for number, judge, exchange in todo:
@@ -186,7 +186,7 @@ class _Run:
                 detail = f"its conversation is not in the share of {judge.part.share:g} that this judge is asked about"
                 verdicts[number] = make_unjudged(exchange, judge, Unjudged.SAMPLED_OUT, detail)
             else:
-                verdicts[number] = await make_asker(judge, lines, self._purse).ask(exchange)
+                verdicts[number] = await make_asker(judge, endpoints, self._budget).ask(exchange)
                 self._on_verdict(verdicts[number])
 
 

@@ -110,7 +110,8 @@ def make_views(
     """Build the worker's web application.
 
     health: asked on every request, must not block; if it raises, the worker counts as neither alive nor ready.
-    pages: what the app has to show beside its health. facts: what the front page says of the worker, see `_show_front`.
+    pages: what the app has to show beside its health. facts: what the front page says of the worker, as
+    `Neighbours.describe_worker` gives it.
     shown: whether pages with what people said are shown to whoever asks by an address of this machine, or by one of the
     hosts. activity: takes note of which connections ask.
     """

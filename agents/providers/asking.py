@@ -2,25 +2,25 @@
 
 import asyncio
 
-from turnsignal.agents.providers.lines import Attempts, EndpointLine
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderError, ProviderReply
-from turnsignal.stream.judging.docket import NamedCall
+from turnsignal.agents.providers.throttling import Attempts, ThrottledEndpoint
+from turnsignal.stream.judging.budget import Budget
+from turnsignal.stream.judging.docket import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
-from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict, with_costs
 from turnsignal.stream.records.verdicts import MAX_REASONING, Unjudged, Verdict
 
 
 class JudgeAsker:
-    """Ask one judge. line: to its endpoint; purse: what may be spent, where no docket says so."""
+    """Ask one judge. endpoint: that answers for it; budget: what may be spent, where no docket says so."""
 
-    def __init__(self, judge: Judge, line: EndpointLine, purse: Purse | None = None) -> None:
+    def __init__(self, judge: Judge, endpoint: ThrottledEndpoint, budget: Budget | None = None) -> None:
         self._judge = judge
-        self._line = line
-        self._purse = purse or Purse(None)
+        self._endpoint = endpoint
+        self._budget = budget or Budget(None)
 
     async def ask(self, exchange: ExchangeRecord) -> Verdict:
         """Return the verdict; never raises for anything that an endpoint or a text does."""
@@ -31,7 +31,7 @@ class JudgeAsker:
             return make_unjudged(exchange, judge, error.reason, error.detail)
         inquiry = begin_inquiry(judge, material)
         most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
-        if not self._purse.reserve(most):
+        if not self._budget.reserve(most):
             return make_unjudged(
                 exchange, judge, Unjudged.BUDGET, "the budget has no room for the price that it can have"
             )
@@ -39,9 +39,9 @@ class JudgeAsker:
         try:
             return await self._verdict(exchange, material, inquiry, asked)
         finally:
-            self._purse.settle(most, asked.cost)
+            self._budget.settle(most, asked.cost)
 
-    async def answer(self, call: NamedCall) -> tuple[Verdict, int]:
+    async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
         asked = _Asked(identify(call.exchange, self._judge))
         inquiry = begin_inquiry(self._judge, call.material)
@@ -64,7 +64,7 @@ class JudgeAsker:
                 call = self._call(inquiry, asked.verdict)
                 before = used.made
                 try:
-                    reply = await self._line.ask(call, self._judge.part.attempts, used)
+                    reply = await self._endpoint.ask(call, self._judge.part.attempts, used)
                 finally:
                     # What a failed call cost nobody says; that it cost nothing would be the wrong guess for a budget.
                     asked.count(self._judge, call, used.made - before)

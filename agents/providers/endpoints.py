@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pydantic import SecretStr
 
-from turnsignal.agents.environment import is_loopback, judge_variable, read_secret, split_address
+from turnsignal.agents.environment import is_loopback, judge_variable, read_secret, split_url
 from turnsignal.stream.errors import ConfigError
 
 KNOWN_URLS = {
@@ -53,7 +53,7 @@ def find_endpoint(name: str, env: Mapping[str, str]) -> Endpoint:
 
 def _check_url(variable: str, url: str) -> str:
     """Return the host; the URL itself is not repeated, as somebody may have put a password into it."""
-    parts = split_address(url)
+    parts = split_url(url)
     if parts is None or parts.query or parts.fragment:
         msg = f"{variable}: expected a URL such as https://gateway.example/v1, got something else"
         raise ConfigError(msg)

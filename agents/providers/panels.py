@@ -5,24 +5,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from turnsignal.agents.providers.asking import JudgeAsker
-from turnsignal.agents.providers.lines import EndpointLine
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.deliberation import Deliberation
-from turnsignal.stream.judging.docket import NamedCall
+from turnsignal.stream.judging.docket import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.judges import NANO, Judge
-from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.verdicts import make_verdict
 from turnsignal.stream.records.verdicts import Verdict, VerdictTokens
 
 
 class PanelAsker:
-    """Ask the models of a judge, each only where the ones before are unsure. lines: by name."""
+    """Ask the models of a judge, each only where the ones before are unsure. endpoints: by name."""
 
-    def __init__(self, judge: Judge, lines: Mapping[str, EndpointLine], purse: Purse | None = None) -> None:
+    def __init__(self, judge: Judge, endpoints: Mapping[str, ThrottledEndpoint], budget: Budget | None = None) -> None:
         self._judge = judge
-        self._askers = {member: JudgeAsker(member, lines[member.line], purse) for member in judge.members}
+        self._askers = {member: JudgeAsker(member, endpoints[member.endpoint_name], budget) for member in judge.members}
 
-    async def answer(self, call: NamedCall) -> tuple[Verdict, int]:
+    async def answer(self, call: ReservedCall) -> tuple[Verdict, int]:
         """Return the verdict of a call that the docket has named, and what it cost in billionths."""
         verdict = await self.ask(call.exchange)
         return verdict, round(verdict.cost * NANO)
@@ -40,11 +40,13 @@ class PanelAsker:
         return _add_up(make_verdict(exchange, self._judge, deliberation.judgement), asked)
 
 
-def make_asker(judge: Judge, lines: Mapping[str, EndpointLine], purse: Purse | None = None) -> JudgeAsker | PanelAsker:
-    """Return the asker of a judge. lines: by name; purse: what may be spent, where no docket says so."""
+def make_asker(
+    judge: Judge, endpoints: Mapping[str, ThrottledEndpoint], budget: Budget | None = None
+) -> JudgeAsker | PanelAsker:
+    """Return the asker of a judge. endpoints: by name; budget: what may be spent, where no docket says so."""
     if judge.part.cascade is None and judge.part.jury is None:
-        return JudgeAsker(judge, lines[judge.line], purse)
-    return PanelAsker(judge, lines, purse)
+        return JudgeAsker(judge, endpoints[judge.endpoint_name], budget)
+    return PanelAsker(judge, endpoints, budget)
 
 
 def _add_up(verdict: Verdict, asked: Sequence[Verdict]) -> Verdict:

@@ -9,9 +9,9 @@ import logging
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.panels import make_asker
-from turnsignal.stream.judging.docket import NamedCall
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.docket import ReservedCall
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.repeats import is_repeated, with_repeat
 from turnsignal.stream.judging.verdicts import make_unjudged
@@ -21,42 +21,42 @@ logger = logging.getLogger("turnsignal.judging")
 
 AHEAD = 1.0  #: share of the calls that may go out at once, which is named beyond them
 
-OnAnswer = Callable[[NamedCall, Verdict, int], None]  #: told of a call its verdict, and its cost in billionths
+OnAnswer = Callable[[ReservedCall, Verdict, int], None]  #: told of a call its verdict, and its cost in billionths
 
 
 class CallSender:
     """Send named calls.
 
-    lines: by name; on_room: told of a partition that may name more calls now.
+    endpoints: by name; on_room: told of a partition that may name more calls now.
     """
 
     def __init__(
-        self, judges: Iterable[Judge], lines: Mapping[str, EndpointLine], on_room: Callable[[int], None]
+        self, judges: Iterable[Judge], endpoints: Mapping[str, ThrottledEndpoint], on_room: Callable[[int], None]
     ) -> None:
-        self.lines = lines
-        self._askers = {judge.digest: make_asker(judge, lines) for judge in judges}
+        self.endpoints = endpoints
+        self._askers = {judge.digest: make_asker(judge, endpoints) for judge in judges}
         self._on_room = on_room
-        self._flying: defaultdict[int, dict[asyncio.Task[None], str]] = defaultdict(dict)  # partition → calls and lines
-        self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # line → partition → calls in flight
-        self._wanting: defaultdict[str, set[int]] = defaultdict(set)  # line → partitions where calls wait to be named
+        self._flying: defaultdict[int, dict[asyncio.Task[None], str]] = defaultdict(dict)  # partition → call → endpoint
+        self._counts: defaultdict[str, Counter[int]] = defaultdict(Counter)  # endpoint → partition → calls in flight
+        self._wanting: defaultdict[str, set[int]] = defaultdict(set)  # endpoint → partitions where calls wait
 
-    def in_flight(self, line: str) -> int:
-        """Return how many calls of a line have no answer yet."""
-        return self._counts[line].total()
+    def in_flight(self, name: str) -> int:
+        """Return how many calls to an endpoint have no answer yet."""
+        return self._counts[name].total()
 
-    def rooms(self, partition: int, wanted: Collection[str]) -> dict[str, int]:
-        """Return how many calls a partition may name now, by line. wanted: lines on which it has calls to name."""
-        for line in self.lines:
-            (self._wanting[line].add if line in wanted else self._wanting[line].discard)(partition)
-        return {line: self._room(line, partition) for line in wanted}
+    def capacity(self, partition: int, wanted: Collection[str]) -> dict[str, int]:
+        """Return how many calls a partition may reserve now, by endpoint. wanted: those that it has calls for."""
+        for name in self.endpoints:
+            (self._wanting[name].add if name in wanted else self._wanting[name].discard)(partition)
+        return {name: self._room(name, partition) for name in wanted}
 
-    def send(self, partition: int, calls: Sequence[NamedCall], on_answer: OnAnswer) -> None:
+    def send(self, partition: int, calls: Sequence[ReservedCall], on_answer: OnAnswer) -> None:
         """Send calls whose names are committed."""
         loop = asyncio.get_running_loop()
         for call in calls:
             task = loop.create_task(self._send(call, on_answer))
-            self._flying[partition][task] = call.judge.line
-            self._counts[call.judge.line][partition] += 1
+            self._flying[partition][task] = call.judge.endpoint_name
+            self._counts[call.judge.endpoint_name][partition] += 1
             task.add_done_callback(lambda done: self._end(partition, done))
 
     def drop(self, partition: int) -> None:
@@ -73,14 +73,14 @@ class CallSender:
             await asyncio.wait(flying, timeout=seconds)
 
     async def close(self) -> None:
-        """End what is in flight, and close the lines."""
+        """End what is in flight, and close the endpoints."""
         tasks = [task for flying in self._flying.values() for task in flying]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        await asyncio.gather(*(line.close() for line in self.lines.values()), return_exceptions=True)
+        await asyncio.gather(*(endpoint.close() for endpoint in self.endpoints.values()), return_exceptions=True)
 
-    async def _send(self, call: NamedCall, on_answer: OnAnswer) -> None:
+    async def _send(self, call: ReservedCall, on_answer: OnAnswer) -> None:
         try:
             asker = self._askers[call.judge.digest]
             verdict, cost = await asker.answer(call)
@@ -94,19 +94,19 @@ class CallSender:
         on_answer(call, verdict, cost)
 
     def _end(self, partition: int, task: asyncio.Task[None]) -> None:
-        line = self._flying[partition].pop(task)
-        self._counts[line][partition] -= 1
+        name = self._flying[partition].pop(task)
+        self._counts[name][partition] -= 1
         self._on_room(partition)
-        for other in list(self._wanting[line]):
+        for other in list(self._wanting[name]):
             if other != partition:
                 self._on_room(other)
 
-    def _room(self, line: str, partition: int) -> int:
-        endpoint, flying = self.lines[line], self._counts[line]
+    def _room(self, name: str, partition: int) -> int:
+        endpoint, flying = self.endpoints[name], self._counts[name]
         if endpoint.is_suspect:
-            return int(not flying.total() and not endpoint.rests)
+            return int(not flying.total() and not endpoint.open_for)
         most = endpoint.at_once + max(1, int(endpoint.at_once * AHEAD))
         free, own = most - flying.total(), flying[partition]
-        others = len(self._wanting[line] - {partition})
+        others = len(self._wanting[name] - {partition})
         share = max(1, most // (others + 1)) - own if others else free
         return max(0, min(free, share))

@@ -7,11 +7,11 @@ from zlib import crc32
 import orjson
 
 from turnsignal.agents.metrics.exposition import WorkerMetrics
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.protocol import ProviderCall, ProviderReply
 from turnsignal.agents.providers.scripted import Scripted
 from turnsignal.agents.providers.sending import CallSender
-from turnsignal.stream.judging.docket import NamedCall
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.docket import ReservedCall
 from turnsignal.stream.judging.judges import NANO, EndpointPart, make_judge
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.docket_processor import DocketProcessor
@@ -81,13 +81,13 @@ class JudgeWorker:
             endpoints=[_ENDPOINT],
         )
         for judge in judges:
-            self.page.set("judge_info", 1, judge.part.name, judge.chosen.name, judge.line, judge.model)
-        line = EndpointLine(_Moody(), EndpointPart(), on_request=self._on_request)
+            self.page.set("judge_info", 1, judge.part.name, judge.chosen.name, judge.endpoint_name, judge.model)
+        line = ThrottledEndpoint(_Moody(), EndpointPart(), on_request=self._on_request)
         self._sender = CallSender(judges, {_ENDPOINT: line}, lambda _: None)
         self._processor = DocketProcessor(
             judges, budget, suite.judging.max_age, suite.redaction, {}, _TOPIC, 0, on_accepted=self._hand_on
         )
-        self._calls: list[NamedCall] = []
+        self._calls: list[ReservedCall] = []
         self._read = self._requests = 0
 
     def work(self, outputs: Iterable[OutputRecord], time: float) -> list[FakeRecord]:
@@ -102,8 +102,8 @@ class JudgeWorker:
     async def _judge(self, records: Sequence[FakeRecord], time: float) -> list[FakeRecord]:
         verdicts: list[FakeRecord] = []
         while True:
-            rooms = self._sender.rooms(0, self._processor.docket.wanted())
-            batch = self._processor.process(records, time, rooms)
+            capacity = self._sender.capacity(0, self._processor.docket.endpoints_awaited())
+            batch = self._processor.process(records, time, capacity)
             records = records[batch.consumed[_TOPIC] :]
             self._processor.accept(batch)
             self.page.apply(batch.deltas, time)
@@ -119,7 +119,7 @@ class JudgeWorker:
     def _hand_on(self, _: DocketProcessor, batch: object) -> None:
         self._calls += getattr(batch, "calls", [])
 
-    def _settle(self, call: NamedCall, verdict: Verdict, cost: int) -> None:
+    def _settle(self, call: ReservedCall, verdict: Verdict, cost: int) -> None:
         self._processor.settle(call, verdict, cost)
 
     def _on_request(self, outcome: str, _: float) -> None:

@@ -245,10 +245,11 @@ class Required(Named):
 
 def _rows(text: str, citations: Citations) -> Iterator[tuple[int, int, int]]:
     """Yield start, end and number of citations of each unbroken row of markers."""
-    starts = [c.start for c in citations.all if c.style != "structured"] + [
-        f.start for f in citations.faults if f.kind != "duplicate"
-    ]
-    starts.sort()
+    starts: list[int] = []
+    if len(citations.all) + len(citations.faults) > len(citations.markers):
+        starts += [c.start for c in citations.all if c.style != "structured"]
+        starts += [f.start for f in citations.faults if f.kind != "duplicate"]
+        starts.sort()
     several = len(starts) > len(citations.markers)  # documents in one marker
     first = last = -1
     count = 0

@@ -33,7 +33,7 @@ class Python(Named):
         """What is to be loaded."""
 
     def evaluate(self, response: Response) -> CheckResult:  # noqa: ARG002 - the seam of every check
-        """Say that nobody runs it: a suite's own form of it (`Hosted`) has somebody who does."""
+        """Return an error: only a `Hosted` check has a runner."""
         return errored(f"{self.name} has no process to run in; see turnsignal.agents.python_checks.host.hosted")
 
 

@@ -211,7 +211,8 @@ class _Reader:
                     self._unclosed(text, start, names, out)
                 continue
             end = start + close + 2
-            if part[close + 1 : close + 2] in _LINKING and (past := self._link(text, start, end, names, out)):
+            after = part[close + 1 : close + 2]
+            if after in _LINKING and (past := self._link(text, start, end, names, out)):
                 continue
             digits = inside[0].isdecimal()
             if digits and (
@@ -219,7 +220,7 @@ class _Reader:
                 or text[start - 1] != " "
                 or text[start - 2] in _SUSPECT
                 or not inside.isdecimal()
-                or part[close + 1 : close + 2] in _CODE
+                or after in _CODE
             ):
                 if start and self._is_index(text, start, end, index_end):
                     index_end = end
@@ -227,7 +228,7 @@ class _Reader:
                 if is_literal(text, start, end, zero_based=self.grammar.first == 0):
                     past = text.find("]]", end, end + MAX_MARKER) + 2 if text[start - 1] == "[" else 0
                     continue
-            if start - last > 2 or text[last:start].strip(" ,;"):
+            if run and (start - last > 2 or text[last:start].strip(" ,;")):
                 run.clear()
             doc_id: str | None = None
             style = "doc_id"

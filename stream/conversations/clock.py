@@ -82,7 +82,7 @@ class StreamClock:
         return self.time + self.before + watched if watched >= self.silence else self.time
 
 
-def alarm(clock: Callable[[], float] | None, budget: float) -> Callable[[], bool]:
+def deadline(clock: Callable[[], float] | None, budget: float) -> Callable[[], bool]:
     """Return a function that says whether `budget` seconds have passed since this call; without a clock, never."""
     if clock is None:
         return lambda: False

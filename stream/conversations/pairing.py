@@ -94,8 +94,10 @@ class Pairing(msgspec.Struct, frozen=True, gc=False):
 
 def pairing_key(outcome: Outcome, turn_id: str, *more: str, gap: bool = False) -> str:
     """Return the key of a pairing: what happened, whether it can be scored, and the turns."""
-    count = len(more) + 1 if more else ""
-    return f"{outcome}:{'gap' if gap else 'clear'}{count}:{TOGETHER.join((turn_id, *more))}"
+    clear = "gap" if gap else "clear"
+    if not more:
+        return f"{outcome}:{clear}:{turn_id}"
+    return f"{outcome}:{clear}{len(more) + 1}:{TOGETHER.join((turn_id, *more))}"
 
 
 def comes_apart(before: str, pairing: Pairing) -> bool:
@@ -110,12 +112,12 @@ def comes_apart(before: str, pairing: Pairing) -> bool:
 
 
 def _paired(outcome: Outcome, turn: KeptTurn, gap: bool, more: Sequence[KeptTurn] = ()) -> Pairing:
-    turns: tuple[str, ...] = (turn.turn_id,)
-    if more:
-        turns += tuple([later.turn_id for later in more])
-        text = TOGETHER.join(each.text for each in (turn, *more))
-        is_cut = any(each.remainder is not None for each in (turn, *more))
-        turn = KeptTurn(turn.turn_id, USER, more[-1].time, text, remainder="" if is_cut else None)
+    if not more:  # as nearly always
+        return Pairing(outcome, turn, gap, pairing_key(outcome, turn.turn_id, gap=gap), (turn.turn_id,))
+    turns = (turn.turn_id, *[later.turn_id for later in more])
+    text = TOGETHER.join(each.text for each in (turn, *more))
+    is_cut = any(each.remainder is not None for each in (turn, *more))
+    turn = KeptTurn(turn.turn_id, USER, more[-1].time, text, remainder="" if is_cut else None)
     return Pairing(outcome, turn, gap, pairing_key(outcome, *turns, gap=gap), turns)
 
 

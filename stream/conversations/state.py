@@ -194,7 +194,7 @@ class Conversation(msgspec.Struct, array_like=True):
         """Whether feedback waits for its turn."""
         return self.heard is not None and bool(self.heard.waiting)
 
-    def come_under(self, suite: str) -> None:
+    def adopt_suite(self, suite: str) -> None:
         """Start new means when the suite has changed: under two suites a name may mean two things."""
         if self.suite != suite:
             self.suite, self.score_windows = suite, ScoreWindows()

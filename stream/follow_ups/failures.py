@@ -104,7 +104,7 @@ class Failures:
         return failed
 
     def find_ahead(self, response: str) -> bool:
-        """Say the same of an answer whose follow-up will ask again: a replay also counts answers as they come."""
+        """Like `is_failing`; keep the result until the follow-up's rules ask."""
         failed = self.is_failing(response)
         if len(self._known) >= _AWAITED:
             del self._known[next(iter(self._known))]

@@ -11,7 +11,7 @@ new_topic and other.
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib.resources import files
 from typing import Any
@@ -83,7 +83,9 @@ class FollowUpReading:
     strict, precision: values 0–1 under the two policies, None where nothing is known; confidence: 0–1, how often the
     deciding rule is right; clarification: whether the label asks for clarification under the strict policy;
     explanation: one plain sentence; decided_by: `rules` or `classifier`; unscored: why nothing is known; closes:
-    whether the user takes leave, so that no answer is expected.
+    whether the user takes leave, so that no answer is expected; goes_on: whether the user was read as going on or as
+    thanking, `other` says neither; clarification_free: 1 unless a clarification was read, 0 if one was, None where the
+    message could not be read at all.
     """
 
     label: FollowUp
@@ -95,21 +97,18 @@ class FollowUpReading:
     decided_by: str
     unscored: Unscored | None = None
     closes: bool = False
+    goes_on: bool = field(init=False, repr=False, compare=False)
+    clarification_free: float | None = field(init=False, repr=False, compare=False)
 
-    @property
-    def goes_on(self) -> bool:
-        """Whether the user was read as going on or as thanking; `other` says neither."""
-        return self.strict is not None and not self.clarification and self.label is not FollowUp.OTHER
+    def __post_init__(self) -> None:
+        """Work out once what is asked of a reading for every message that it is given to."""
+        goes_on = self.strict is not None and not self.clarification and self.label is not FollowUp.OTHER
+        free = None if self.unscored not in (None, Unscored.NO_SIGNAL) else 0.0 if self.clarification else 1.0
+        object.__setattr__(self, "goes_on", goes_on)
+        object.__setattr__(self, "clarification_free", free)
 
     def __hash__(self) -> int:
         return hash(self.explanation)  # of which there is one for each rule
-
-    @property
-    def clarification_free(self) -> float | None:
-        """1 unless a clarification was read, 0 if one was, None where the message could not be read at all."""
-        if self.unscored not in (None, Unscored.NO_SIGNAL):
-            return None
-        return 0.0 if self.clarification else 1.0
 
 
 @dataclass(slots=True, frozen=True)

@@ -15,8 +15,8 @@ class EndpointBreaker:
         self._until = float("-inf")
         self._trying = False
 
-    def waits(self, now: float) -> float:
-        """Return for how many seconds it is not to be asked, 0 when it may be; then one call at a time tries it."""
+    def acquire(self, now: float) -> float:
+        """Ask for leave to call: return 0 and, after failures, claim the one trial; else the seconds to wait."""
         if self._failures < AFTER:
             return 0.0
         if now < self._until:
@@ -31,7 +31,7 @@ class EndpointBreaker:
         """Whether it failed so often in a row that only one call at a time may try it."""
         return self._failures >= AFTER
 
-    def rests(self, now: float) -> float:
+    def open_for(self, now: float) -> float:
         """Return for how many seconds it is left alone, 0 when it may be tried; asking changes nothing."""
         return max(0.0, self._until - now) if self.is_suspect else 0.0
 

@@ -18,12 +18,12 @@ from typing import NamedTuple
 import msgspec
 
 from turnsignal.stream.errors import SchemaError
+from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.deliberation import Deliberation, is_measured
 from turnsignal.stream.judging.exchanges import ExchangeRecord
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import Material, NothingToJudge, collect_material
 from turnsignal.stream.judging.pacing import BudgetPacer
-from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.remembered import RememberedAnswers
 from turnsignal.stream.judging.repeats import greatest_price
 from turnsignal.stream.judging.sampling import is_sampled
@@ -48,7 +48,7 @@ class QueuedExchange(NamedTuple):
     size: int
 
 
-class NamedCall(NamedTuple):
+class ReservedCall(NamedTuple):
     """A call that may be sent once it is committed. most: its greatest price, in billionths."""
 
     offset: int
@@ -65,7 +65,7 @@ class DocketResult(NamedTuple):
     verdicts: list[Verdict]
     changes: dict[bytes, bytes | None]
     position: int
-    calls: list[NamedCall]
+    calls: list[ReservedCall]
 
 
 class _Stored(msgspec.Struct, array_like=True):
@@ -124,19 +124,19 @@ class Docket:
         self._judges = {judge.digest: judge for judge in judges}
         self._max_age = max_age
         self._most_held = most_held
-        self._purse = Purse(budget)
+        self._budget = Budget(budget)
         self._pacer = BudgetPacer(budget)
         self._day = 0
         self._position = self._next = position
         self._held: dict[int, _Held] = {}
         self._waiting: OrderedDict[_Question, Material] = OrderedDict()
-        self._in_flight: dict[_Question, NamedCall] = {}
+        self._in_flight: dict[_Question, ReservedCall] = {}
         self._lost: dict[_Question, int] = {}  # in flight at so many kills
         self._answers = RememberedAnswers(store or {})
         self._bytes = 0
         self._swept = 0.0  # when it was last looked whether any exchange has become too old
         self._verdicts: list[Verdict] = []
-        self._calls: list[NamedCall] = []
+        self._calls: list[ReservedCall] = []
         self._restore(store or {})
 
     @property
@@ -177,13 +177,13 @@ class Docket:
 
     def left(self, now: float) -> int | None:
         """Return what of the day's budget is neither spent nor held back, in billionths; None without a budget."""
-        purse = self._purse
-        spent = purse.spent if int(now // DAY) <= self._day else 0
-        return None if purse.limit is None else max(0, purse.limit - spent - purse.reserved)
+        budget = self._budget
+        spent = budget.spent if int(now // DAY) <= self._day else 0
+        return None if budget.limit is None else max(0, budget.limit - spent - budget.reserved)
 
-    def wanted(self) -> set[str]:
+    def endpoints_awaited(self) -> set[str]:
         """Return the lines on which calls wait to be named."""
-        return {self._judges[digest].line for digest in {question.judge for question in self._waiting}}
+        return {self._judges[digest].endpoint_name for digest in {question.judge for question in self._waiting}}
 
     def begin_at(self, position: int) -> None:
         """Begin at the first record that comes; call before anything is taken in.
@@ -224,47 +224,48 @@ class Docket:
         held.decided |= self._judges.keys()
         self._let_go(held)
 
-    def name_calls(self, now: float, rooms: Mapping[str, int]) -> None:
-        """Name calls, the oldest exchanges first; decide what is too old or has no money left.
+    def reserve_calls(self, now: float, capacity: Mapping[str, int]) -> None:
+        """Reserve calls, the oldest exchanges first; decide what is too old or has no money left.
 
-        now: seconds since 1970; a clock that is set back does not begin an old day anew; rooms: line → how many calls.
+        now: seconds since 1970; a clock that is set back does not begin an old day anew; capacity: calls by
+        endpoint.
         """
         self._begin_day(now)
-        left, sweeps = dict(rooms), now - self._swept >= 1.0
+        left, sweeps = dict(capacity), now - self._swept >= 1.0
         if sweeps:
             self._swept = now
-        self._pacer.update(now, self._purse.spent, len(self._waiting) + len(self._in_flight))
+        self._pacer.update(now, self._budget.spent, len(self._waiting) + len(self._in_flight))
         for question in list(self._waiting):
             held, judge = self._held[question.offset], self._judges[question.judge]
             assert held.exchange is not None, "what waits is held"
             if now - held.written > self._max_age:
                 self._decide(question, _unjudged(held, judge, Unjudged.TIMEOUT, "it waited for longer than max_age"))
                 continue
-            if left.get(judge.line, 0) <= 0:
+            if left.get(judge.endpoint_name, 0) <= 0:
                 if not sweeps and not any(room > 0 for room in left.values()):
                     break  # how old the others are is asked once a second
                 continue
             material = self._waiting[question]
             most = greatest_price(judge, held.exchange, material)
-            if self._purse.limit is not None and self._purse.spent + most > self._purse.limit:
+            if self._budget.limit is not None and self._budget.spent + most > self._budget.limit:
                 self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, "the money of the day is spent"))
-            elif self._purse.reserve(most):
+            elif self._budget.reserve(most):
                 attempt = self._lost.get(question, 0) + 1
-                call = NamedCall(question.offset, judge, held.exchange, material, attempt, most)
+                call = ReservedCall(question.offset, judge, held.exchange, material, attempt, most)
                 del self._waiting[question]
                 self._in_flight[question] = call
                 self._calls.append(call)
-                left[judge.line] -= 1
+                left[judge.endpoint_name] -= 1
             else:
                 left = {}  # until a call in flight is settled
 
-    def settle(self, call: NamedCall, verdict: Verdict, cost: int) -> None:
+    def settle(self, call: ReservedCall, verdict: Verdict, cost: int) -> None:
         """Take the verdict that came of a call, and what it cost in billionths."""
         question = _Question(call.offset, call.judge.digest)
         if self._in_flight.get(question) is not call:
             return  # named by a docket before this one, which counts it as lost
         del self._in_flight[question]
-        self._purse.settle(call.most, cost)
+        self._budget.settle(call.most, cost)
         self._pacer.on_decided(cost)
         if verdict.unscored is None:
             self._answers.remember(call.judge, call.material, verdict)
@@ -279,7 +280,7 @@ class Docket:
             VERSION,
             self._position,
             self._day,
-            self._purse.spent,
+            self._budget.spent,
             list(self._judges),
             [(offset, self._bits(held)) for offset, held in self._held.items() if held.decided],
             [(*question, call.attempt - leaves, call.most) for question, call in self._in_flight.items()]
@@ -299,13 +300,13 @@ class Docket:
             raise SchemaError.newer("docket", VERSION, version)
         stored = msgspec.msgpack.decode(store[STATE], type=_Stored)
         self._position = self._next = stored.position
-        self._day, self._purse.spent = stored.day, stored.spent
-        self._pacer = BudgetPacer(self._purse.limit, stored.pace)
+        self._day, self._budget.spent = stored.day, stored.spent
+        self._pacer = BudgetPacer(self._budget.limit, stored.pace)
         for offset, bits in stored.decided:
             decided = {digest for n, digest in enumerate(stored.judges) if bits >> n & 1}
             self._held[offset] = _Held(None, 0.0, 0, decided=decided)
         for offset, digest, attempt, most in stored.named:
-            self._purse.spent += most
+            self._budget.spent += most
             self._lost[_Question(offset, digest)] = attempt
 
     def _ask(self, question: _Question, judge: Judge, exchange: ExchangeRecord) -> None:
@@ -377,7 +378,7 @@ class Docket:
     def _begin_day(self, now: float) -> None:
         day = int(now // DAY)
         if day > self._day:
-            self._day, self._purse.spent = day, 0
+            self._day, self._budget.spent = day, 0
             self._answers.forget_old(now)
 
     def _bits(self, held: _Held) -> int:

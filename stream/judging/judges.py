@@ -156,7 +156,7 @@ class Judge:
         return blake2b(orjson.dumps(content, option=orjson.OPT_SORT_KEYS), digest_size=6).hexdigest()
 
     @property
-    def line(self) -> str:
+    def endpoint_name(self) -> str:
         """Name what its calls share limits with: the endpoint, or a function of a user's own."""
         return f"{PYTHON}:{self.model}" if self.endpoint == PYTHON else self.endpoint
 

@@ -20,7 +20,7 @@ _UNKNOWN = -1.0  #: an hour that was not seen yet
 class BudgetPacer:
     """Say which part of the eligible questions may be asked. part: 0–1, 1 as long as nothing is known.
 
-    budget: of a day, in billionths, None for no limit; state: what `dump` gave. Nothing here is promised: the purse
+    budget: of a day, in billionths, None for no limit; state: what `dump` gave. Nothing here is promised: the budget
     holds the ceiling.
     """
 

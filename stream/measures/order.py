@@ -5,7 +5,7 @@ from operator import attrgetter, itemgetter
 
 from turnsignal.stream.records.turns import MAX_DOCUMENTS, Document
 
-_RANKS = list(range(1, MAX_DOCUMENTS + 1))
+_RANKS = tuple(range(1, MAX_DOCUMENTS + 1))
 _FIRST = itemgetter(0)
 _BEFORE = attrgetter("retrieval_rank")
 
@@ -13,10 +13,11 @@ _BEFORE = attrgetter("retrieval_rank")
 def in_order(documents: Sequence[Document]) -> tuple[list[str], tuple[int, ...]]:
     """Return document ids in context order, each once, and their ranks; a missing rank is the index in the list."""
     ids = [document.doc_id for document in documents]
-    ranks = [document.rank for document in documents]
+    ranks = tuple([document.rank for document in documents])
     count = len(ids)
-    if ranks == _RANKS[:count] and len(set(ids)) == count:
-        return ids, tuple(_RANKS[:count])
+    known = _RANKS[:count]
+    if ranks == known and len(set(ids)) == count:
+        return ids, known
     ranked = [(i if rank is None else rank, name) for i, (rank, name) in enumerate(zip(ranks, ids, strict=True), 1)]
     ranked.sort(key=_FIRST)
     first: dict[str, int] = {}

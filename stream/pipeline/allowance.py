@@ -7,7 +7,7 @@ long one, as where the rest of a long text is written once more.
 import math
 from collections.abc import Callable
 
-from turnsignal.stream.conversations.clock import alarm
+from turnsignal.stream.conversations.clock import deadline
 
 #: Seconds after which a batch ends with what is done. Short, because a worker answers its probes between two batches.
 SECONDS = 0.5
@@ -24,7 +24,7 @@ class Allowance:
     __slots__ = ("_is_late", "_left")
 
     def __init__(self, clock: Callable[[], float] | None, seconds: float = SECONDS, most: int = BYTES) -> None:
-        self._is_late = alarm(clock, seconds)
+        self._is_late = deadline(clock, seconds)
         self._left: float = most if clock else math.inf
 
     def write(self, size: int) -> None:

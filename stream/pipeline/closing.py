@@ -58,7 +58,7 @@ class Closing:
         state.closes += 1
         state.schedule(self._limits)
         state.drop_remainders(waiting=False)
-        state.come_under(self._suite)
+        state.adopt_suite(self._suite)
         last, response = _who_spoke(state)
         cut = end <= state.quiet_since + self._limits.idle
         means = state.score_windows.merge_pending(self._layout.windows, state.last).means

@@ -264,7 +264,7 @@ class ConversationProcessor:
         Notes in the row what its scorers had said before, and how many windows it came too late for.
         """
         if state.suite != self._suite:
-            state.come_under(self._suite)
+            state.adopt_suite(self._suite)
         scored = row.scored
         if not scored.values or row.response.environment != self._environment:
             return

@@ -10,7 +10,7 @@ from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.judging.docket import MOST_HELD, STATE, Docket, NamedCall, QueuedExchange
+from turnsignal.stream.judging.docket import MOST_HELD, STATE, Docket, QueuedExchange, ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord, decode_exchange
 from turnsignal.stream.judging.judges import Judge
 from turnsignal.stream.judging.material import redact_exchange
@@ -32,7 +32,7 @@ JUDGED, CACHED = "judged", "cached"  #: outcomes of a verdict with a value; with
 class JudgedResult(BatchResult):
     """The result of a batch. calls: may be sent once it is committed; verdicts: among its outputs."""
 
-    calls: list[NamedCall] = field(default_factory=list)
+    calls: list[ReservedCall] = field(default_factory=list)
     verdicts: list[Verdict] = field(default_factory=list)
 
 
@@ -96,10 +96,10 @@ class DocketProcessor:
         """Make the next batch the last one before another worker may go on from there."""
         self._leaves = True
 
-    def process(self, records: Sequence[Record], now: float, rooms: Mapping[str, int]) -> JudgedResult:
+    def process(self, records: Sequence[Record], now: float, capacity: Mapping[str, int]) -> JudgedResult:
         """Take exchanges in as far as there is room, and name calls.
 
-        now: seconds since 1970; rooms: line of an endpoint → calls that may be named.
+        now: seconds since 1970; capacity: endpoint → calls that may be reserved.
         """
         result, taken = JudgedResult(), 0
         for record in records:
@@ -109,12 +109,12 @@ class DocketProcessor:
             taken += 1
         leaves, self._leaves = self._leaves, False
         if not leaves:
-            self._docket.name_calls(now, rooms)
+            self._docket.reserve_calls(now, capacity)
         self._prepare(result, leaves=leaves)
         result.consumed = {self.topic: taken}
         return result
 
-    def settle(self, call: NamedCall, verdict: Verdict, cost: int) -> None:
+    def settle(self, call: ReservedCall, verdict: Verdict, cost: int) -> None:
         """Take the answer to a call; its verdict is in the next batch. cost: in billionths."""
         self._docket.settle(call, verdict, cost)
 

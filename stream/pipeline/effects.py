@@ -39,7 +39,7 @@ class ScoreRow(msgspec.Struct, gc=False):
     the row, without an offset where no record did, without a topic where turns come from; closed_as: the word by
     which its exchange is counted once it has closed; fate: the word by which feedback is counted; window_expired: how
     many windows it came too late for; earlier: what its scorers had said in the conversation; moves: whether its
-    values go into series and metrics; meetings: judges that agree, or do not, with the label that the row is about.
+    values go into series and metrics; meetings: of its label with judges (`HumanLabels`).
     """
 
     id: str
@@ -56,7 +56,7 @@ class ScoreRow(msgspec.Struct, gc=False):
     window_expired: int = 0
     earlier: Earlier = ()
     moves: bool = True
-    meetings: Sequence[tuple[str, str]] = ()
+    meetings: Sequence[tuple[str, str, str]] = ()
 
 
 class VerdictRow(msgspec.Struct, gc=False):
@@ -65,7 +65,7 @@ class VerdictRow(msgspec.Struct, gc=False):
     encoded: the row, None where the verdict came before; fate: the word by which it is counted; scored: its score;
     weight: the inverse of its sampling probability; release, environment, time: of its exchange; earlier: number and
     sum of what its scorer had said in the conversation; moves: whether its value goes into series and metrics;
-    meetings: its judge, and whether it agrees, for each label of a person that came before.
+    meetings: with the labels of people that came before, as `HumanLabels` says them.
     """
 
     encoded: bytes | None
@@ -77,7 +77,7 @@ class VerdictRow(msgspec.Struct, gc=False):
     time: float
     earlier: Earlier = ()
     moves: bool = True
-    meetings: Sequence[tuple[str, str]] = ()
+    meetings: Sequence[tuple[str, str, str]] = ()
 
 
 class Effects(msgspec.Struct, gc=False):

@@ -13,6 +13,7 @@ workers know of themselves (lag, transactions, tables) stands in `agents.metrics
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from math import prod
 from typing import Any, NamedTuple, TypeVar
 
@@ -108,19 +109,19 @@ def _counter(
 ) -> Any:
     """Declare a field as a counter. labels: first those whose words are not ours, then each with its words."""
     family = Family("counter", (*labels, *words), text, words, begun, most, apps)
-    return field(default_factory=lambda: defaultdict(int), metadata={name: family})
+    return field(default_factory=partial(defaultdict, int), metadata={name: family})
 
 
 def _weights(name: str, text: str, *labels: str) -> Any:
     """Declare a field as a counter of what is no whole number."""
     family = Family("counter", labels, text, begun=False, apps=(SCORE,))
-    return field(default_factory=lambda: defaultdict(float), metadata={name: family})
+    return field(default_factory=partial(defaultdict, float), metadata={name: family})
 
 
 def _ratios(name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> Any:
     """Declare a field as a histogram of values 0–1."""
     family = Family("histogram", labels, text, apps=(SCORE,), bounds=bounds)
-    return field(default_factory=lambda: defaultdict(list), metadata={name: family})
+    return field(default_factory=partial(defaultdict, list), metadata={name: family})
 
 
 def _newest(name: str, text: str, *labels: str) -> Any:
@@ -258,9 +259,7 @@ class MetricDeltas:
         fate=tuple(Fate),
     )
     judge_anchors: defaultdict[tuple[str, str, str], int] = _counter(
-        "judge_anchor_checks_total",
-        "Labels of people beside verdicts, by what each finds of the answer.",
-        "judge",
+        *("judge_anchor_checks_total", "Labels of people beside verdicts, by what each finds of the answer.", "judge"),
         human=("good", "bad"),
         verdict=("good", "bad"),
     )

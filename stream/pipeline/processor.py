@@ -11,7 +11,6 @@ record, text, Markdown, table cells), and as a last resort by processor time, se
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from functools import partial
 from typing import Any
@@ -89,7 +88,8 @@ class PartitionProcessor:
         self._handlers = {topic: self._on_turn, feedback_topic: self._on_feedback, verdicts_topic: self._on_verdict}
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
-        self._output, self._allowance = self._new_output(), Allowance(None)
+        self._idle = self._output = self._new_output()  # what stands between batches, and is never written to
+        self._allowance = Allowance(None)
 
     def read_store(self) -> int:
         """Read stream time, and when each conversation is due, from the store; call once, after filling it.
@@ -134,7 +134,7 @@ class PartitionProcessor:
         if records:
             self.clock.saw(now)
         inputs = {self.topic: records, self.feedback_topic: feedback, self.verdicts_topic: verdicts}
-        taken = dict.fromkeys(inputs, 0) | self._take_in(inputs)
+        taken = self._take_in(inputs)
         erased = 0
         for erased, record in enumerate(forget, 1):
             self._forget(record)
@@ -205,7 +205,7 @@ class PartitionProcessor:
         for key in list(self._live):
             self._put_away(key)
         result = BatchResult(self._output.finish(), self._changes, self._output.deltas, taken)
-        self._begin()  # nothing of this batch stays
+        self._output, self._live, self._changes = self._idle, {}, {}  # nothing of this batch stays
         return result
 
     def _put_away(self, key: bytes) -> None:
@@ -213,8 +213,7 @@ class PartitionProcessor:
         if key in self._live:
             state = self._live.pop(key)
             snapshot = self._changes[key] = None if state is None else state.snapshot()
-            if snapshot is not None:
-                self._allowance.write(len(snapshot))
+            self._allowance.write(len(snapshot or b""))
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
@@ -225,7 +224,7 @@ class PartitionProcessor:
         state = self._live[key] = restore(value)
         return state
 
-    def _take_in(self, inputs: Mapping[str, Sequence[Record]]) -> Counter[str]:
+    def _take_in(self, inputs: Mapping[str, Sequence[Record]]) -> dict[str, int]:
         """Take in turns, feedback and verdicts as far as the allowance goes; return how many of each topic."""
         # Put away after its last record, a conversation is still in the CPU's cache; after the batch it is not.
         ordered = in_time(inputs)
@@ -238,7 +237,8 @@ class PartitionProcessor:
             allowance.write(output.weigh())
             if allowance.is_over():
                 break
-        return Counter([topic for _, topic in ordered[:count]])
+        topics = [topic for _, topic in ordered[:count]]
+        return {topic: topics.count(topic) for topic in inputs}
 
     def _on_turn(self, record: Record) -> None:
         """Take in one record: a turn, a duplicate, or a dead letter."""
@@ -275,14 +275,13 @@ class PartitionProcessor:
             if state.closes:  # else nothing but feedback was there before
                 output.deltas.pairing["reopened"] += 1
         context = RecordContext(key, state, record.offset, time, late)
+        before = None if turn.role == "assistant" else state.version_before(time)
+        output.count_turn(turn, time, before, late=late)
         if turn.role == "assistant":
-            output.count_turn(turn, time, None, late=late)
             output.add(key, self._conversations.on_response(context, turn))
-        else:
-            output.count_turn(turn, time, state.version_before(time), late=late)
-            if turn.role == "user":
-                output.add(key, self._conversations.on_user(context, turn))
-        if state.is_waiting:
+        elif turn.role == "user":
+            output.add(key, self._conversations.on_user(context, turn))
+        if state.heard is not None and state.heard.waiting:
             output.add_feedback(key, self._feedback.on_turn(context, turn.turn_id))
         if turn.vote is not None:
             output.add_feedback(key, self._feedback.on_vote(context, turn))
@@ -340,8 +339,7 @@ class PartitionProcessor:
 
     def _load_or_begin(self, key: bytes, time: float) -> Conversation:
         """Return the conversation of a turn of that event time; it is closed, or begun anew, if it was due before."""
-        now = self.clock.time
-        state = self._load_unexpired(key, time if time > now else now)
+        state = self._load_unexpired(key, time if time > self.clock.time else self.clock.time)
         if state is None:
             state = self._live[key] = Conversation()
             self.agenda.put(key, time + self._limits.idle)

@@ -33,15 +33,15 @@ class RankScorer:
         self._groups = [_Group(list(measures), relevancy, *bands) for _, measures in kinds]
         self._before_reranking = any(group.order == "retrieval" for group in self._groups)
 
-    def score(self, response: Response) -> "tuple[EncodedScores, float | None, tuple[int, ...], tuple[int, ...]]":
-        """Return the scores; relevancy among them; and the context ranks of all documents, and of the cited ones."""
+    def score(self, response: Response) -> "tuple[list[EncodedScores], float | None, tuple[int, ...], tuple[int, ...]]":
+        """Return the scores in parts; relevancy among them; the context ranks of all documents and of those cited."""
         documents, citations = response.documents, response.citations
         context, ranks = in_order(documents)
         judgments, cited = citations.judgments, tuple(citations.cited_ranks)
         uncited = None if judgments else _why_uncited(citations)
         known = None if response.relevant is None else dict.fromkeys(response.relevant, 1.0)
         retrieval = in_retrieval_order(documents) if self._before_reranking else []
-        part, relevancy = EncodedScores(), None
+        parts, relevancy = list[EncodedScores](), None
         for group in self._groups:
             ranking = context if group.order == "context" else retrieval
             gains, missing = (judgments, uncited) if group.on == "citations" else (known, None)
@@ -52,17 +52,15 @@ class RankScorer:
             elif not ranking:
                 missing = Unscored.NOT_APPLICABLE
             if missing is not None or gains is None:
-                part.add(group.missing[missing or Unscored.NO_JUDGMENTS])
+                parts.append(group.missing[missing or Unscored.NO_JUDGMENTS])
                 continue
             scores, value = group.measure(ranking, gains, cited)
-            part.add(scores)
+            parts.append(scores)
             relevancy = value if relevancy is None else relevancy
         if documents and uncited is None:
             waste = wasted_context(cited, len(context))
-            part.scores.append({"scorer": WASTED, "value": waste})
-            part.scorers += (WASTED,)
-            part.values += (waste,)
-        return part, relevancy, ranks, cited
+            parts.append(EncodedScores([{"scorer": WASTED, "value": waste}], (WASTED,), (waste,)))
+        return parts, relevancy, ranks, cited
 
 
 class _Group:

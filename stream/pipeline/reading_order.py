@@ -10,4 +10,4 @@ from turnsignal.stream.records.wire import Record
 def in_time(inputs: Mapping[str, Sequence[Record]]) -> list[tuple[Record, str]]:
     """Merge records by the broker's times, each with its topic. inputs: topic → records, nearly always of one alone."""
     tagged = [zip(records, repeat(topic), strict=False) for topic, records in inputs.items() if records]
-    return list(tagged[0] if len(tagged) == 1 else merge(*tagged, key=lambda pair: pair[0].timestamp))
+    return list(tagged[0] if len(tagged) == 1 else merge(*tagged, key=lambda pair: pair[0].timestamp) if tagged else ())

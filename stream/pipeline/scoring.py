@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from turnsignal.stream.citations.reader import citation_reader
-from turnsignal.stream.conversations.clock import alarm
+from turnsignal.stream.citations.reader import Citations, citation_reader
+from turnsignal.stream.conversations.clock import deadline
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.diagnosis import level
-from turnsignal.stream.pipeline.cited import score_cited
+from turnsignal.stream.pipeline.cited import CitedScores, score_cited
 from turnsignal.stream.pipeline.compliance import COMPLIANCE, Encoded, EncodedScores, InstructionScorer, Results
 from turnsignal.stream.pipeline.rank_scoring import RankScorer
 from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS, score_truth
@@ -94,27 +94,36 @@ class ResponseScorer:
         """Score one assistant turn."""
         relevant = turn.truth.doc_ids if turn.truth is not None else None
         timed = self._cpu_clock is not None and len(turn.text) > _SHORT
-        is_over = alarm(self._cpu_clock, BUDGET) if timed else None
+        is_over = deadline(self._cpu_clock, BUDGET) if timed else None
         response = Response(turn.text, turn.retrieved, self._read, turn.platform, relevant, turn.metadata)
-        scored = Scored()
         exempt = bool(self._exempt) and turn.text.strip() in self._exempt
+        read = response.citations
+        parts: list[EncodedScores | CitedScores] = []
         try:
-            part, scored.relevancy, scored.ranks, scored.cited = self._ranks.score(response)
-            part.add(score_cited(response.citations, given=bool(response.documents), exempt=exempt))
-            faults, scored.markers = response.citations.faults, len(response.citations.all)
-            scored.faults = tuple([fault.kind for fault in faults]) if faults else ()
-        except Exception:  # a reader or measure that fails is our bug, and not the end of the worker
-            part = EncodedScores()
+            ranked, relevancy, ranks, cited = self._ranks.score(response)
+            parts += ranked
+            parts.append(score_cited(read, given=bool(response.documents), exempt=exempt))
+        except Exception:  # a measure that fails is our bug, and not the end of the worker
+            relevancy, ranks, cited, read = None, (), (), Citations()
+            failed = EncodedScores()
             for measure in self._measures:
-                part.take(Score(measure.name, unscored=Unscored.ERROR))
+                failed.take(Score(measure.name, unscored=Unscored.ERROR))
+            parts = [failed]
         instructions = self._instructions(turn)
-        instructed, scored.findings, scored.compliance = (
-            instructions.exempt() if exempt else instructions.score(response, is_over)
-        )
-        scored.scores = part.scores + instructed.scores
-        scored.scorers = part.scorers + instructed.scorers
-        scored.values = part.values + instructed.values
-        scored.unscored = part.unscored + instructed.unscored
+        instructed, findings, share = instructions.exempt() if exempt else instructions.score(response, is_over)
+        parts.append(instructed)
+        scores: list[Encoded] = []
+        scorers: tuple[str, ...] = ()
+        values: tuple[float, ...] = ()
+        unscored: tuple[tuple[str, Unscored], ...] = ()
+        for part in parts:
+            scores += part.scores
+            scorers += part.scorers
+            values += part.values
+            unscored += part.unscored
+        faults = tuple([fault.kind for fault in read.faults]) if read.faults else ()
+        facts = (relevancy, share, ranks, cited, faults, len(read.all))
+        scored = Scored(scores, scorers, values, unscored, findings, *facts)
         if turn.truth is not None:
             self._add_truth(scored, turn, turn.truth, response)
         return scored

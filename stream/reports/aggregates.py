@@ -27,6 +27,7 @@ from turnsignal.stream.reports.cite_rates import CiteRates
 from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer
 from turnsignal.stream.reports.interventions import Interventions
 from turnsignal.stream.reports.quality import Quality
+from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.reports.review import Review
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
@@ -37,6 +38,7 @@ from turnsignal.stream.statistics.claims import (
     CITES_ALL,
     DOCUMENTS,
     FAILED,
+    SAME_LANGUAGE,
     VOTE,
     WASTED,
 )
@@ -149,6 +151,7 @@ class Aggregates:
         self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
         self._at_documents, self._at_vote = self._place[DOCUMENTS], self._place[VOTE]
         self._at_failed, self._at_cites_all = self._place[FAILED], self._place[CITES_ALL]
+        self._at_language = self._place[SAME_LANGUAGE]
         self._suite = suite  # whose rules are compiled where answers are counted, not where parts are put together
         self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
         self.worst = WorstExchanges()
@@ -167,7 +170,7 @@ class Aggregates:
             conversation = self._open[key] = OpenConversation(
                 (turn.assistant, turn.version), turn.time, headless=state.turns == 1
             )
-            conversation.first_answer = first_answer(turn.platform, turn.text)
+            conversation.first_answer = first_answer(turn.platform, turn.text, _opening(state) or "")
         failed = self._count_answer(conversation, state, turn, scored)
         if failed:
             conversation.failed = (*conversation.failed[1 - _OPEN_ANSWERS :], turn.turn_id)
@@ -198,7 +201,7 @@ class Aggregates:
                 conversation.broken.on_good(turn_id)
 
     def on_close(self, key: bytes, state: Conversation, answer: PendingResponse, outcome: str, means: Means) -> None:
-        """Hold what there is to say of a conversation, until it cannot come back."""
+        """Keep the final figures until the conversation can no longer reopen."""
         release = (answer.assistant, answer.version)
         conversation = self._open.get(key)
         if conversation is not None and conversation.went is not None and state.closes == 1:
@@ -314,6 +317,10 @@ class Aggregates:
                 place = self._at_cites_all
                 values[place] += 1
                 values[place + 1] += WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
+        fits = match_languages(state.kept, turn.time, turn.text).value_of_answer
+        if fits is not None:
+            values[self._at_language] += 1
+            values[self._at_language + 1] += fits
         before = state.kept[-1] if state.kept else None
         if before is not None and before.role == USER and turn.time >= before.time:
             place = self._at_seconds

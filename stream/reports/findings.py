@@ -22,6 +22,7 @@ from turnsignal.stream.statistics.claims import (
     FAILED,
     FREE_CONVERSATIONS,
     SAME_FIRST,
+    SAME_LANGUAGE,
     SHORT_FIRST,
     UNANSWERED_OF_ALL,
     VOTE,
@@ -74,6 +75,12 @@ THEMES = (
         "fails to answer more often",
         "fails to answer less often",
         "answers another share of messages",
+    ),
+    Theme(
+        (SAME_LANGUAGE,),
+        "answers more often in another language than the question's",
+        "answers less often in another language than the question's",
+        "answers another share of questions in their language",
     ),
     _RANKING,
     Theme(

@@ -15,29 +15,34 @@ from typing import NamedTuple
 
 from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
+from turnsignal.stream.text.spoken_languages import glance, language_name
 
 _READ = 2_000  #: characters of an answer by which it is told from others
 _SHOWN = 80  #: characters of it that are shown, in lower case and without numbers
 _MOST_TEXTS = 2_000  #: texts of a release that are counted; beyond, the rarer half is forgotten
 _SHARE = 0.03  #: of first answers that are the same, from which on it matters
-_SHIFTED = 0.05  #: change of a platform's share from which on figures may move for it
+_SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 #: Ours and bounded, on a bounded text: the standard engine, since RE2 from Python takes 0.1 ms to replace.
 _VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
 
 
 class FirstAnswer(NamedTuple):
-    """The first answer of a conversation: platform, `length_step`, and a digest of its text with its beginning."""
+    """The first answer of a conversation: platform, `length_step`, and a digest of its text with its beginning.
+
+    language: of the question, "" where it is not told.
+    """
 
     platform: str
     length: int
     text: str
+    language: str = ""
 
 
-def first_answer(platform: str | None, text: str) -> FirstAnswer:
+def first_answer(platform: str | None, text: str, question: str = "") -> FirstAnswer:
     """Return what is kept of a first answer; citations and numbers do not tell two texts apart."""
     alike = " ".join(_VARIES.sub(" ", text[:_READ].casefold()).split())
     digest = blake2b(alike.encode(), digest_size=6).hexdigest()
-    return FirstAnswer(platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}")
+    return FirstAnswer(platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}", glance(question))
 
 
 def length_step(characters: int) -> int:
@@ -47,9 +52,13 @@ def length_step(characters: int) -> int:
 
 @dataclass(slots=True)
 class FirstAnswers:
-    """The first answers of one release: how many of each platform, length and text."""
+    """The first answers of one release: how many of each platform, length and text, and to questions in which language.
+
+    languages: of those whose question tells it.
+    """
 
     platforms: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
     lengths: Counter[int] = field(default_factory=Counter)
     texts: Counter[str] = field(default_factory=Counter)
 
@@ -61,6 +70,8 @@ class FirstAnswers:
     def add(self, answer: FirstAnswer) -> None:
         """Count one."""
         self.platforms[answer.platform] += 1
+        if answer.language:
+            self.languages[answer.language] += 1
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         self._forget()
@@ -68,6 +79,7 @@ class FirstAnswers:
     def merge(self, other: "FirstAnswers") -> None:
         """Add another part's."""
         self.platforms.update(other.platforms)
+        self.languages.update(other.languages)
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
         self._forget()
@@ -93,16 +105,13 @@ class FirstAnswers:
 
     def shifted(self, before: "FirstAnswers") -> str:
         """Say which platform's share moved most, "" where none is shown to have moved."""
-        names = sorted(self.platforms | before.platforms)
-        if len(names) < 2 or not self.n or not before.n:
-            return ""
-        shares = {name: [rate(one.platforms[name], one.n) for one in (self, before)] for name in names}
-        name = max(names, key=lambda name: round(abs(shares[name][0].value - shares[name][1].value), 6))
-        became, was = shares[name]
-        change = difference(became, was)
-        if abs(change.value) < _SHIFTED or change.p * len(names) > PROMISE:
-            return ""
-        return f"{name} has {became.value:.0%} of the conversations, {was.value:.0%} before"
+        name, became, was = _most_shifted(self.platforms, before.platforms)
+        return f"{name} has {became:.0%} of the conversations, {was:.0%} before" if name else ""
+
+    def asked_otherwise(self, before: "FirstAnswers") -> str:
+        """Say which language's share of questions moved most, "" where none is shown to have moved."""
+        code, became, was = _most_shifted(self.languages, before.languages)
+        return f"{became:.0%} of the questions are in {language_name(code)}, {was:.0%} before" if code else ""
 
     def _below(self, step: int) -> Estimate:
         return rate(sum(n for length, n in self.lengths.items() if length < step), self.n)
@@ -113,3 +122,16 @@ class FirstAnswers:
     def _forget(self) -> None:
         if len(self.texts) > _MOST_TEXTS:
             self.texts = Counter(dict(self.texts.most_common(_MOST_TEXTS // 2)))
+
+
+def _most_shifted(counts: Counter[str], before: Counter[str]) -> tuple[str, float, float]:
+    """Return whose share moved most, with both shares; "" where none is shown to have moved."""
+    names, n, earlier = sorted(counts | before), counts.total(), before.total()
+    if len(names) < 2 or not n or not earlier:
+        return "", 0.0, 0.0
+    shares = {name: (rate(counts[name], n), rate(before[name], earlier)) for name in names}
+    name = max(names, key=lambda name: round(abs(shares[name][0].value - shares[name][1].value), 6))
+    became, was = shares[name]
+    change = difference(became, was)
+    moved = abs(change.value) >= _SHIFTED and change.p * len(names) <= PROMISE
+    return (name, became.value, was.value) if moved else ("", 0.0, 0.0)

@@ -43,11 +43,13 @@ from turnsignal.stream.statistics.claims import (
     PROMISE,
     SAME,
     SAME_FIRST,
+    SAME_LANGUAGE,
     SHORT_FIRST,
     UNANSWERED_OF_ALL,
     VOTE,
     WASTED,
     WITH_DOCUMENTS,
+    WORSE,
     claims,
     coverage_name,
 )
@@ -61,13 +63,13 @@ from turnsignal.stream.statistics.intervals import (
 )
 
 #: figures of answers that no scorer of a response gives
-DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, ANSWER_SECONDS)
+DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, SAME_LANGUAGE, ANSWER_SECONDS)
 
 _MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a release may have taken them over
 
 
 class Quality:
-    """Conversations by release: `add` each once, `merge` the parts, `settle`, then `rows` and `comparisons`.
+    """Conversations by release: `add` each once, `merge` the parts, `sum_up`, then `rows` and `comparisons`.
 
     scorers: of the suite; idle: seconds after which a conversation is over, 0 where the recording holds whole ones;
     covered: scorers whose coverage is a figure of its own; ranked: those that depend on how many documents there are.
@@ -100,7 +102,7 @@ class Quality:
         self._strays = Strays()
 
     def empty(self) -> "array[float]":
-        """Return the values of a conversation before its first answer, as `Went` holds them."""
+        """Return the values of a conversation before its first answer, as `ConversationScores` holds them."""
         return array("d", bytes(8 * (2 * len(self.figures) + 1)))
 
     def add(self, went: ConversationScores) -> None:
@@ -140,7 +142,7 @@ class Quality:
                 self._totals(mine, release, theirs.first).merge(theirs)
 
     def sum_up(self, minimum: int = 1) -> None:
-        """Find out whose strays are, and leave out what the recording cuts, now that its ends are known.
+        """Attribute conversations without a version, and leave out those that the recording cuts.
 
         Call once all parts are merged; minimum: as in `rows`.
         """
@@ -331,6 +333,10 @@ class Quality:
         claimed = claims(deltas, coverages, primary, least_change, ranked, shifted=shifted, within=within)
         if drift and claimed[ANSWER_SECONDS].change == SAME:
             claimed[ANSWER_SECONDS] = claimed[ANSWER_SECONDS]._replace(why=drift)
+        asked = first.asked_otherwise(before_first)
+        if asked and SAME_LANGUAGE in claimed and claimed[SAME_LANGUAGE].change == WORSE:
+            # Of who always answers in one language, more answers are in another one than their question.
+            claimed[SAME_LANGUAGE] = claimed[SAME_LANGUAGE]._replace(change=CHANGED, why=asked)
         if text and claimed[SAME_FIRST].change == CHANGED:
             claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}

@@ -24,6 +24,9 @@ CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
 DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
 CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: share that cites every one of them
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
+SAME_LANGUAGE = (
+    "same_language"  #: share of answers in the language of the message that they answer, where both are told
+)
 FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
 #: share of conversations whose first answer has less than half the characters of the release before's middle one
 SHORT_FIRST = "short_first_answers"
@@ -81,6 +84,7 @@ GUARDS = {
     "uncited": RISE,
     DANGLING: RISE,
     CITED: FALL,
+    SAME_LANGUAGE: FALL,
     "citation.resolves": FALL,
     CHECKS_APPLIED: FALL,
     "coverage": FALL,

@@ -319,7 +319,7 @@ def _likelihood_reach(after: Estimate, before: Estimate) -> float:
 
 
 def _divergence(rate: float, other: float) -> float:
-    """Return the Kullback–Leibler divergence of one rate from another that is 0 or 1 only where both are."""
+    """Return KL(rate ‖ other); other may be 0 or 1 only where rate is."""
     parts = ((rate, other), (1 - rate, 1 - other))
     return math.fsum(mine * math.log(mine / theirs) for mine, theirs in parts if mine > 0 and theirs > 0)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from turnsignal.agents.environment import split_address
+from turnsignal.agents.environment import split_url
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError
 
@@ -127,10 +127,10 @@ def test_a_mistyped_file_of_a_secret_is_named() -> None:
     "text", ["ftp://a/b", "a:9090", "http:///x", "https://a b/c", "http://a:0/", "http://é.example/"]
 )
 def test_what_http_cannot_ask_is_no_address(text: str) -> None:
-    assert split_address(text) is None
+    assert split_url(text) is None
 
 
 def test_an_address_is_split_into_host_port_and_path() -> None:
-    parts = split_address("https://[::1]:9090/hooks?x=1")
+    parts = split_url("https://[::1]:9090/hooks?x=1")
     assert parts is not None
     assert (parts.hostname, parts.port, parts.path, parts.query) == ("::1", 9090, "/hooks", "x=1")

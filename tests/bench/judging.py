@@ -24,9 +24,9 @@ from tests.agents.providers.conftest import Served, serve
 from tests.kafka.faults.oracle import Kept
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.agents.providers.endpoints import Endpoint
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.openai_compatible import OpenAICompatible
 from turnsignal.agents.providers.sending import CallSender
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS
 from turnsignal.stream.judging.inquiry import Inquiry
 from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgePart, PricePart
@@ -81,7 +81,7 @@ async def ask_bare(endpoint: Served, judge: Judge, queued: list[Kept]) -> None:
 async def ask_by_docket(endpoint: Served, judge: Judge, queued: list[Kept], until: int | None = None) -> list[float]:
     """Send them as the judge app does, until all or so many have a verdict; return how long each call took."""
     until, latencies = until or len(queued), list[float]()
-    line = EndpointLine(
+    line = ThrottledEndpoint(
         OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr("none"))),
         EndpointPart(at_once=AT_ONCE),
         on_request=lambda _, seconds: latencies.append(seconds),
@@ -99,7 +99,7 @@ async def ask_by_docket(endpoint: Served, judge: Judge, queued: list[Kept], unti
     taken, verdicts = 0, 0
     while verdicts < until:
         called.clear()
-        room = sender.rooms(0, processor.docket.wanted() or {"lab"})
+        room = sender.capacity(0, processor.docket.endpoints_awaited() or {"lab"})
         batch = processor.process(queued[taken : taken + processor.docket.room], time.time(), room)
         taken += batch.consumed[processor.topic]
         await asyncio.sleep(COMMIT)

@@ -88,9 +88,9 @@ def paced_days(a_day: int, sizes: Sequence[float] = SIZES, seed: int = 1, calls_
     spent, over = [0] * len(sizes), [0] * len(sizes)
     for offset, second in enumerate(arrivals(a_day, sizes, seed)):
         now, day, hour = BEGIN + second, int(second // DAY), int(second % DAY // HOUR)
-        docket.name_calls(now, {})
+        docket.reserve_calls(now, {})
         docket.take([QueuedExchange(offset, _exchange(offset), now, 500)])
-        docket.name_calls(now, {"openai": 8})
+        docket.reserve_calls(now, {"openai": 8})
         batch = docket.prepare()
         for call in batch.calls:
             price = round(PRICE * rng.uniform(0.2, 1.8))

@@ -1,8 +1,10 @@
 """Docstrings: what they name is there."""
 
 import ast
+import builtins
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -11,6 +13,27 @@ ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"(?:^|[;.] )([a-z_][a-z0-9_]*(?:, [a-z_][a-z0-9_]*)*): ")
 
 
+#: What a docstring puts into backticks and is a name of Python, perhaps of a module, a class and one of its members.
+QUOTED = re.compile(r"(?<!`)`([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?:\(\))?`(?!`)")
+#: Endings of files, which are no members.
+ENDINGS = {"csv", "gz", "html", "ipynb", "json", "jsonl", "md", "parquet", "toml", "txt", "yaml", "yml"}
+
+#: Names of other libraries, standards and their records that docstrings quote.
+FOREIGN = {
+    "P_k",
+    "_created",
+    "messages_to_dict",
+    "ndcg_cut",
+    "observations_v2",
+    "recall_k",
+    "recip_rank",
+    "search_result_index",
+    "start_char_index",
+    "success_k",
+}
+
+
+@cache
 def classes() -> dict[str, tuple[str, ast.ClassDef]]:
     """Return every class by its name, which no other has (`test_words`), with its file."""
     return {
@@ -20,6 +43,12 @@ def classes() -> dict[str, tuple[str, ast.ClassDef]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ClassDef)
     }
+
+
+@cache
+def members_of(name: str) -> set[str]:
+    """Return the members of a class by its name."""
+    return members(classes()[name][1], classes())
 
 
 def members(node: ast.ClassDef, known: dict[str, tuple[str, ast.ClassDef]]) -> set[str]:
@@ -53,4 +82,89 @@ def test_a_class_describes_no_field_that_it_does_not_have() -> None:
             for field in described(ast.get_docstring(node) or "")
             if field not in fields
         ]
+    assert wrong == []
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Return every module of the two packages by its path."""
+    return {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for package in ("stream", "agents")
+        for path in sorted((ROOT / package).rglob("*.py"))
+    }
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the docstrings of a module with the lines of what they belong to."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
+
+
+@cache
+def names_in(tree: ast.Module) -> set[str]:
+    """Return the names that a module uses or defines, and the words of its other strings: keys, commands, settings."""
+    documented = {"".join(text.split()) for _, text in docstrings(tree)}
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
+                names.add(name)
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                names.add(name)
+            case ast.alias(name=name, asname=other):
+                names |= {*name.split("."), other or name}
+            case ast.ImportFrom(module=str(name)):
+                names |= set(name.split("."))
+            case ast.Constant(value=str(text)) if "".join(text.split()) not in documented:
+                names |= set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text))
+    return names
+
+
+def resolves(name: str, here: set[str]) -> bool:
+    """Say whether a name is there: `a_function`, `AClass.its_member`, `stream.a.module.Name`; words may be values."""
+    first, *rest = name.split(".")
+    if first in classes():
+        return not rest or rest[0] in members_of(first)
+    if first in ("stream", "agents"):
+        parts = name.split(".")
+        for length in range(len(parts), 0, -1):
+            path = "/".join(parts[:length])
+            tree = trees().get(f"{path}.py") or trees().get(f"{path}/__init__.py")
+            if tree is not None:
+                return length == len(parts) or parts[length] in names_in(tree)
+    if rest:
+        return not first[0].isupper() or rest[-1] in ENDINGS
+    is_code = ("_" in name and not name[-1].isdigit()) or re.match("[A-Z][a-z]", name) is not None  # `doc_1` is an id
+    return not is_code or name in here or name in everywhere() or hasattr(builtins, name) or name in FOREIGN
+
+
+@cache
+def everywhere() -> set[str]:
+    """Return the functions and constants at the top of any module, and the names of modules and folders."""
+    nodes = [node for tree in trees().values() for node in tree.body]
+    assigned = [target for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
+    assigned += [node.target for node in nodes if isinstance(node, ast.AnnAssign)]
+    functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    folders = {part for path in trees() for part in path.removesuffix(".py").split("/")}
+    return functions | folders | {target.id for target in assigned if isinstance(target, ast.Name)}
+
+
+def test_names_that_are_gone_are_told_from_those_that_are_there() -> None:
+    gone = ("Went", "_show_front", "Unpacker.install", "stream.pipeline.batch_output.Unknown", "sum_everything")
+    there = ("Quality", "Quality.add", "stream.records.wire.Record", "rules.toml", "parse_suite", "thumbs")
+    assert [resolves(name, set()) for name in (*gone, *there)] == [False] * len(gone) + [True] * len(there)
+
+
+def test_a_docstring_quotes_no_name_that_is_gone() -> None:
+    wrong = []
+    for path, tree in trees().items():
+        here = names_in(tree)
+        for line, text in docstrings(tree):
+            wrong += [
+                f"{path}:{line}: `{name}` is neither there nor a public name elsewhere"
+                for name in QUOTED.findall(text.split(">>>")[0])
+                if not resolves(name, here)
+            ]
     assert wrong == []

@@ -7,6 +7,7 @@ somewhere, which are simulated, cut and replayed one by one.
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -46,6 +47,12 @@ POLITE = {
     "refusals that are thanked": "I'm sorry, but I can't help with that.",
     "empty answers that are thanked": "",
 }
+#: what a release says in another language, a sentence for each citation
+GERMAN = (
+    "Öffnen Sie die Einstellungen und wählen Sie dort die Seite, die Sie brauchen",
+    "Danach können Sie den Auftrag ändern, wenn er noch nicht verschickt wurde",
+    "Das Geld wird innerhalb von fünf Tagen auf Ihre Karte zurückgezahlt",
+)
 THANKS = ("ok, thanks", "thank you", "Thanks anyway.")
 #: of the coverage table
 LEVELS, SIZES = (0.5, 0.9, 0.99), (30, 100, 1000)
@@ -107,6 +114,25 @@ def thanked(count: int, seed: int, failure: str, share: float = 0.5) -> list[Con
             lines += [json.dumps(turn).encode(), json.dumps(polite).encode()]
         else:
             lines.append(record.value or b"")
+    return _score(lines)
+
+
+def foreign(count: int, seed: int, share: float = 0.3) -> list[ConversationScores]:
+    """Simulate conversations of which a share is answered in German, with the same citations and follow-ups."""
+    rng = np.random.default_rng(seed)
+    answered: dict[str, bool] = {}
+    lines = []
+    for record in simulate(replace(TRAFFIC, conversations=count, seed=seed)):
+        turn = json.loads(record.value or b"{}")
+        whose = turn.get("conversation_id")
+        if whose is None:
+            continue
+        if turn["role"] == "assistant" and answered.setdefault(whose, rng.random() < share):
+            markers = re.findall(r"\[doc_\d+\]", turn["text"])
+            turn["text"] = " ".join(f"{GERMAN[at % len(GERMAN)]} {marker}." for at, marker in enumerate(markers)) or (
+                GERMAN[0] + "."
+            )
+        lines.append(json.dumps(turn).encode())
     return _score(lines)
 
 
@@ -333,6 +359,10 @@ def main() -> None:
     for name, (kind, hit) in BROKEN.items():
         bad = conversations(args.pool // 2, seed + 5, kind, hit)
         _print_changed(name, list(broken(args.broken, kept, bad, seed + 6)))
+    _print_changed(
+        "answers in another language in 30 %",
+        list(broken(args.broken, kept, foreign(args.pool // 2, seed + 5), seed + 6)),
+    )
     for name, take in SILENT.items():
         _print_changed(name, list(broken(args.broken, kept, take(kept, seed + 5), seed + 6)))
     for name, failure in POLITE.items():

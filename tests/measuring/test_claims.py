@@ -11,6 +11,7 @@ from tests.measuring.claims import (
     covered,
     cut_anywhere,
     dealt,
+    foreign,
     moved,
     on_platforms,
     thanked,
@@ -54,6 +55,14 @@ def test_a_broken_release_is_named_and_nothing_of_it_is_better(name: str, well: 
     kind, share = BROKEN[name]
     found = list(broken(4, well, conversations(300, 5, kind, share), 6))
     assert all(one.worse or one.changed for one in found)
+    assert not [one.better for one in found if one.better]
+
+
+def test_a_release_that_answers_in_another_language_is_named_and_nothing_of_it_is_better(
+    well: list[ConversationScores],
+) -> None:
+    found = list(broken(4, well, foreign(300, 5), 6))
+    assert all("same_language" in one.worse for one in found)
     assert not [one.better for one in found if one.better]
 
 

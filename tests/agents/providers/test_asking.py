@@ -15,10 +15,10 @@ from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.injections import INJECTIONS
 from turnsignal.agents.providers.asking import JudgeAsker
 from turnsignal.agents.providers.endpoints import Endpoint
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.openai_compatible import OpenAICompatible, retry_after
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.judges import NANO, EndpointPart, Judge, JudgePart, PricePart
-from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
@@ -43,7 +43,7 @@ def ask(
     *exchanges: Any,
     rubric: str = "task_utility",
     part: EndpointPart | None = None,
-    purse: Purse | None = None,
+    budget: Budget | None = None,
     name: str = "lab",
     key: str = KEY,
     url: str = "",
@@ -53,8 +53,8 @@ def ask(
 
     async def asking() -> list[Verdict]:
         provider = OpenAICompatible(Endpoint(name, url or endpoint.url, SecretStr(key)))
-        line = EndpointLine(provider, part or EndpointPart(), first_wait=0.01)
-        asker = JudgeAsker(a_judge(model, rubric, **more), line, purse or Purse(None))
+        line = ThrottledEndpoint(provider, part or EndpointPart(), first_wait=0.01)
+        asker = JudgeAsker(a_judge(model, rubric, **more), line, budget or Budget(None))
         try:
             return list(await asyncio.gather(*(asker.ask(each) for each in exchanges or (an_exchange(),))))
         finally:
@@ -220,14 +220,14 @@ def test_a_budget_is_held_whatever_is_in_flight(endpoint: Served) -> None:
     judge = a_judge("answer")
     model = once("answer")
     (alone,) = ask(endpoint, model)
-    purse = Purse(round(alone.cost * NANO) * 3 + judge.greatest_cost(1, 4_000))
-    verdicts = ask(endpoint, model, *[an_exchange()] * 40, purse=purse)
+    budget = Budget(round(alone.cost * NANO) * 3 + judge.greatest_cost(1, 4_000))
+    verdicts = ask(endpoint, model, *[an_exchange()] * 40, budget=budget)
     reasons = [verdict.unscored for verdict in verdicts]
     assert Unjudged.BUDGET in reasons
     assert None in reasons
-    assert purse.limit is not None
-    assert purse.reserved == 0
-    assert sum(round(verdict.cost * NANO) for verdict in verdicts) == purse.spent <= purse.limit
+    assert budget.limit is not None
+    assert budget.reserved == 0
+    assert sum(round(verdict.cost * NANO) for verdict in verdicts) == budget.spent <= budget.limit
     assert len(endpoint.calls(model)) - 1 == reasons.count(None)
 
 

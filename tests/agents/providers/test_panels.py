@@ -9,18 +9,18 @@ from pydantic import SecretStr
 from tests.agents.providers.conftest import Served
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.agents.providers.endpoints import Endpoint
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.openai_compatible import OpenAICompatible
 from turnsignal.agents.providers.panels import make_asker
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.judges import EndpointPart, JudgePart, JudgingPart, PricePart, make_judge
-from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
 NUMBER = itertools.count()
 
 
-def ask(endpoint: Served, model: str, purse: Purse, **panel: Any) -> Verdict:
+def ask(endpoint: Served, model: str, budget: Budget, **panel: Any) -> Verdict:
     fields = {"rubric": "task_utility", "model": model, "attempts": 1, "deadline": 20.0, "timeout": 5.0} | panel
     part = JudgePart.model_validate(fields)
     models = [model, *(["lab:null"] if "cascade" in panel else []), *panel.get("jury", {}).get("beside", ())]
@@ -28,9 +28,9 @@ def ask(endpoint: Served, model: str, purse: Purse, **panel: Any) -> Verdict:
     judge = make_judge(part, JudgingPart(prices=prices), choose_rubric("task_utility"))
 
     async def asking() -> Verdict:
-        line = EndpointLine(OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr("k"))), EndpointPart())
+        line = ThrottledEndpoint(OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr("k"))), EndpointPart())
         try:
-            return await make_asker(judge, {"lab": line}, purse).ask(an_exchange())
+            return await make_asker(judge, {"lab": line}, budget).ask(an_exchange())
         finally:
             await line.close()
 
@@ -42,22 +42,22 @@ def once(model: str) -> str:
 
 
 def test_a_small_model_that_cannot_answer_is_followed_by_the_judge_and_both_are_paid(endpoint: Served) -> None:
-    purse = Purse(None)
-    verdict = ask(endpoint, once("answer"), purse, cascade={"small": "lab:null", "anchor": 0.0})
+    budget = Budget(None)
+    verdict = ask(endpoint, once("answer"), budget, cascade={"small": "lab:null", "anchor": 0.0})
     assert (verdict.decided_by, verdict.unscored, verdict.attempts) == ("judge", None, 2)
     assert [step.unscored for step in verdict.steps] == [Unjudged.PARSE, None]
     assert str(verdict.judge.answered).startswith("null-dated, answer")
-    assert round(verdict.cost * 1e9) == purse.spent > 0
-    assert purse.reserved == 0
+    assert round(verdict.cost * 1e9) == budget.spent > 0
+    assert budget.reserved == 0
 
 
 def test_a_jury_with_an_endpoint_that_fails_decides_without_it(endpoint: Served) -> None:
-    verdict = ask(endpoint, once("answer"), Purse(None), jury={"beside": [once("answer"), once("400")]})
+    verdict = ask(endpoint, once("answer"), Budget(None), jury={"beside": [once("answer"), once("400")]})
     assert (verdict.decided_by, verdict.unscored) == ("jury", None)
     assert "1 of 3 jurors have no value: provider" in verdict.reasoning
     assert verdict.tokens.input == 200
 
 
 def test_no_model_of_a_jury_spends_more_than_there_is(endpoint: Served) -> None:
-    verdict = ask(endpoint, once("answer"), Purse(0), jury={"beside": [once("answer")]})
+    verdict = ask(endpoint, once("answer"), Budget(0), jury={"beside": [once("answer")]})
     assert (verdict.unscored, verdict.attempts) == (Unjudged.BUDGET, 0)

@@ -3,10 +3,10 @@
 import asyncio
 
 from tests.stream.judging.exchanges import an_exchange
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.scripted import Scripted
 from turnsignal.agents.providers.sending import CallSender
-from turnsignal.stream.judging.docket import Docket, NamedCall, QueuedExchange
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.docket import Docket, QueuedExchange, ReservedCall
 from turnsignal.stream.judging.judges import EndpointPart, JudgePart, JudgingPart, make_judge
 from turnsignal.stream.judging.repeats import REPEAT, is_repeated
 from turnsignal.stream.judging.rubric_files import choose_rubric
@@ -21,14 +21,14 @@ def test_a_repeated_question_has_one_verdict_with_both_answers() -> None:
     twice = sum(map(is_repeated, several))
     answered: list[Verdict] = []
 
-    def on_answer(_call: NamedCall, verdict: Verdict, _cost: int) -> None:
+    def on_answer(_call: ReservedCall, verdict: Verdict, _cost: int) -> None:
         answered.append(verdict)
 
     async def sending() -> None:
-        sender = CallSender([judge], {"scripted": EndpointLine(Scripted(), EndpointPart())}, lambda _: None)
+        sender = CallSender([judge], {"scripted": ThrottledEndpoint(Scripted(), EndpointPart())}, lambda _: None)
         docket = Docket([judge], None, 1e9)
         docket.take([QueuedExchange(n, each, 0.0, 100) for n, each in enumerate(several)])
-        docket.name_calls(0.0, {"scripted": 400})
+        docket.reserve_calls(0.0, {"scripted": 400})
         sender.send(0, docket.prepare().calls, on_answer)
         await sender.finish([0], 60.0)
         await sender.close()

@@ -7,12 +7,12 @@ import pytest
 
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.agents.providers.asking import JudgeAsker
-from turnsignal.agents.providers.lines import EndpointLine
 from turnsignal.agents.providers.protocol import Provider
 from turnsignal.agents.providers.recorded import RecordedVerdicts
 from turnsignal.agents.providers.scripted import Scripted
+from turnsignal.agents.providers.throttling import ThrottledEndpoint
+from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgePart, JudgingPart, make_judge
-from turnsignal.stream.judging.purse import Purse
 from turnsignal.stream.judging.rubric_files import BUILT_IN, choose_rubric
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 
@@ -25,7 +25,7 @@ def a_judge(rubric: str) -> Judge:
 def ask(provider: Provider, rubric: str, **changes: Any) -> Verdict:
     async def asking() -> Verdict:
         judge = a_judge(rubric)
-        asker = JudgeAsker(judge, EndpointLine(provider, EndpointPart()), Purse(None))
+        asker = JudgeAsker(judge, ThrottledEndpoint(provider, EndpointPart()), Budget(None))
         return await asker.ask(an_exchange(judge.chosen.rubric.stage, **changes))
 
     return asyncio.run(asking())

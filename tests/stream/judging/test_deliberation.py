@@ -179,7 +179,7 @@ def test_the_docket_asks_nobody_where_the_rules_decide_and_remembers_who_decided
     docket = Docket([judge], None, 1e9)
     docket.take([QueuedExchange(0, exchange(SURE, row="r0"), 0.0, 100)])
     docket.take([QueuedExchange(1, exchange(SILENT, row="r1", follow_up="And then?"), 0.0, 100)])
-    docket.name_calls(0.0, {judge.line: 8})
+    docket.reserve_calls(0.0, {judge.endpoint_name: 8})
     batch = docket.prepare()
     assert [verdict.decided_by for verdict in batch.verdicts] == ["rules"]
     (call,) = batch.calls

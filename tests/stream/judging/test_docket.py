@@ -16,8 +16,8 @@ from turnsignal.stream.judging.docket import (
     DAY,
     STATE,
     Docket,
-    NamedCall,
     QueuedExchange,
+    ReservedCall,
     partition_budget,
 )
 from turnsignal.stream.judging.inquiry import Judgement
@@ -45,7 +45,7 @@ def queued(offset: int, written: float = NOON, **changes: Any) -> QueuedExchange
     return QueuedExchange(offset, an_exchange(**(fields | changes)), written, 1_000)
 
 
-def served(call: NamedCall) -> Verdict:
+def served(call: ReservedCall) -> Verdict:
     return make_verdict(call.exchange, call.judge, Judgement("served", 1.0, "It helps."))
 
 
@@ -65,8 +65,8 @@ class Lab:
     sent: Counter[tuple[int, str]] = field(default_factory=Counter)
     lost: Counter[tuple[int, str]] = field(default_factory=Counter)
     real: Counter[int] = field(default_factory=Counter)
-    flying: list[tuple[NamedCall, int]] = field(default_factory=list)
-    answered: list[NamedCall] = field(default_factory=list)
+    flying: list[tuple[ReservedCall, int]] = field(default_factory=list)
+    answered: list[ReservedCall] = field(default_factory=list)
     largest: int = 0
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class Lab:
             self.next += 1
 
     def name(self, room: int = 3) -> None:
-        self.docket.name_calls(self.now, {"openai": room})
+        self.docket.reserve_calls(self.now, {"openai": room})
 
     def commit(self, cost: float = 0.5) -> None:
         """Commit, then send what was named, each call at a part of its greatest price."""
@@ -272,45 +272,45 @@ def test_what_waits_for_too_long_is_a_timeout() -> None:
 def test_the_same_question_again_is_answered_from_before_and_costs_nothing() -> None:
     docket = Docket([FIRST], None, 1e9)
     docket.take([queued(0, response="The same.")])
-    docket.name_calls(NOON, {"openai": 1})
+    docket.reserve_calls(NOON, {"openai": 1})
     (call,) = docket.prepare().calls
     docket.settle(call, served(call), 5)
     store = {key: value for key, value in docket.prepare().changes.items() if value is not None}
     for later in (docket, Docket([FIRST], None, 1e9, store, 1)):
         later.take([queued(1, response="The same.")])
-        later.name_calls(NOON, {"openai": 1})
+        later.reserve_calls(NOON, {"openai": 1})
         batch = later.prepare()
         (verdict,) = batch.verdicts
         assert (batch.calls, verdict.cached, verdict.value, verdict.cost) == ([], True, 1.0, 0.0)
         assert (verdict.conversation_id, verdict.row) == ("c1", "row-1")
     docket = Docket([a_judge("other")], None, 1e9, store, 1)
     docket.take([queued(1, response="The same.")])
-    docket.name_calls(NOON, {"openai": 1})
+    docket.reserve_calls(NOON, {"openai": 1})
     assert len(docket.prepare().calls) == 1
 
 
 def test_an_answer_is_forgotten_a_week_after_its_exchange_as_its_reasons_may_quote_somebody() -> None:
     docket = Docket([FIRST], None, 1e9)
     docket.take([queued(0, response="The same.", time=NOON)])
-    docket.name_calls(NOON, {"openai": 1})
+    docket.reserve_calls(NOON, {"openai": 1})
     (call,) = docket.prepare().calls
     docket.settle(call, served(call), 5)
     store = dict(docket.prepare().changes)
     (key,) = (key for key in store if key.startswith(CACHED))
     for days, gone in ((6, {}), (8, {key: None})):
-        docket.name_calls(NOON + days * DAY, {"openai": 1})
+        docket.reserve_calls(NOON + days * DAY, {"openai": 1})
         changes = docket.prepare().changes
         assert {name: value for name, value in changes.items() if name == key} == gone
     kept = {name: value for name, value in store.items() if value is not None}
     later = Docket([FIRST], None, 1e9, kept, 1)
-    later.name_calls(NOON + 8 * DAY, {"openai": 1})
+    later.reserve_calls(NOON + 8 * DAY, {"openai": 1})
     assert later.prepare().changes[key] is None
 
 
 def test_answers_that_cannot_be_read_are_not_remembered() -> None:
     docket = Docket([FIRST], None, 1e9)
     docket.take([queued(0, response="The same.")])
-    docket.name_calls(NOON, {"openai": 1})
+    docket.reserve_calls(NOON, {"openai": 1})
     (call,) = docket.prepare().calls
     docket.settle(call, make_verdict(call.exchange, call.judge, Judgement(unscored=Unjudged.PARSE, reasoning="?")), 5)
     assert set(docket.prepare().changes) == {STATE}
@@ -336,7 +336,7 @@ def test_a_judge_that_is_added_is_asked_about_what_is_not_behind_the_position() 
 def test_offsets_without_a_record_are_passed_over() -> None:
     docket = Docket([FIRST], None, 1e9)
     docket.take([queued(3)])
-    docket.name_calls(NOON, {"openai": 9})
+    docket.reserve_calls(NOON, {"openai": 9})
     (call,) = docket.prepare().calls
     docket.settle(call, served(call), 0)
     assert docket.prepare().position == 4

@@ -132,26 +132,26 @@ def test_an_endpoint_is_left_alone_after_failures_in_a_row_and_longer_each_time(
     breaker = EndpointBreaker()
     for _ in range(AFTER - 1):
         breaker.on_failure(0.0)
-    assert breaker.waits(0.0) == 0.0
+    assert breaker.acquire(0.0) == 0.0
     breaker.on_failure(0.0)
-    assert breaker.waits(1.0) == FIRST - 1
-    assert (breaker.waits(FIRST), breaker.waits(FIRST)) == (0.0, 1.0)  # one call tries it, the others wait
+    assert breaker.acquire(1.0) == FIRST - 1
+    assert (breaker.acquire(FIRST), breaker.acquire(FIRST)) == (0.0, 1.0)  # one call tries it, the others wait
     breaker.on_failure(FIRST)
-    assert breaker.waits(FIRST) == 2 * FIRST
+    assert breaker.acquire(FIRST) == 2 * FIRST
     now, pauses = FIRST, []
     for _ in range(8):
-        now += breaker.waits(now)
-        breaker.waits(now)
+        now += breaker.acquire(now)
+        breaker.acquire(now)
         breaker.on_failure(now)
-        pauses.append(breaker.waits(now))
+        pauses.append(breaker.acquire(now))
     assert pauses[-1] == LONGEST
     now += LONGEST
-    assert breaker.waits(now) == 0.0
+    assert breaker.acquire(now) == 0.0
     breaker.on_nothing()
-    assert breaker.waits(now) == 0.0
+    assert breaker.acquire(now) == 0.0
     breaker.on_answer()
     breaker.on_failure(now)
-    assert breaker.waits(now) == 0.0
+    assert breaker.acquire(now) == 0.0
 
 
 def test_every_model_of_a_judge_is_looked_at_for_the_family_of_a_judged_one() -> None:

@@ -82,7 +82,7 @@ def test_what_the_budget_does_not_pay_for_is_sampled_out_and_weights_say_so() ->
     verdicts = []
     for offset in range(2_000):
         docket.take([queued(offset, written=NOON + offset, response=f"No. {offset}", inclusion=0.8)])
-        docket.name_calls(NOON + offset, {"openai": 9})
+        docket.reserve_calls(NOON + offset, {"openai": 9})
         batch = docket.prepare()
         verdicts += batch.verdicts
         for call in batch.calls:

@@ -50,6 +50,6 @@ def test_the_docket_holds_the_money_for_both_answers_back() -> None:
     for exchange in (once, twice):
         docket = Docket([judge], None, 1e9)
         docket.take([QueuedExchange(0, exchange, 0.0, 100)])
-        docket.name_calls(0.0, {"scripted": 1})
+        docket.reserve_calls(0.0, {"scripted": 1})
         most.append(docket.prepare().calls[0].most)
     assert most[1] == 2 * most[0] > 0

@@ -33,8 +33,8 @@ class Partition:
             [FIRST], None, 1e9, store=self.store, on_accepted=lambda _, batch: self.sent.extend(batch.calls), **more
         )
 
-    def work(self, *records: Kept, rooms: dict[str, int] | None = None) -> JudgedResult:
-        batch = self.processor.process(records, NOON, ROOM if rooms is None else rooms)
+    def work(self, *records: Kept, capacity: dict[str, int] | None = None) -> JudgedResult:
+        batch = self.processor.process(records, NOON, ROOM if capacity is None else capacity)
         self.processor.accept(batch)
         return batch
 
@@ -71,7 +71,7 @@ def test_what_is_sent_was_committed_before_and_nothing_is_committed_where_nothin
 
 def test_no_more_is_taken_in_than_there_is_room_for() -> None:
     partition = Partition()
-    batch = partition.work(*(record(offset) for offset in range(9)), rooms={})
+    batch = partition.work(*(record(offset) for offset in range(9)), capacity={})
     assert batch.consumed == {TOPIC: 4}
     assert partition.processor.docket.room == 0
 

@@ -355,3 +355,46 @@ def test_without_votes_there_is_no_figure_of_them() -> None:
     ]
     figures, deltas = compared(*lines)
     assert "vote" not in {*figures, *deltas}
+
+
+QUESTIONS = {"en": "How do I reset my password?", "de": "Wie setze ich mein Passwort zurück?"}
+ANSWERS = {
+    "en": "You can do that in the settings of your account, where the page with the password is [d1].",
+    "de": "Das können Sie in den Einstellungen Ihres Kontos tun, wo die Seite mit dem Passwort ist [d1].",
+}
+
+
+def spoken(version: str, minute: int, asked: str, answered: str, count: int) -> list[bytes]:
+    """Make conversations of one question in one language, with an answer in another, and thanks."""
+    lines = []
+    for i in range(count):
+        name, at = f"{version}-{asked}-{answered}-{i}", minute + i
+        more = {"version": version, "retrieved": [{"doc_id": "d1"}, {"doc_id": "d2"}]}
+        lines.append(turn(name, 0, "user", QUESTIONS[asked], at))
+        lines.append(turn(name, 1, "assistant", ANSWERS[answered], at, **more))
+        lines.append(turn(name, 2, "user", "Thanks, that worked!" if asked == "en" else "Danke, das hat geholfen!", at))
+    return lines
+
+
+def test_a_release_that_answers_in_another_language_is_worse_and_better_in_nothing() -> None:
+    before = spoken("v1", 0, "en", "en", 100)
+    figures, deltas = compared(*before, *spoken("v2", 200, "en", "en", 70), *spoken("v2", 270, "en", "de", 30))
+    assert (figures["same_language"]["value"], figures["same_language"]["coverage"]) == (0.7, 1.0)
+    assert deltas["same_language"]["verdict"] == "worse"
+    assert "better" not in {delta["verdict"] for delta in deltas.values()}
+
+
+def test_users_who_move_to_another_language_and_are_answered_in_it_change_nothing_of_that_figure() -> None:
+    before = [*spoken("v1", 0, "en", "en", 90), *spoken("v1", 90, "de", "de", 10)]
+    after = [*spoken("v2", 200, "en", "en", 40), *spoken("v2", 240, "de", "de", 60)]
+    figures, deltas = compared(*before, *after)
+    assert figures["same_language"]["value"] == 1.0
+    assert deltas["same_language"]["verdict"] == "no difference shown"
+
+
+def test_a_release_that_has_always_answered_in_one_language_is_not_worse_for_users_who_moved() -> None:
+    before = [*spoken("v1", 0, "en", "en", 90), *spoken("v1", 90, "de", "en", 10)]
+    after = [*spoken("v2", 200, "en", "en", 40), *spoken("v2", 240, "de", "en", 60)]
+    _, deltas = compared(*before, *after)
+    assert deltas["same_language"]["verdict"] == "changed"
+    assert deltas["same_language"]["why"] == "60% of the questions are in German, 10% before"

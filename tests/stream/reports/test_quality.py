@@ -18,6 +18,7 @@ V1, V2 = ("support", "v1"), ("support", "v2")
 CHANGES = (BETTER, WORSE, CHANGED)
 _UNRETRIEVED = (0, 0.0, 0, 0.0)  # nor any votes
 _NONE_OF_TWO = (0, 0.0)  # answers with two documents or more
+_UNTOLD = (0, 0.0)  # languages of answers
 
 
 def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: float = 4.0) -> "array[float]":
@@ -25,7 +26,7 @@ def values(ndcg: float, clarified: float = 0.0, wasted: float = 0.5, seconds: fl
     latency = 3 * SECONDS.fraction(seconds)
     cited, dangling, failed, applied = (3, 3.0), (3, 0.0), (3, 0.0), (3, 3.0)
     follow_ups, free = (2, 1.6), (2, 2.0 - clarified)
-    answers = [*cited, *dangling, *_UNRETRIEVED, *failed, *applied, *_NONE_OF_TWO, 3, latency, 3]
+    answers = [*cited, *dangling, *_UNRETRIEVED, *failed, *applied, *_NONE_OF_TWO, *_UNTOLD, 3, latency, 3]
     return array("d", [1, ndcg, 1, wasted, *follow_ups, *free, *answers])
 
 

@@ -49,6 +49,7 @@ def test_a_difference_that_is_not_worth_naming_is_not_named() -> None:
         ("documents", "changed", "changed"),
         ("answers_with_documents", "changed", "worse"),
         ("vote", "better", "worse"),
+        ("same_language", "better", "worse"),
     ],
 )
 def test_what_a_rise_and_a_fall_are_called(name: str, rise: str, fall: str) -> None:
@@ -69,6 +70,7 @@ def test_what_a_rise_and_a_fall_are_called(name: str, rise: str, fall: str) -> N
         ("coverage(nDCG@5)", FALL),
         ("answers_with_documents", FALL),
         ("vote", FALL),
+        ("same_language", FALL),
         ("short_first_answers", RISE),
     ],
 )

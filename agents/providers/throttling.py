@@ -1,4 +1,4 @@
-"""The line to one endpoint: so many calls at once and a minute, tried again where that helps, left alone when down."""
+"""Throttling: to one endpoint so many calls at once and a minute, repeated where that helps, left alone when down."""
 
 import asyncio
 import time
@@ -27,7 +27,7 @@ class Attempts:
     made: int = 0
 
 
-class EndpointLine:
+class ThrottledEndpoint:
     """Send calls to one provider.
 
     first_wait: seconds before a second try, doubled for each one after it; on_request: told of each request how it
@@ -66,9 +66,9 @@ class EndpointLine:
         return self._breaker.is_suspect
 
     @property
-    def rests(self) -> float:
+    def open_for(self) -> float:
         """For how many seconds nothing will be sent, as the endpoint is left alone."""
-        return self._breaker.rests(time.monotonic())
+        return self._breaker.open_for(time.monotonic())
 
     async def ask(self, call: ProviderCall, attempts: int, used: Attempts) -> ProviderReply:
         """Send a call, and again where that may help, until the deadline.
@@ -99,7 +99,7 @@ class EndpointLine:
         async with self._slots:
             if self._pace is not None:
                 await self._pace.acquire()
-            if pause := self._breaker.waits(time.monotonic()):
+            if pause := self._breaker.acquire(time.monotonic()):
                 why, reason = (self._last, self._last.reason) if self._last else ("nothing", Unjudged.PROVIDER)
                 msg = f"{why}; after failures in a row the endpoint is left alone for {pause:.0f} s"
                 raise ProviderError(msg, reason=reason, again=True, after=pause)

@@ -1,7 +1,7 @@
-"""The purse: what may be spent, reserved for calls in flight at their greatest price, and given back when they end."""
+"""The budget: what may be spent, reserved for calls in flight at their greatest price, and given back when they end."""
 
 
-class Purse:
+class Budget:
     """Money in billionths of a currency. limit: None for no limit; spent, reserved: so far."""
 
     __slots__ = ("limit", "reserved", "spent")
