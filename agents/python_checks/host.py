@@ -278,14 +278,14 @@ def hosted(suite: Suite) -> Iterator[Suite]:
         process.close()
 
 
-class Tried(NamedTuple):
+class CheckTrial(NamedTuple):
     """A Python check that was called on an example: the cost of a call, or what went wrong."""
 
     line: str
     failed: bool
 
 
-def try_checks(suite: Suite) -> list[Tried]:
+def try_checks(suite: Suite) -> list[CheckTrial]:
     """Call each Python check on an example."""
     read = citation_reader()
     documents = [Document(doc_id=f"doc_{number}", title="Settings") for number in range(1, 9)]
@@ -293,15 +293,15 @@ def try_checks(suite: Suite) -> list[Tried]:
     return [_try(check, example) for _, check in suite.parsed_checks if isinstance(check, Hosted)]
 
 
-def _try(check: Hosted, example: Response) -> Tried:
+def _try(check: Hosted, example: Response) -> CheckTrial:
     spent = []
     for _ in range(TRIES):
         begin = monotonic()
         finding = check.check(example)
         if finding.result is Result.ERROR:
-            return Tried(f"{check.name}: on an example: {finding.explanation}", failed=True)
+            return CheckTrial(f"{check.name}: on an example: {finding.explanation}", failed=True)
         spent.append(monotonic() - begin)
-    return Tried(f"{check.name}: {describe_cost(median(spent), len(example.text), check.timeout)}", failed=False)
+    return CheckTrial(f"{check.name}: {describe_cost(median(spent), len(example.text), check.timeout)}", failed=False)
 
 
 def describe_cost(seconds: float, characters: int, timeout: float) -> str:
