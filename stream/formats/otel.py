@@ -69,7 +69,7 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
 
 
 def _session_of(given: dict[str, Any]) -> str | None:
-    """Return the conversation by what applications call it: `session.id`, `thread_id`, `metadata.conversation_id`."""
+    """Return the conversation by what applications call it: the id of a session or thread, or one in the metadata."""
     named = {key.removeprefix("metadata."): given[key] for key in given if key.startswith("metadata.")}
     return conversation_of(given, named, mapping(given.get("metadata")))
 
