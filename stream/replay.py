@@ -1,8 +1,7 @@
-"""Replay: recorded turns in event-time order → Run, through the very shards that a worker uses.
+"""Replay: recorded turns in event-time order → Run, through the partition processors that a worker uses.
 
-Conversations are dealt out to a fixed number of shards by checksum of their id, as a topic deals them out to
-partitions. Everything that comes out depends on the shard alone, so any number of processes that share the shards give
-the same rows.
+Conversations are dealt out to a fixed number of partitions by checksum of their id, as a topic does it. Everything that
+comes out depends on the partition alone, so any number of processes that share them give the same rows.
 """
 
 import math
@@ -23,14 +22,25 @@ from turnsignal.stream.records.wire import OutputRecord, Record
 from turnsignal.stream.reports.run import Run
 from turnsignal.stream.suite import Suite
 
-__all__ = ["FEEDBACK_TOPIC", "SHARDS", "TOPIC", "Indexer", "Line", "Mend", "PackedReplay", "Recorded", "Replay", "Run"]
+__all__ = [
+    "FEEDBACK_TOPIC",
+    "PARTITIONS",
+    "TOPIC",
+    "Indexer",
+    "Line",
+    "Mend",
+    "PackedReplay",
+    "Recorded",
+    "Replay",
+    "Run",
+]
 
-SHARDS = 32  #: conversations are dealt out to so many; also the most processes that can share a replay
+PARTITIONS = 32  #: conversations are dealt out to so many; also the most processes that can share a replay
 TOPIC = "replay"  #: stands in score rows where a live row names its topic; the offset beside it is the line's number
 FEEDBACK_TOPIC = "replay-feedback"  #: the same for feedback, whose lines are numbered on behind the turns
 VERDICTS_TOPIC = "replay-verdicts"  #: the same for verdicts, behind the feedback
 
-_BATCH = 512  #: lines that a shard works through at once
+_BATCH = 512  #: lines that a partition works through at once
 _BATCH_BYTES = 4_000_000
 #: Key of a line whose conversation cannot be read: it becomes a dead letter, whose reason is the line's own.
 _NOBODY = b"?"
@@ -39,7 +49,7 @@ _DATETIME: TypeAdapter[datetime] = TypeAdapter(datetime)
 
 
 class Line(Record, Protocol):
-    """One line on its way to a shard. key: conversation id; size: bytes of it that wait in memory."""
+    """One line on its way to a partition. key: conversation id; size: bytes of it that wait in memory."""
 
     @property
     def key(self) -> bytes: ...  # noqa: D102
@@ -75,17 +85,17 @@ Mend = Callable[[bytes, int], bytes | None]
 class Indexer:
     """Find out whose a line is and when it was said, and decode no more of it.
 
-    now: the present, seconds since 1970; keep: tells of a shard whether its lines are wanted; end: the largest event
+    now: the present, seconds since 1970; keep: says of a partition whether its lines are wanted; end: the largest event
     time of all lines so far, wanted or not, and not beyond the present; lines: how many there were; feedback_from:
     number of the first line of feedback, None as long as there is none: it comes from files of its own, after all
     turns; verdicts_from: the same of verdicts, after all feedback; mend: asked for each line of turns that deviates,
-    None: such lines stay as they are. A line whose time cannot be read stays beside the line before it in its shard.
+    None: such lines stay as they are. A line whose time cannot be read stays beside the one before it in its partition.
     """
 
     def __init__(self, now: float, keep: Callable[[int], bool] = lambda _: True, mend: Mend | None = None) -> None:
         self._latest = round(now * 1000)
-        self._kept = [keep(shard) for shard in range(SHARDS)]
-        self._last = [0.0] * SHARDS
+        self._kept = [keep(partition) for partition in range(PARTITIONS)]
+        self._last = [0.0] * PARTITIONS
         self.lines = 0
         self.end = -math.inf
         self.feedback_from: int | None = None
@@ -127,12 +137,12 @@ class Indexer:
                 if mend is not None:
                     line = mend(line, offset) or line
                 key, stamp = _slow_head(line)
-            shard = crc32(key) % SHARDS
-            time = last[shard] if stamp is None else _seconds(stamp)
-            last[shard] = time
+            partition = crc32(key) % PARTITIONS
+            time = last[partition] if stamp is None else _seconds(stamp)
+            last[partition] = time
             if time > self.end and stamp is not None:
                 self.end = min(time, present)
-            if not kept[shard]:
+            if not kept[partition]:
                 continue
             yield Recorded(time, offset, key, line, min(int(time * 1000), latest))
         self.lines = offset + 1
@@ -197,16 +207,16 @@ class PackedReplay(NamedTuple):
     """A replay at rest between two batches, which can be pickled: see `Replay.pack`."""
 
     runs: dict[int, Run]
-    shards: dict[int, tuple[MutableMapping[bytes, bytes], StreamClock, Agenda]]
+    partitions: dict[int, tuple[MutableMapping[bytes, bytes], StreamClock, Agenda]]
     waiting: list[list[Recorded]]
     sizes: list[int]
 
 
 class Replay:
-    """Feed recorded turns, with feedback and verdicts among them, to their shards.
+    """Feed recorded turns, with feedback and verdicts among them, to their partitions.
 
-    runs: shard → what came of it so far; environment: which one moves the figures, None is production; indexer: tells
-    which lines are feedback or verdicts, None where none are.
+    runs: partition → what came of it so far; environment: which one moves the figures, None is production; indexer:
+    tells which lines are feedback or verdicts, None where none are.
     """
 
     def __init__(self, suite: Suite, environment: str | None = None, indexer: Indexer | None = None) -> None:
@@ -214,33 +224,36 @@ class Replay:
         self._environment = environment
         self._indexer = indexer
         self._suite = suite
-        self._shards: dict[int, PartitionProcessor] = {}
-        self._waiting: list[list[Line]] = [[] for _ in range(SHARDS)]
-        self._sizes = [0] * SHARDS
+        self._processors: dict[int, PartitionProcessor] = {}
+        self._waiting: list[list[Line]] = [[] for _ in range(PARTITIONS)]
+        self._sizes = [0] * PARTITIONS
 
     def pack(self) -> PackedReplay:
         """Return everything that the rest of the replay depends on; call between two batches of `feed`."""
-        shards = {number: (shard.store, shard.clock, shard.agenda) for number, shard in self._shards.items()}
+        partitions = {
+            number: (processor.store, processor.clock, processor.agenda)
+            for number, processor in self._processors.items()
+        }
         waiting = [
             [Recorded(line.time, line.offset, line.key or b"", line.value or b"", line.timestamp) for line in lines]
             for lines in self._waiting
         ]
-        return PackedReplay(self.runs, shards, waiting, self._sizes)
+        return PackedReplay(self.runs, partitions, waiting, self._sizes)
 
     def unpack(self, packed: PackedReplay) -> None:
         """Go on from what `pack` returned, with the same suite; call before the first `feed`."""
         self.runs = packed.runs
         self._waiting, self._sizes = [[*lines] for lines in packed.waiting], packed.sizes
-        for number, (store, clock, agenda) in packed.shards.items():
+        for number, (store, clock, agenda) in packed.partitions.items():
             self.runs[number].aggregates.attach(self._suite)
-            shard = self._shards[number] = self._new_shard(self.runs[number])
-            shard.store, shard.clock, shard.agenda = store, clock, agenda
+            processor = self._processors[number] = self._new_processor(self.runs[number])
+            processor.store, processor.clock, processor.agenda = store, clock, agenda
 
     def feed(self, records: Iterable[Line]) -> Iterator[tuple[int, list[OutputRecord]]]:
-        """Work through records in their order; give what each batch of a shard wrote."""
+        """Work through records in their order; give what each batch of a partition wrote."""
         waiting, sizes = self._waiting, self._sizes
         for record in records:
-            number = crc32(record.key) % SHARDS
+            number = crc32(record.key) % PARTITIONS
             lines = waiting[number]
             lines.append(record)
             sizes[number] += record.size
@@ -255,24 +268,24 @@ class Replay:
         """
         if self._suite.aggregates.whole:
             end = math.inf
-        for number in range(SHARDS):
+        for number in range(PARTITIONS):
             if self._waiting[number]:
                 yield number, self._work(number)
-            if number in self._shards:
-                yield number, self._accept(number, self._shards[number].close_all(end))
+            if number in self._processors:
+                yield number, self._accept(number, self._processors[number].close_all(end))
                 self.runs[number].aggregates.finish()
 
     def _work(self, number: int) -> list[OutputRecord]:
-        processor = self._shards.get(number)
+        processor = self._processors.get(number)
         if processor is None:
             run = self.runs[number] = Run(self._suite, self._environment)
-            processor = self._shards[number] = self._new_shard(run)
+            processor = self._processors[number] = self._new_processor(run)
         records, self._waiting[number], self._sizes[number] = self._waiting[number], [], 0
         turns, feedback, verdicts = (records, [], []) if self._indexer is None else self._indexer.split(records)
         # No wall clock: only event times carry a replay on.
         return self._accept(number, processor.process(turns, 0.0, feedback=feedback, verdicts=verdicts))
 
-    def _new_shard(self, run: Run) -> PartitionProcessor:
+    def _new_processor(self, run: Run) -> PartitionProcessor:
         return PartitionProcessor(
             self._suite,
             topic=TOPIC,
@@ -283,6 +296,6 @@ class Replay:
         )
 
     def _accept(self, number: int, result: BatchResult) -> list[OutputRecord]:
-        self._shards[number].accept(result)
+        self._processors[number].accept(result)
         self.runs[number].add(result)
         return result.outputs

@@ -1,11 +1,12 @@
 """Awaiting: asking Kafka, Prometheus and Alertmanager again until what is waited for has come, or a deadline has."""
 
 import json
+import re
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple, TypeVar
 
 from turnsignal.agents.kafka.logs import find_log, read_log
@@ -22,6 +23,9 @@ PAUSE = 0.5  #: seconds between two questions
 
 _CLOSE = 20  # offsets of which it is looked at whether any is a record
 _MAX_ANSWER = 20_000_000  # bytes
+#: the receivers of a configuration as Alertmanager writes it, and one of them: its name, and what stands below
+_RECEIVERS = re.compile(r"^receivers:\n((?:[- ].*\n?)*)", re.MULTILINE)
+_RECEIVER = re.compile(r"^- name: (.*)\n?((?:  .*\n?)*)", re.MULTILINE)
 
 Progress = Callable[[str, float], None]  #: told what is waited for, and which share of it is over
 T = TypeVar("T")
@@ -121,6 +125,32 @@ def held_alerts(alertmanager: str, assistant: str) -> list[HeldAlert]:
         )
         for alert in _read_json(f"{alertmanager}/api/v2/alerts?{filters}")
     ]
+
+
+def silent_receivers(alertmanager: str) -> frozenset[str]:
+    """Return the receivers of an Alertmanager that name nobody: no mail, no chat, no pager.
+
+    Its configuration is read as it writes it itself; where that looks different, no receiver is called silent.
+    """
+    original = _read_json(f"{alertmanager}/api/v2/status").get("config", {}).get("original", "")
+    receivers = _RECEIVERS.search(original)
+    entries = _RECEIVER.findall(receivers[1]) if receivers is not None else []
+    return frozenset(name.strip("'\"") for name, rest in entries if "_configs:" not in rest)
+
+
+def refuse_silent(alertmanager: str, receivers: Collection[str]) -> None:
+    """Raise TurnsignalError where none of these receivers names anybody: what is sent to them nobody will ever hear."""
+    try:
+        silent = silent_receivers(alertmanager)
+    except OSError:  # whoever keeps its configuration to itself is waited for
+        return
+    if receivers and silent.issuperset(receivers):
+        msg = (
+            f"expected Alertmanager at {alertmanager} to have somebody to tell, got {' and '.join(sorted(receivers))}"
+            " without anybody: no page wakes anyone; put who is on call below that name in alertmanager.yml"
+            " (pagerduty_configs, slack_configs, webhook_configs, …)"
+        )
+        raise TurnsignalError(msg)
 
 
 class Notified(NamedTuple):

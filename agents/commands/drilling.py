@@ -168,6 +168,7 @@ class Drill:
         )
         receivers = " and ".join(sorted({f"{name} ({alert.severity})" for alert in alerts for name in alert.receivers}))
         self._say(f"Alertmanager: has it for {receivers}")
+        awaiting.refuse_silent(alertmanager, {name for alert in alerts for name in alert.receivers})
 
         def sent() -> Notified | None:
             now = awaiting.count_notifications(alertmanager)

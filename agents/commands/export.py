@@ -23,8 +23,12 @@ _OFFSETS = re.compile(r"(\d{1,9}):(\d{1,18})-(\d{1,18})")
     epilog="Example: turnsignal export turns --from 2026-11-20T14:00 --to 15:00 --out monday.jsonl.gz --whole"
 )
 @click.argument("topic", type=click.Choice(TOPIC_NAMES))
-@click.option("--from", "since", metavar="TIME", help="Records that came in then or later: 2026-11-20T14:00, UTC.")
-@click.option("--to", "until", metavar="TIME", help="Records that came in before: a time, or 15:00 of the same day.")
+@click.option(
+    "--from", "since", metavar="TIME", help="Records that reached Kafka then or later: 2026-11-20T14:00, UTC."
+)
+@click.option(
+    "--to", "until", metavar="TIME", help="Records that reached Kafka before: a time, or 15:00 of the same day."
+)
 @click.option("--last", metavar="DURATION", help="Records of the last 2h, or 7d, instead of times.")
 @click.option("--offsets", multiple=True, metavar="P:FIRST-END", help="Offsets of a partition instead; repeatable.")
 @click.option("--whole", is_flag=True, help="Every record of each conversation that has one in the range.")
@@ -74,6 +78,8 @@ def export(
         click.echo(f"Left out {exported.forgotten:,} records of conversations that were to be forgotten.")
     if exported.tombstones:
         click.echo(f"Left out {exported.tombstones:,} records without a value.")
+    if not exported.lines and not offsets:
+        click.echo(describe_empty())
     for line in describe_gone(topic, exported.gone):
         click.echo(line)
     if exported.held_back:
@@ -81,6 +87,14 @@ def export(
         click.echo(f"A transaction that is open holds back the end of partitions {numbers}: repeat it later for that.")
     if topic == "turns" and exported.lines:
         click.echo(f"Next: {typed_program()} replay {shlex.quote(str(out))}")
+
+
+def describe_empty() -> str:
+    """Say why a range of time may hold nothing although turns of that time are there."""
+    return (
+        "What counts is when a record reached Kafka, not the time that stands in it: what was sent later than it was"
+        " said is found at that later time. Without times, all that the topic holds is exported."
+    )
 
 
 def read_range(since: str | None, until: str | None) -> tuple[float | None, float | None]:

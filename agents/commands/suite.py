@@ -1,5 +1,6 @@
 """`turnsignal suite …` and `turnsignal schema …`: what is scored with, and what records look like."""
 
+import sys
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,27 +39,34 @@ def check(file: Path, *, as_json: bool) -> None:
     """Say whether a suite is right; exit code 2 and one line that names the key when it is not.
 
     Checks in Python are loaded in their process, by the interpreter that the suite's `python` names, and called on an
-    example: what a call costs is said, or what goes wrong. That runs their code: look at a stranger's suite before.
+    example: what a call costs is said, or what goes wrong, with exit code 1. That runs their code: look at a stranger's
+    suite before.
     """
-    from turnsignal.agents.python_checks.host import describe_costs, hosted
+    from turnsignal.agents.process.exits import EXIT_FAILED
+    from turnsignal.agents.python_checks.host import hosted, try_checks
     from turnsignal.stream.judging.judges import warn_of_families
     from turnsignal.stream.suite import load_suite
 
     loaded = load_suite(file)
     warnings = warn_of_families(loaded.judges, loaded.judging.judged)
     with hosted(loaded) as ready:
-        costs = describe_costs(ready)
+        tried = try_checks(ready)
+    failed = sum(check.failed for check in tried)
     if as_json:
         counts = {name: len(getattr(loaded, name)) for name in ("checks", "windows")}
         known = {"file": str(file), "suite": loaded.name, "fingerprint": loaded.fingerprint, **counts}
-        print_json(known | {"measures": len(loaded.retrieval.measures), "python": list(costs), "warnings": warnings})
-        return
+        known |= {"measures": len(loaded.retrieval.measures), "python_failed": failed, "warnings": warnings}
+        print_json(known | {"python": [check.line for check in tried]})
+        sys.exit(EXIT_FAILED if failed else 0)
+    verdict = f"{failed} of its {len(tried)} Python checks fail on an example" if failed else "right"
     click.echo(
-        f"{file}: right. Suite {loaded.name}, fingerprint {loaded.fingerprint},"
+        f"{file}: {verdict}. Suite {loaded.name}, fingerprint {loaded.fingerprint},"
         f" {len(loaded.retrieval.measures)} measures, {len(loaded.checks)} checks, {len(loaded.windows)} windows."
     )
-    for line in [*costs, *warnings]:
+    for line in [*(check.line for check in tried), *warnings]:
         click.echo(line)
+    if failed:
+        sys.exit(EXIT_FAILED)
 
 
 @suite.command(epilog="Example: turnsignal suite show > suite.toml")

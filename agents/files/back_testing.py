@@ -12,11 +12,11 @@ from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.records.decisions import Decision, read_decision
 from turnsignal.stream.suite import Suite
 
-SERIES_FILE = "series.jsonl"  #: between the shards and the back-test
+SERIES_FILE = "series.jsonl"  #: between the partitions and the back-test
 
 
 def back_test_parts(directory: Path, suite: Suite, decisions: Sequence[Decision] = ()) -> dict[str, Any]:
-    """Say which alerts would have fired on the series that the shards have written.
+    """Say which alerts would have fired on the series that the partitions have written.
 
     decisions: what operators said meanwhile, by time.
     """
@@ -27,7 +27,7 @@ def back_test_parts(directory: Path, suite: Suite, decisions: Sequence[Decision]
 
 
 def read_batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Give the records of each batch that a shard wrote, behind which an empty line stands."""
+    """Give the records of each batch that a partition wrote, behind which an empty line stands."""
     batch: list[bytes] = []
     for line in lines:
         if line.strip():

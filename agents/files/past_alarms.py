@@ -15,7 +15,7 @@ from turnsignal.agents.files.json_lines import read_json_lines
 from turnsignal.stream.detection.known_incidents import KnownIncident
 from turnsignal.stream.errors import TurnsignalError
 
-SERIES_DIRECTORY = "series"  #: where a replay keeps what each shard's detectors would have been given
+SERIES_DIRECTORY = "series"  #: where a replay keeps what each partition's detectors would have been given
 MOST_KNOWN = 10_000  #: incidents of one list
 _LIKE = '{"name": "bad prompt", "assistant": "support", "began": "2026-11-20T14:00:00Z"}'
 
@@ -33,7 +33,7 @@ _decode = msgspec.json.Decoder(_Noted).decode
 
 
 def keep_series(parts: Iterable[Path], out: Path) -> None:
-    """Keep the series of a replay's shards in its directory, in place of those of an earlier one."""
+    """Keep the series of a replay's partitions in its directory, in place of those of an earlier one."""
     kept = out / SERIES_DIRECTORY
     for earlier in kept.glob("[0-9][0-9].jsonl"):
         earlier.unlink()
@@ -44,7 +44,7 @@ def keep_series(parts: Iterable[Path], out: Path) -> None:
 
 @contextmanager
 def opened_series(paths: Sequence[Path]) -> Iterator[list[Iterable[bytes | Sequence[bytes]]]]:
-    """Open series: of the directories of replays each shard's batches, of files of the topic each file's records.
+    """Open series: of the directories of replays each partition's batches, of files of the topic each file's records.
 
     Raises TurnsignalError for a directory that holds none.
     """

@@ -1,6 +1,6 @@
 """Checkpoints of a replay: how far each process has come, so that the next run of the same goes on there.
 
-They lie beside what the shards have written, in a directory of their own in the output's. Each is signed with a key of
+They lie beside what the partitions wrote, in a directory of their own in the output's. Each is signed with a key of
 this user's, because unpickling runs what is in it: a directory of results that somebody sent is never unpickled.
 """
 
@@ -31,7 +31,10 @@ _SIGNATURE = sha256().digest_size
 
 
 class ReplayCheckpoint(NamedTuple):
-    """How far one process has come. taken: lines of its shards; files: (shard, name) → bytes; done: nothing is left."""
+    """How far one process has come.
+
+    taken: lines of its partitions; files: (partition, name) → bytes; done: nothing is left.
+    """
 
     taken: int
     packed: PackedReplay

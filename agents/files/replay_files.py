@@ -1,4 +1,4 @@
-"""Replay files: what the shards of a replay write, and what is made of their parts."""
+"""Replay files: what the partitions of a replay write, and what is made of their parts."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ WORST = "worst.jsonl"  #: the worst exchanges with their texts: apart from the s
 
 
 class ReplayFiles(ExitStack):
-    """The files that the shards write: one for each shard and kind of row; alerts: of series, too."""
+    """The files that the partitions write: one for each partition and kind of row; alerts: of series, too."""
 
     def __init__(self, directory: Path, recording: Recording, alerts: bool = False) -> None:
         super().__init__()
@@ -30,8 +30,8 @@ class ReplayFiles(ExitStack):
         self._recording = recording
         self._files: dict[tuple[int, str], IO[bytes]] = {}
 
-    def write(self, processor: int, outputs: Iterable[OutputRecord]) -> None:
-        """Append what a batch of a shard wrote."""
+    def write(self, partition: int, outputs: Iterable[OutputRecord]) -> None:
+        """Append what a batch of a partition wrote."""
         rows: dict[str, list[bytes]] = {topic: [] for topic in self._names}
         for output in outputs:
             if output.topic == DEAD_LETTERS:
@@ -41,10 +41,10 @@ class ReplayFiles(ExitStack):
         for topic, lines in rows.items():
             if lines:
                 lines += (b"", b"") if topic == SERIES else (b"",)  # an empty line ends a batch of series
-                self._open(processor, self._names[topic]).write(b"\n".join(lines))
+                self._open(partition, self._names[topic]).write(b"\n".join(lines))
 
     def flush(self) -> dict[tuple[int, str], int]:
-        """Write out what was written, and return how long each file is: (shard, name) → bytes."""
+        """Write out what was written, and return how long each file is: (partition, name) → bytes."""
         for file in self._files.values():
             file.flush()
         return {part: file.tell() for part, file in self._files.items()}
@@ -61,18 +61,17 @@ class ReplayFiles(ExitStack):
             except FileNotFoundError:
                 size = -1
             if size < length:
-                msg = (
-                    f"{self._directory}: expected {length} bytes of {part[1]} of shard {part[0]}, got {max(size, 0)}; "
-                )
+                msg = f"{self._directory}: expected {length} bytes of {part[1]} of partition {part[0]}, "
+                msg += f"got {max(size, 0)}; "
                 raise ConfigError(msg + "delete the directory to begin anew")
             file.truncate(length)
             file.seek(length)
 
-    def _open(self, processor: int, name: str, mode: str = "wb") -> IO[bytes]:
-        file = self._files.get((processor, name))
+    def _open(self, partition: int, name: str, mode: str = "wb") -> IO[bytes]:
+        file = self._files.get((partition, name))
         if file is None:
-            path = self._directory / f"{processor:02d}-{name}"
-            file = self._files[processor, name] = self.enter_context(cast("IO[bytes]", path.open(mode)))
+            path = self._directory / f"{partition:02d}-{name}"
+            file = self._files[partition, name] = self.enter_context(cast("IO[bytes]", path.open(mode)))
         return file
 
     def _encode(self, output: OutputRecord) -> bytes:
@@ -109,7 +108,7 @@ def count_reasons(refused: Path) -> Counter[str]:
 
 
 def join_parts(directory: Path, name: str, out: Path, *, keep: bool) -> None:
-    """Put the shards' files together, in the order of the shards, under their final name; keep: leave them there."""
+    """Put the partitions' files together, in their order, under their final name; keep: leave them there."""
     whole = directory / name
     with whole.open("wb") as file:
         for part in sorted(directory.glob(f"[0-9][0-9]-{name}")):

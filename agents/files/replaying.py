@@ -1,7 +1,7 @@
-"""Replaying: recorded files through the shards, one process per share of them, and the results put together.
+"""Replaying: recorded files through the partitions, one process per share of them, and the results put together.
 
-Each process reads all files and keeps the lines of its own shards: reading is cheap beside scoring, and nobody waits
-for a process that deals lines out. Every shard writes files of its own, put together in the order of the shards, so
+Each process reads all files and keeps the lines of its own partitions: reading is cheap beside scoring, and nobody
+waits for a process that deals lines out. Every partition writes files of its own, put together in their order, so
 that the result does not depend on how many processes there were.
 """
 
@@ -35,7 +35,7 @@ from turnsignal.agents.python_checks.host import hosted
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import DEAD_LETTERS
-from turnsignal.stream.replay import SHARDS, Indexer, Line, Replay, Run
+from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
 from turnsignal.stream.suite import Suite
 
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
@@ -96,7 +96,7 @@ def replay_files(
     size = recording.size
     if recording.is_whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
-    of = min(workers or (1 if size < SMALL else _cores()), SHARDS)
+    of = min(workers or (1 if size < SMALL else _cores()), PARTITIONS)
     what = (suite.model_dump_json(), as_is, environment, alerts, of, metadata.version("turnsignal"))
     with (
         _made_directory(out),
@@ -163,7 +163,7 @@ def _unwritable(out: Path, error: OSError) -> TurnsignalError:
 
 
 def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
-    """Replay one share of the shards; return shard → run.
+    """Replay one share of the partitions; return partition → run.
 
     The bytes of the files are told to `progress` twice: half when they are read, half when they are scored.
     """
@@ -173,7 +173,7 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
     if begun is not None and begun.done:
         progress(recording.size)
         return begun.packed.runs
-    indexer = Indexer(job.now, lambda shard: shard % job.of == job.number, recording.mend)
+    indexer = Indexer(job.now, lambda partition: partition % job.of == job.number, recording.mend)
     with kept_memory(), hosted(job.suite) as suite, ReplayFiles(job.directory, recording, job.alerts) as parts:
         lines: Iterable[Line] = recording.index(indexer)
         if not job.as_is:
@@ -184,13 +184,13 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
             parts.cut(begun.files)
         taken = _Taken(lines, begun.taken if begun is not None else 0)
         noted = taken.count
-        for processor, outputs in replay.feed(taken):
-            parts.write(processor, outputs)
+        for partition, outputs in replay.feed(taken):
+            parts.write(partition, outputs)
             if checkpoints is not None and taken.count - noted >= checkpoints.every:
                 checkpoints.write(job.number, ReplayCheckpoint(taken.count, replay.pack(), parts.flush()))
                 noted = taken.count
-        for processor, outputs in replay.finish(indexer.end):
-            parts.write(processor, outputs)
+        for partition, outputs in replay.finish(indexer.end):
+            parts.write(partition, outputs)
         if recording.assumed and job.number == 0:  # every process reads all lines
             (job.directory / _ASSUMED).write_bytes(orjson.dumps(recording.assumed, option=orjson.OPT_SORT_KEYS))
         if checkpoints is not None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from secrets import token_hex
 from statistics import median
 from time import monotonic
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 from turnsignal.agents.process import confining
 from turnsignal.agents.process.confining import keep_private
@@ -278,28 +278,30 @@ def hosted(suite: Suite) -> Iterator[Suite]:
         process.close()
 
 
-def describe_costs(suite: Suite) -> list[str]:
-    """Call each Python check on an example; return a line with the cost of a call, or the error, for each check."""
+class CheckTrial(NamedTuple):
+    """A Python check that was called on an example: the cost of a call, or what went wrong."""
+
+    line: str
+    failed: bool
+
+
+def try_checks(suite: Suite) -> list[CheckTrial]:
+    """Call each Python check on an example."""
     read = citation_reader()
     documents = [Document(doc_id=f"doc_{number}", title="Settings") for number in range(1, 9)]
     example = Response("Open Settings and choose Security [doc_1]. " * 25, documents, read, "web")
-    lines = []
-    for _, check in suite.parsed_checks:
-        if not isinstance(check, Hosted):
-            continue
-        lines.append(f"{check.name}: {_describe_measured_cost(check, example)}")
-    return lines
+    return [_try(check, example) for _, check in suite.parsed_checks if isinstance(check, Hosted)]
 
 
-def _describe_measured_cost(check: Hosted, example: Response) -> str:
+def _try(check: Hosted, example: Response) -> CheckTrial:
     spent = []
     for _ in range(TRIES):
         begin = monotonic()
         finding = check.check(example)
         if finding.result is Result.ERROR:
-            return f"on an example: {finding.explanation}"
+            return CheckTrial(f"{check.name}: on an example: {finding.explanation}", failed=True)
         spent.append(monotonic() - begin)
-    return describe_cost(median(spent), len(example.text), check.timeout)
+    return CheckTrial(f"{check.name}: {describe_cost(median(spent), len(example.text), check.timeout)}", failed=False)
 
 
 def describe_cost(seconds: float, characters: int, timeout: float) -> str:

@@ -12,6 +12,7 @@ from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.overview import describe_unscored, name_releases
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number, write_number, write_percent
+from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, FREE_CONVERSATIONS, OUTCOMES, WORSE
@@ -201,7 +202,7 @@ def _exchange(rank: int, row: Mapping[str, Any]) -> RenderableType:
     if row["follow_up"] is not None:
         figures.append(f"follow-up {row['follow_up']:.2f} {plain(row['label'], 30)}")
     if row["failed"]:
-        figures.append("failed: empty, an error or a refusal")
+        figures.append(f"failed: {MEANING}")
     if row["broken"]:
         figures.append(f"breaks {', '.join(plain(check, 40) for check in row['broken'][:3])}")
     lines: list[tuple[str | Text, str | Text]] = [(f"{rank:>2}", head), ("", " · ".join(figures))]

@@ -3,7 +3,17 @@
 At every observation a unit is put down anew on each of six bets, and each bet's fortune is multiplied by what it wins
 or loses: a sum of e-processes (Shiryaev and Roberts), whose mean is at most the number of observations where nothing
 has changed. So a threshold of A observations is crossed by chance once in A observations at most, however the values
-are distributed, and no size of a change has to be foreseen.
+are distributed, and no size of a change has to be foreseen. After Shin, Ramdas and Rinaldo, "E-detectors: a
+nonparametric framework for sequential change detection" (The New England Journal of Statistics in Data Science, 2023).
+
+    >>> evidence, opened = Evidence(), None
+    >>> for number, value in enumerate([0.8, 0.7, 0.9, 0.8] * 200 + [0.6, 0.5, 0.7, 0.6] * 50):
+    ...     lower = 0.8 - value  # a payoff: how much lower than usual
+    ...     said = evidence.add(lower, -0.2, time=float(number), deviation=lower, earlier=0.0, conversation_id="c")
+    ...     if opened is None and said >= threshold(per_day=1_000, days=30):
+    ...         opened = number
+    >>> opened, evidence.onset().since
+    (817, 799.0)
 """
 
 import math

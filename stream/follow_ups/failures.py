@@ -1,4 +1,4 @@
-"""Failures: answers that are none, because they are empty, an error, a refusal, or hand the question on.
+"""Failures: answers that are none, because they are empty, an error, a refusal, hand the question on, or say only "OK".
 
 Why patterns: they are data (`failures.toml`), the same for the outcome of a conversation and for follow-up rules, they
 cost microseconds, and a product adds what its own errors look like (`[conversations] failed` in the suite).
@@ -21,6 +21,9 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.text.patterns import Patterns, options
 
 VERSION = 3  #: raised when another answer counts as a failure; part of the suite's fingerprint
+
+#: what an answer that is none may be, for whoever reads that it failed
+MEANING = 'empty, an error, a refusal, handed on, or no more than "OK"'
 
 _OPENING = 300  #: characters at each end in which an answer says that it is none; a program's errors are no longer
 _PIECES = 24  #: sentences that are looked at, half of them at the end
@@ -90,7 +93,7 @@ class Failures:
         _answers(""), _answers("_elsewhere")
 
     def is_failing(self, response: str) -> bool:
-        """Say whether an answer is empty, an error, a refusal, or passed on to somebody else.
+        """Say whether an answer is empty, an error, a refusal, passed on to somebody else, or no more than "OK".
 
         >>> failures = Failures()
         >>> failures.is_failing("Internal error 500."), failures.is_failing("Error 500 means that the server failed.")

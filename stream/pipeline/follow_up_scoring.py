@@ -11,15 +11,16 @@ import orjson
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.pairing import PendingResponse
 from turnsignal.stream.diagnosis import Diagnosis, diagnose, level
+from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.follow_ups.rules import FollowUp, FollowUpReading
 from turnsignal.stream.pipeline.scoring import DIAGNOSIS, FOLLOW_UPS, Scored
 from turnsignal.stream.records.scores import CLARIFICATION_FREE, FOLLOW_UP, FOLLOW_UP_PRECISION, Score, Unscored
 from turnsignal.stream.suite import Suite
 
-#: Thanks, or going on, after an answer that is empty, an error or a refusal says nothing of that answer.
+#: Thanks, or going on, after an answer that is none says nothing of that answer.
 _POLITE = FollowUpReading(
     *(FollowUp.OTHER, None, None, 0.0, False),
-    "The user goes on or thanks, after an answer that is empty, an error or a refusal.",
+    f"The user goes on or thanks, after an answer that is {MEANING}.",
     *("rules", Unscored.NO_SIGNAL),
 )
 

@@ -9,7 +9,6 @@ workers know of themselves (lag, transactions, tables) stands in `agents.metrics
 """
 
 # ruff: noqa: RUF009 - what declares a field returns one of dataclasses
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields

@@ -128,7 +128,7 @@ class OpenConversation:
 
 
 class Aggregates:
-    """Sum up one shard, as its observer, and `add` its batches; then `finish`, and merge in the order of the shards.
+    """Sum up one partition, as its observer, and `add` its batches; then `finish`, and merge in the partitions' order.
 
     environment: of which answers and conversations; None is production.
     """
@@ -256,7 +256,7 @@ class Aggregates:
             self._settle(key)
 
     def merge(self, other: "Aggregates") -> None:
-        """Add another shard's, finished."""
+        """Add another partition's, finished."""
         self.quality.merge(other.quality)
         self.review.merge(other.review)
         self.cite_rates.merge(other.cite_rates)

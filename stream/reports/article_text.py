@@ -26,19 +26,21 @@ def describe_several(articles: Mapping[str, Any]) -> str:
 
 def describe_overlap(overlap: Mapping[str, Any]) -> str:
     """Say how many articles and questions were compared, and whether any overlap."""
-    compared = [f"the texts of {overlap['articles']:,} articles"] if "reason" not in overlap else []
+    compared = [f"the texts of {_count(overlap['articles'], 'article')}"] if "reason" not in overlap else []
     if overlap["questions"]:
-        compared.append(
-            f"what {overlap['questions']:,} opening question{'s' if overlap['questions'] > 1 else ''} led to"
-        )
+        compared.append(f"what {_count(overlap['questions'], 'opening question')} led to")
     named = overlap["alike"] or overlap["in_turn"]
-    said = "Articles that overlap" if named else "No articles overlap"
-    more = f"; {overlap['not_compared']:,} articles that came later were not" if overlap["not_compared"] else ""
-    return f"{said}, by {' and '.join(compared) or 'nothing'}{more}"
+    opening = "Articles that overlap" if named else "No articles overlap"
+    more = f"; {_count(overlap['not_compared'], 'article')} that came later left out" if overlap["not_compared"] else ""
+    return f"{opening}, by {' and '.join(compared) or 'nothing'}{more}"
 
 
 def describe_pair(pair: Mapping[str, Any]) -> str:
     """Say why two articles overlap."""
     if "cosine" in pair:
         return f"nearly the same words (likeness {pair['cosine']:.2f}, named from {ALIKE:g})"
-    return f"cited in turn for {pair['questions']:,} question{'s' if pair['questions'] > 1 else ''}"
+    return f"cited in turn for {_count(pair['questions'], 'question')}"
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -48,7 +48,7 @@ class JudgedScores:
         self._sums[name, "total"] += weight * round(score["value"] * PARTS)
 
     def merge(self, other: "JudgedScores") -> None:
-        """Add the sums of another shard."""
+        """Add the sums of another partition."""
         self._sums.update(other._sums)
         self._unscored.update(other._unscored)
 

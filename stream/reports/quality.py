@@ -65,7 +65,7 @@ from turnsignal.stream.statistics.intervals import (
 #: figures of answers that no scorer of a response gives
 DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, SAME_LANGUAGE, ANSWER_SECONDS)
 
-_MOST_TAKEN_OVER = 2_000  #: conversations of a shard that are held because a release may have taken them over
+_MOST_TAKEN_OVER = 2_000  #: conversations of a partition that are held because a release may have taken them over
 
 
 class Quality:
@@ -130,7 +130,7 @@ class Quality:
             self._count(went, self._releases)
 
     def merge(self, other: "Quality") -> None:
-        """Add what another part counted; sums of floats depend on the order, so merge in the order of the shards."""
+        """Add what another part counted; sums of floats depend on the order, so merge in the partitions' order."""
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self._cut += other._cut
         self._strays.merge(other._strays)

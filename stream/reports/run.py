@@ -1,4 +1,4 @@
-"""Run: what came of a replay, or of one of its shards, and the summary of it."""
+"""Run: what came of a replay, or of one of its partitions, and the summary of it."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from turnsignal.stream.suite import Suite
 
 
 class Run:
-    """What came of a replay, or of one of its shards.
+    """What came of a replay, or of one of its partitions.
 
     conversations: how many began; closes: how often one closed; turns: by role; means: (assistant, version, scorer) →
     [n, sum] of the values (0–1) as they were first scored; quality, unscored: the same with a fourth word, good, bad
@@ -80,7 +80,7 @@ class Run:
             self.dead_letters[str(reason)] += n
 
     def merge(self, other: "Run") -> None:
-        """Add another shard's run; sums of floats depend on the order, so merge in the order of the shards."""
+        """Add another partition's run; sums of floats depend on the order, so merge in the order of the partitions."""
         self.conversations += other.conversations
         self.closes += other.closes
         for series, (n, total) in other.means.items():

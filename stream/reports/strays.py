@@ -23,7 +23,7 @@ from turnsignal.stream.statistics.intervals import Difference, difference, rate
 DEFAULT = "default"  #: the assistant of turns that name none
 _UNANSWERED = ConversationOutcome.UNANSWERED
 _BUCKET = 600.0  #: seconds of event time of which only a release's first and last answers are kept
-_MOST = 2_000  #: strays of a shard that are kept
+_MOST = 2_000  #: strays of a partition that are kept
 
 
 class Silence(NamedTuple):

@@ -21,7 +21,7 @@ from turnsignal.stream.records.turns import Turn
 SHOWN = 10  #: exchanges that a replay reports
 TEXT_SHOWN = 400  #: characters of each text
 
-_KEPT = SHOWN + 2  #: exchanges that a shard holds, so that some are left when a late turn mends others
+_KEPT = SHOWN + 2  #: exchanges that a partition holds, so that some are left when a late turn mends others
 _LEAST_LOSS = 0.5  #: what lost less is no bad exchange
 
 
@@ -55,7 +55,7 @@ class WorstExchange(msgspec.Struct, kw_only=True):
 
 
 class WorstExchanges:
-    """Keep the worst exchanges of one shard, at most one of each conversation."""
+    """Keep the worst exchanges of one partition, at most one of each conversation."""
 
     def __init__(self) -> None:
         self._kept: dict[bytes, WorstExchange] = {}
@@ -127,7 +127,7 @@ class WorstExchanges:
         self._keep(key, worst)
 
     def merge(self, other: "WorstExchanges") -> None:
-        """Add another shard's."""
+        """Add another partition's."""
         for key, worst in other._kept.items():
             self._keep(key, worst)
 

@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from turnsignal.agents.commands.schemas import schema_of
 from turnsignal.agents.commands.topics import _target
 from turnsignal.agents.files.produce import parse_speed
 from turnsignal.agents.files.simulating import make_traffic
+from turnsignal.agents.process import exits
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.summaries import SUMMARIES
 from turnsignal.stream.simulation import Regression
@@ -102,6 +104,13 @@ def test_wrong_usage_is_exit_code_2() -> None:
     assert call("replay", "/no/such/file.jsonl").returncode == 2
     assert call("demo", "--speed", "fast").returncode == 2
     assert call("worker", "all", "--no-supervisor", TURNSIGNAL_BROKERS="localhost:1").returncode == 2
+
+
+def test_help_names_every_exit_code() -> None:
+    said = " ".join(call("--help").stdout.split())
+    codes = said.partition("Exit codes: ")[2].partition(". ")[0]
+    known = {value for name, value in vars(exits).items() if name.startswith("EXIT_")}
+    assert {int(code) for code in re.findall(r"(?:^|, )(\d+) ", codes)} == known | {0}
 
 
 def test_a_version_is_told() -> None:

@@ -136,19 +136,19 @@ def deliveries(size: int) -> dict[str, object]:
 
 
 class Stand:
-    """A shard with a conversation for each role: the turns that are timed come next in it, and are never accepted."""
+    """A partition with a conversation for each role: timed turns come next in it, and are never accepted."""
 
     def __init__(self) -> None:
-        self.shard = PartitionProcessor(Suite())
+        self.partition = PartitionProcessor(Suite())
         asked, told = _record("How so?", "user", ANSWERED, offset=0), _record("It does.", "assistant", ASKED, offset=0)
-        self.shard.accept(self.shard.process([asked, told], 0.0))
+        self.partition.accept(self.partition.process([asked, told], 0.0))
 
     def seconds(self, came: FakeRecord, times: int = 1) -> float:
         """Return the least of several CPU times of one turn."""
         best = float("inf")
         for _ in range(times):
             began = process_time()
-            batch = self.shard.process([came], 0.0)
+            batch = self.partition.process([came], 0.0)
             best = min(best, process_time() - began)
             assert not batch.deltas.dead_letters, came.value[:200]
         return best

@@ -111,7 +111,7 @@ def test_a_gauge_of_the_worker_is_known_after_two_files(copy: Path) -> None:
 def test_a_check_is_walked_by_all_tests_of_checks_after_two_files(copy: Path) -> None:
     for step in steps("Add a check"):
         take(copy, step)
-    family = "punctuation.at_most_one_exclamation"
+    family = "punctuation.exclamations"
     tried = pytest_in(copy, "tests/conformance/test_checks.py", "-k", f"{family} and not size and not pieces")
     assert tried.returncode == 0, tried.stdout
     assert int(re.findall(r"(\d+) passed", tried.stdout)[0]) >= 8, tried.stdout
@@ -131,6 +131,12 @@ def test_a_label_is_read_and_has_a_value_after_its_rows(copy: Path) -> None:
     )
     assert tried.returncode == 0, tried.stdout
     assert int(re.findall(r"(\d+) passed", tried.stdout)[0]) >= 6, tried.stdout
+
+
+def test_no_step_runs_what_make_install_does_not_bring() -> None:
+    assert "-m pytest" not in TEXT, "make install brings no pytest; make check does"
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    assert set(re.findall(r"`make ([a-z-]+)", TEXT)) <= targets
 
 
 def test_no_extension_takes_more_than_two_files_beside_its_test() -> None:

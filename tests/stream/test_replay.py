@@ -1,4 +1,4 @@
-"""Replay: lines find their shard and their time rightly, and the result depends on neither batches nor shares."""
+"""Replay: lines find their partition and their time rightly, and the result depends on neither batches nor shares."""
 
 from zlib import crc32
 
@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from turnsignal.stream.records.wire import DEAD_LETTERS, SCORES
-from turnsignal.stream.replay import SHARDS, Indexer, Recorded, Replay, Run
+from turnsignal.stream.replay import PARTITIONS, Indexer, Recorded, Replay, Run
 from turnsignal.stream.suite import Suite
 
 NOW = 1_767_225_600.0  # 2026-01-01
@@ -84,8 +84,8 @@ def test_the_shares_of_several_indexers_make_up_the_whole() -> None:
     lines = [turn(f"c{n}", "u1", "user", "Hello", 0) for n in range(100)]
     shares = [list(Indexer(NOW, lambda processor, n=n: processor % 3 == n).index(lines)) for n in range(3)]
     assert sorted(record.offset for share in shares for record in share) == list(range(100))
-    assert all(crc32(record.key) % SHARDS % 3 == n for n, share in enumerate(shares) for record in share)
-    assert len({crc32(record.key) % SHARDS for share in shares for record in share}) > SHARDS / 2
+    assert all(crc32(record.key) % PARTITIONS % 3 == n for n, share in enumerate(shares) for record in share)
+    assert len({crc32(record.key) % PARTITIONS for share in shares for record in share}) > PARTITIONS / 2
 
 
 def test_a_replay_writes_rows_and_closes_every_conversation() -> None:

@@ -16,6 +16,8 @@ from turnsignal.agents.commands.awaiting import (
     count_notifications,
     firing_severities,
     held_alerts,
+    refuse_silent,
+    silent_receivers,
 )
 from turnsignal.agents.commands.drill import KINDS
 from turnsignal.stream.errors import TurnsignalError
@@ -96,6 +98,32 @@ def test_alerts_about_the_drill_alone_count(page: tuple[str, dict[str, bytes]]) 
     held = {"status": {"state": "suppressed"}, "receivers": [{"name": "pages"}], "labels": ABOUT}
     answers["/api/v2/alerts"] = orjson.dumps([held])
     assert held_alerts(address, "drill-1") == [HeldAlert("suppressed", ("pages",), "page")]
+
+
+def test_a_receiver_without_anybody_is_told_from_one_that_names_somebody(
+    page: tuple[str, dict[str, bytes]],
+) -> None:
+    import orjson
+
+    address, answers = page
+    written = (
+        "route:\n  receiver: tickets\nreceivers:\n- name: pages\n- name: tickets\n  slack_configs:\n"
+        "  - send_resolved: false\n    title: '- name: no receiver'\n- name: \"on call\"\ntemplates: []\n"
+    )
+    answers["/api/v2/status"] = orjson.dumps({"config": {"original": written}})
+    assert silent_receivers(address) == {"pages", "on call"}
+    for unreadable in ("", "receivers: []\n", "receivers:\n    - {name: pages}\n"):
+        answers["/api/v2/status"] = orjson.dumps({"config": {"original": unreadable}})
+        assert silent_receivers(address) == frozenset()
+
+
+def test_who_has_nobody_for_pages_hears_it_at_once(page: tuple[str, dict[str, bytes]]) -> None:
+    address, answers = page
+    refuse_silent(address, {"pages"})  # its configuration does not come: that is no reason to end
+    answers["/api/v2/status"] = b'{"config": {"original": "receivers:\\n- name: pages\\n- name: tickets\\n"}}'
+    with pytest.raises(TurnsignalError, match="got pages without anybody: no page wakes anyone"):
+        refuse_silent(address, {"pages"})
+    refuse_silent(address, {"pages", "mails"})
 
 
 def test_notifications_are_counted_over_all_integrations(page: tuple[str, dict[str, bytes]]) -> None:

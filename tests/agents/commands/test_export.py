@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.commands.export import TOPIC_NAMES
+from turnsignal.agents.commands.export import TOPIC_NAMES, describe_empty
 from turnsignal.agents.files.exporting import EXPORTED
 
 
@@ -33,6 +33,12 @@ def test_the_topics_of_the_help_are_those_that_can_be_exported() -> None:
 )
 def test_a_range_that_is_none_is_refused_with_what_was_expected(arguments: tuple[str, ...], reason: str) -> None:
     assert reason in refused("turns", *arguments)
+
+
+def test_it_says_that_the_time_of_arrival_counts_before_and_where_nothing_came() -> None:
+    said = " ".join(CliRunner().invoke(turnsignal, ["export", "--help"]).output.split())
+    assert "Records that reached Kafka then or later" in said
+    assert "when a record reached Kafka, not the time that stands in it" in describe_empty()
 
 
 @pytest.mark.parametrize("command", ["replay", "compare"])

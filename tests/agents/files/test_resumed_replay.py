@@ -27,7 +27,7 @@ class Interrupted(Exception):
 def turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(replaying, "EVERY", 300)
-    monkeypatch.setattr(batches, "_BATCH", 16)  # or a sample's shards would work only at its end
+    monkeypatch.setattr(batches, "_BATCH", 16)  # or a sample's partitions would work only at its end
     return write_sample(tmp_path)
 
 

@@ -633,7 +633,10 @@ def test_the_check_command_says_what_a_call_costs_and_what_goes_wrong(tmp_path: 
         '[[checks]]\ncheck = "python.function(call=acme_checks:polite)"\n'
         '[[checks]]\ncheck = "python.function(call=acme_checks:wrong)"\n'
     )
-    told = CliRunner().invoke(turnsignal, ["suite", "check", str(path)]).output.splitlines()
+    done = CliRunner().invoke(turnsignal, ["suite", "check", str(path)])
+    told = done.output.splitlines()
+    assert done.exit_code == 1
+    assert told[0].startswith(f"{path}: 1 of its 2 Python checks fail on an example. Suite ")
     assert re.fullmatch(r"python\.function\(call=acme_checks:polite\): [\d,]+ µs a call on an example of .*", told[1])
     assert told[2].endswith("on an example: acme_checks:wrong raised ValueError: no way")
 

@@ -34,7 +34,7 @@ def test_memory_is_a_dictionary_and_a_directory_is_on_disk(tmp_path: Path) -> No
     assert isinstance(make_store(tmp_path, "score", 0), DiskStore)
 
 
-def test_a_shard_over_a_disk_store_does_what_it_does_over_memory(tmp_path: Path) -> None:
+def test_a_partition_over_a_disk_store_does_what_it_does_over_memory(tmp_path: Path) -> None:
     records = [FakeRecord(i, key, value) for i, (key, value) in enumerate(steady(300, 20, seed=3))]
     written = []
     for store in (make_store("memory", "score", 0), make_store(tmp_path, "score", 0)):

@@ -48,13 +48,13 @@ class Population:
         models = [b"conv-%07d" % number for number in range(MODELS)]
         last = [restore(states[key]).kept for states in (even, odd) for key in models]
         self.texts = sum(len(slot.text.encode()) for slots in last for slot in slots) / len(last)
-        self.shard = PartitionProcessor(suite)
+        self.partition = PartitionProcessor(suite)
         gc.collect()
         before = resident()
         for number in range(count):
             state = (odd if number % 2 else even)[models[number // 2 % MODELS]]
-            self.shard.store[self._name(number)] = bytes(bytearray(state))
-        self.shard.read_store()
+            self.partition.store[self._name(number)] = bytes(bytearray(state))
+        self.partition.read_store()
         gc.collect()
         self.kept = (resident() - before) / count
 
@@ -89,7 +89,7 @@ class Population:
     def time(self, records: list[Turn]) -> float:
         """Work through a batch and return the microseconds per turn."""
         began = time.perf_counter()
-        self.shard.accept(self.shard.process(records, NOW))
+        self.partition.accept(self.partition.process(records, NOW))
         return (time.perf_counter() - began) / len(records) * 1e6
 
 

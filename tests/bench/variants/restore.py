@@ -1,6 +1,6 @@
 """Read the changelog of open conversations: raw, or as a take-over restores it.
 
-BENCH_MODE=raw counts records of all partitions in one consumer; =ours fills a shard per partition, one after another
+BENCH_MODE=raw counts records of all partitions in one consumer; =ours fills a processor per partition, in turn
 as a take-over does, and takes up when each conversation is due.
 """
 

@@ -77,7 +77,7 @@ def test_the_same_records_in_other_sources_and_batches_give_the_same_incidents()
 
 def test_rows_of_a_batch_are_taken_by_their_times_whatever_record_they_stand_in() -> None:
     every = rows(drop())
-    versions = [packed(every[part::3], size=600) for part in range(3)]  # as a replay's shard writes its releases
+    versions = [packed(every[part::3], size=600) for part in range(3)]  # as a replay's partition writes its releases
     batches = [[records[at] for records in versions if at < len(records)] for at in range(max(map(len, versions)))]
     assert back_test([batches], POLICY) == back_test([packed(every)], POLICY)
     assert back_test([[record for batch in batches for record in batch]], POLICY) != back_test([packed(every)], POLICY)

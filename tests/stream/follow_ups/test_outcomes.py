@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.stream.pipeline.test_conversation_processor import DETAIL, NO, THANKS, closing
+from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.statistics.claims import FREE_CONVERSATIONS
 from turnsignal.stream.suite import Suite, parse_suite
@@ -127,13 +128,13 @@ def test_each_outcome_by_how_the_conversation_went(way: str) -> None:
     assert played.batch.deltas.outcomes == {("default", None, expected): 1}
 
 
-@pytest.mark.parametrize("failure", [ERROR, REFUSAL, ""])
+@pytest.mark.parametrize("failure", [ERROR, REFUSAL, "", "OK.", "Sure"])
 @pytest.mark.parametrize("polite", [THANKS, DETAIL])
 def test_polite_words_after_an_answer_that_is_none_are_no_evidence_for_it(failure: str, polite: str) -> None:
     played = closed(user("u1", 0), reply("a1", 1, failure), user("u2", 2, polite))
     found = {score["scorer"]: score for score in played.rows("follow_up", "a1")[0]["scores"]}
     assert (found["follow_up"]["value"], found["follow_up"]["unscored"]) == (None, "no_signal")
-    assert "empty, an error or a refusal" in found["follow_up"]["explanation"]
+    assert MEANING in found["follow_up"]["explanation"]
     assert found["clarification_free"]["value"] == 1.0
     assert played.written("conversations")[0]["outcome"] == "unanswered"
 

@@ -32,7 +32,7 @@ def reply(second: int, text: str = "Look here [a].", **more: Any) -> FakeRecord:
 
 
 def played(*records: FakeRecord, suite: Suite = QUEUED) -> tuple[list[ExchangeRecord], list[Any], PartitionProcessor]:
-    """Work the records through; return the exchanges, the score rows and the shard."""
+    """Work the records through; return the exchanges, the score rows and the partition."""
     processor = PartitionProcessor(suite)
     outputs = []
     for record in records:  # one batch each, so that every state is stored and read again

@@ -1,4 +1,4 @@
-"""A shard gives the same for the same records, however they are cut into batches, restarted or mixed with others."""
+"""A partition gives the same for the same records, however they are batched, restarted or mixed with others."""
 
 import itertools
 from collections import Counter, defaultdict
@@ -357,7 +357,7 @@ def test_no_conversation_has_a_key_that_cannot_begin_an_id() -> None:
 
 
 def silent_since_25_minutes(boot: str = "boot", wall: float = T0 + 1500, steady: float = 2000.0) -> PartitionProcessor:
-    """A shard just restored; the last turns came at T0, at 500 s of a clock that began with the machine."""
+    """A partition just restored; the last turns came at T0, at 500 s of a clock that began with the machine."""
     before = PartitionProcessor(SUITE)
     play(before, records([Turn("user", "u1", 0), Turn("assistant", "a1", 1)]))
     processor = PartitionProcessor(SUITE, before.store)
