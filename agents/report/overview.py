@@ -10,7 +10,7 @@ from turnsignal.agents.files.replay_files import SUMMARY
 from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
-from turnsignal.agents.report.unread import describe_dead_letters, describe_set_aside
+from turnsignal.agents.report.unread import count_of, describe_dead_letters, describe_set_aside
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.findings import Finding, UnscoredScorers
@@ -41,6 +41,8 @@ def format_overview(result: ReplayResult, width: int = 120) -> Iterator[Renderab
         yield indent([_finding(finding) for finding in result.findings[:_FINDINGS]])
     if len(result.findings) > _FINDINGS:
         yield Text(f"… and {len(result.findings) - _FINDINGS} more findings: --json has them all", style="dim")
+    if why := _why_no_follow_up(summary):
+        yield Text(why, style="yellow")
     if summary["quality"]:
         yield _releases(summary, width)
     if len(summary["quality"]) > ROWS:
@@ -76,11 +78,11 @@ def _headline(summary: Mapping[str, Any]) -> str:
     turns, begun = sum(summary["turns"].values()), summary["conversations"]["begun"]
     assistants = len({row["assistant"] for row in summary["quality"]})
     releases = len({row["version"] for row in summary["quality"]})
-    parts = [_count(turns, "turn"), _count(begun, "conversation")]
+    parts = [count_of(turns, "turn"), count_of(begun, "conversation")]
     if turns:
-        parts += [_count(assistants, "assistant"), _count(releases, "release")]
+        parts += [count_of(assistants, "assistant"), count_of(releases, "release")]
     dead = sum(summary["dead_letters"].values())
-    return ", ".join([*parts, _count(dead, "dead letter")] if dead else parts)
+    return ", ".join([*parts, count_of(dead, "dead letter")] if dead else parts)
 
 
 def _records_read(summary: Mapping[str, Any]) -> int:
@@ -88,8 +90,16 @@ def _records_read(summary: Mapping[str, Any]) -> int:
     return int(turns + sum(row["n"] for row in summary["feedback"]))
 
 
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def _why_no_follow_up(summary: Mapping[str, Any]) -> str:
+    """Say that no answer has a follow-up, and why; empty where any has: nothing to read looks like nothing to find."""
+    figures = [row.get("figures", {}).get(f"coverage({FOLLOW_UP})") for row in summary["quality"]]
+    covered = [figure["value"] for figure in figures if figure is not None]
+    if any(covered) or not figures or (not covered and summary["turns"].get("user")):
+        return ""
+    told = "No follow-up could be read: what users thought of the answers is not in these figures. "
+    if not summary["turns"].get("user"):
+        return f"{told}The recording holds no message of a user."
+    return f"{told}No message could be read as a reply to an answer: have all turns of a conversation one id?"
 
 
 def _finding(finding: Finding) -> tuple[Text, Text]:

@@ -24,16 +24,25 @@ def describe_files(reports: Iterable[FileReport], assumed: Mapping[str, Mapping[
     yield from describe_assumed(assumed)
 
 
+def count_of(n: int, noun: str) -> str:
+    """Write a number of things.
+
+    >>> count_of(1, "turn"), count_of(1200, "turn")
+    ('1 turn', '1,200 turns')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
 def describe_import(report: FileReport) -> Iterator[str]:
     """Say what became of a file that was not one of turns."""
     turns = ", ".join(
         f"{n:,} of {role}s" if role in ("user", "assistant") else f"{n:,} of role {role}"
         for role, n in report.turns.items()
     )
-    conversations = f" in {report.conversations:,} conversations" if report.conversations else ""
-    total = f"{report.turns.total():,} turns{conversations} ({turns or 'none'})"
-    rated = f", {report.human_scores:,} scores by people" if report.human_scores else ""
-    yield f"{report.name}: {report.records:,} records, {total}{rated}."
+    conversations = f" in {count_of(report.conversations, 'conversation')}" if report.conversations else ""
+    total = f"{count_of(report.turns.total(), 'turn')}{conversations} ({turns or 'none'})"
+    rated = f", {count_of(report.human_scores, 'score')} by people" if report.human_scores else ""
+    yield f"{report.name}: {count_of(report.records, 'record')}, {total}{rated}."
     yield from (f"  warning: {warning}" for warning in report.warnings)
     left = {what: n for what, n in report.assumed.items() if what.endswith("left out")}
     if left:
@@ -77,18 +86,23 @@ def describe_dead_letters(counts: Mapping[str, int], letters: Path) -> Iterator[
 def describe_way_out(reason: str, letter: Mapping[str, Any]) -> Iterator[str]:
     """Say what to type where records are refused for what a mapping would read."""
     if reason == Reason.UNKNOWN_ROLE and " role = {" not in str(letter.get("detail")):
-        name = shlex.quote(str(letter.get("file")))
+        name = _file_of(letter)
         yield (
             f"    a mapping says who that is: turnsignal convert {name} --propose mapping.toml; there, "
             'role = { path = "role", "…" = "user" }'
         )
     if reason == Reason.BAD_TIMESTAMP and "date_format" not in str(letter.get("detail")):
-        name = shlex.quote(str(letter.get("file")))
+        name = _file_of(letter)
         came = _timestamp_at(letter)
         yield (
             f"    {f'it says {came}; ' if came else ''}a mapping says how times are written: turnsignal convert {name} "
             '--propose mapping.toml; there, date_format = "%d.%m.%Y %H:%M"'
         )
+
+
+def _file_of(letter: Mapping[str, Any]) -> str:
+    """Return the file of a dead letter as one types it; a letter of a topic has none."""
+    return shlex.quote(str(letter["file"])) if letter.get("file") is not None else "FILE"
 
 
 def _timestamp_at(letter: Mapping[str, Any]) -> str:

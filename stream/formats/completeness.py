@@ -3,6 +3,7 @@
 Teams lose their days not with a parser but with telemetry that leaves out the documents or the conversation.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -11,6 +12,9 @@ from turnsignal.stream.citations.reader import CitationReader, citation_reader
 from turnsignal.stream.records.turns import Turn
 
 _FIRST_PLAUSIBLE = 1_104_537_600.0  #: seconds of the year 2005; earlier times are made up
+
+
+_BRACKETS = re.compile(r"\[\w[\w.:-]{0,60}\](?!\()")  #: an id in brackets; a link has an address behind them
 
 
 class Share(NamedTuple):
@@ -59,6 +63,7 @@ class Completeness:
         citations = self._read(turn.text, documents, turn.metadata)
         cites = bool(citations.all or citations.markers)
         counts["citations"] += cites
+        counts["brackets"] += not cites and not documents and _BRACKETS.search(turn.text) is not None
         counts["cites documents"] += cites and bool(documents)
         counts["known"] += bool(citations.all) and bool(documents)
 
@@ -88,6 +93,9 @@ class Completeness:
         )  # fmt: skip
         yield Share(
             "answers with citations", n["citations"], n["answers"],
+            f"{n['brackets']:,} answers hold brackets such as [doc_4], which name documents that were not logged: log "
+            "what was retrieved for each"
+            if 2 * n["brackets"] > n["answers"] else
             "answers do not cite, or citations are taken out before they are logged: log the text as the model gave "
             "it, or the API's annotations beside it",
         )  # fmt: skip

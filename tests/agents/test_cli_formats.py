@@ -51,7 +51,7 @@ def test_a_run_in_which_no_line_could_be_read_ends_with_1_and_shows_the_first_of
     path.write_bytes(b'\n{"conversation_id": "c"}\nnot json\nnot json either\n')
     done = replay(tmp_path, path)
     assert done.exit_code == 1
-    assert f"dead letters, missing_field: 1; the first: {path}, line 2: expected the field turn_id" in done.output
+    assert f"dead letters, missing_field: 1; the first: {path}, line 2: expected the field role" in done.output
     assert f"dead letters, not_json: 2; the first: {path}, line 3: expected one JSON object" in done.output
 
 
@@ -133,7 +133,7 @@ def test_convert_writes_turns_that_a_topic_takes_and_says_what_was_left(tmp_path
     out = tmp_path / "turns.jsonl.gz"
     done = run("convert", DATA / "langfuse.jsonl", "--out", out)
     assert done.exit_code == 0, done.output
-    assert "6 records, 4 turns in 1 conversations (2 of users, 2 of assistants)" in done.output
+    assert "6 records, 4 turns in 1 conversation (2 of users, 2 of assistants)" in done.output
     assert "left out: evaluators' observations (1)" in done.output
     assert [decode_turn(line).role for line in gzip.decompress(out.read_bytes()).splitlines()] == [
         "user",
@@ -394,3 +394,20 @@ def test_turns_and_conversations_in_a_list_are_unwrapped(tmp_path: Path) -> None
     ]
     conversations = orjson.dumps({"conversations": [{"id": n, "messages": each} for n, each in enumerate(said)]})
     assert "4 turns in 2 conversations" in replayed(tmp_path, conversations).output
+
+
+def test_answers_alone_say_that_no_follow_up_could_be_read(tmp_path: Path) -> None:
+    said = [turn(role="assistant", turn_id=str(number)) for number in range(3)]
+    told = replayed(tmp_path, b"".join(said)).output
+    assert "No follow-up could be read" in told
+    assert "The recording holds no message of a user." in told
+
+
+def test_exchanges_that_stand_alone_ask_for_one_id_a_conversation(tmp_path: Path) -> None:
+    said = [
+        turn(conversation_id=str(number), role=role, turn_id=role, timestamp=f"2026-11-18T0{number}:00:0{second}Z")
+        for number in range(4)
+        for second, role in enumerate(("user", "assistant"))
+    ]
+    told = " ".join(replayed(tmp_path, b"".join(said)).output.split())
+    assert "No message could be read as a reply to an answer: have all turns of a conversation one id?" in told

@@ -97,8 +97,8 @@ def test_a_replay_takes_them_in_and_convert_writes_them(tmp_path: Path) -> None:
     given = [str(DATA / "langfuse.jsonl"), str(scores)]
     done = CliRunner().invoke(turnsignal, ["replay", *given, "--out", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
-    assert f"{', '.join(given)}: 7 records, 4 turns in 1 conversations" in done.output
-    assert "(2 of users, 2 of assistants), 1 scores by people." in done.output
+    assert f"{', '.join(given)}: 7 records, 4 turns in 1 conversation" in done.output
+    assert "(2 of users, 2 of assistants), 1 score by people." in done.output
     summary = orjson.loads((tmp_path / "out" / "summary.json").read_bytes())
     assert summary["feedback"] == [{"kind": "vote", "result": "known", "n": 1}]
     told = CliRunner().invoke(turnsignal, ["convert", *given, "--check", "--feedback", str(tmp_path / "f.jsonl")])

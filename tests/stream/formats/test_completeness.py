@@ -75,3 +75,10 @@ def test_citations_that_name_nothing_that_was_retrieved_are_told_with_their_mend
     ]
     assert share.is_low
     assert "zero_based" in share.mend
+
+
+def test_answers_that_name_documents_which_were_not_logged_are_not_said_to_cite_nothing() -> None:
+    told = shares(turn("a", "assistant", text="Open Settings [doc_4]."))["answers with citations"].mend
+    assert told.startswith("1 answers hold brackets such as [doc_4], which name documents that were not logged")
+    linked = shares(turn("a", "assistant", text="See [doc_4](https://example.org)."))["answers with citations"].mend
+    assert linked.startswith("answers do not cite")
