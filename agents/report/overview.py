@@ -96,10 +96,10 @@ def _why_no_follow_up(summary: Mapping[str, Any]) -> str:
     covered = [figure["value"] for figure in figures if figure is not None]
     if any(covered) or not figures or (not covered and summary["turns"].get("user")):
         return ""
-    told = "No follow-up could be read: what users thought of the answers is not in these figures. "
+    sentence = "No follow-up could be read: what users thought of the answers is not in these figures. "
     if not summary["turns"].get("user"):
-        return f"{told}The recording holds no message of a user."
-    return f"{told}No message could be read as a reply to an answer: have all turns of a conversation one id?"
+        return f"{sentence}The recording holds no message of a user."
+    return f"{sentence}No message could be read as a reply to an answer: have all turns of a conversation one id?"
 
 
 def _finding(finding: Finding) -> tuple[Text, Text]:

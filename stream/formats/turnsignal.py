@@ -4,6 +4,7 @@ texts as blocks, documents as strings or {id}, no turn_id. What has more than on
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -44,29 +45,24 @@ class Turns:
 def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | None:
     """Spell a line as a topic takes it, where it has one obvious reading; None where it is right, or has none.
 
-    Where more is wrong with it, what deviates is mended all the same, so that it is refused for the rest.
-    default_id: an id for it where it has none, made of its file and line; None where such a turn stays refused.
+    One that is wrong all the same is spelled, too, to be refused for that; default_id: for a turn without an id, None
+    refuses it.
     """
-    try:
+    with suppress(Refused):
         decode_turn(line)
-    except Refused:
-        pass
-    else:
         return None  # pydantic's leniency, the same as a topic's
     mended = Assumed()
     try:
-        data = orjson.loads(line)
-        if not isinstance(data, dict):
+        if not isinstance(data := orjson.loads(line), dict):
             return None
-        turn = read_leniently(data, mended, default_id)
-        spelled = orjson.dumps(turn)
+        spelled = orjson.dumps(read_leniently(data, mended, default_id))
     except (Refused, orjson.JSONDecodeError, orjson.JSONEncodeError, RecursionError):
         return None
     try:
         decode_turn(spelled)
+        assumed.update(mended)
     except Refused:
         return spelled if any(mended.values()) else None
-    assumed.update(mended)
     return spelled
 
 
