@@ -132,6 +132,7 @@ def make_spec(settings: Settings, judging: JudgeWork) -> AppSpec:
         waits=lambda processor: processor.waits,
         finish=judging.finish,
         leave=DocketProcessor.leave,
+        hold=DocketProcessor.hold,
     )
     return AppSpec(
         NAME,

@@ -208,11 +208,11 @@ class Assignment:
         task.resume_silence()
         waiting = sum(max(0, place.high - task.positions[place.topic]) for place in positions)
         task.bisection = checkpoint.bisection_at(task.positions)
-        task.bisection.take_over(settings.max_poll_records, waiting=waiting)
+        among = settings.max_poll_records if spec.deferral is None else waiting  # those that are read again, too
+        task.bisection.take_over(among, waiting=waiting)
         if task.bisection.caution is not None:
             logger.warning(
-                "%d take-overs at %s with no batch between: going on with %d records at a time",
-                task.bisection.starts,
+                "going on from %s with %d records at a time: something there failed, or ended a worker",
                 ", ".join(f"{topic}-{number}@{at}" for topic, at in task.positions.items()),
                 task.bisection.caution.size,
             )

@@ -106,6 +106,7 @@ class BatchWork:
         self.inflight += 1
         self._idle.clear()
         attempt = BatchAttempt(task, batch)
+        self._hold_calls(attempt)
         if task.bisection.caution is not None and batch.size:
             work = self._work_alone(attempt)
         elif self._alone.locked():
@@ -146,12 +147,13 @@ class BatchWork:
         """
         async with self._alone:
             task, inputs = attempt.task, attempt.batch.inputs()
-            if task.bisection.exhausted(inputs):
+            first = -1 if self.spec.deferral is None else attempt.batch.first
+            if task.bisection.exhausted(inputs, first):
                 self._set_aside(attempt)
                 computed = True
             else:
                 await self._all_committed.wait()
-                task.bisection.begin(inputs, attempt.batch.size)
+                task.bisection.begin(inputs, attempt.batch.size, first)
                 await self._commit_bisection(task)
                 computed = self._compute(attempt)
                 await self.let_others()
@@ -161,6 +163,14 @@ class BatchWork:
             if computed:
                 self._write(attempt)
                 await self._commit(attempt)
+
+    def _hold_calls(self, attempt: BatchAttempt) -> None:
+        """Have nobody outside be asked while a record may end the worker: what is asked then would be asked in vain."""
+        task, deferral = attempt.task, self.spec.deferral
+        if deferral is None or task.bisection.caution is None:
+            return
+        if attempt.batch.size or (self.buffer.queued_for(task.number) and deferral.room(task.processor) > 0):
+            deferral.hold(task.processor)
 
     async def _commit_bisection(self, task: PartitionTask) -> None:
         """Commit what the next worker has to know of a batch, should it end this one."""

@@ -7,6 +7,7 @@ and shrink with it, and no partition waits for another's commit.
 import asyncio
 import math
 import time
+from bisect import bisect_left
 from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -64,6 +65,11 @@ class PartitionBatch(NamedTuple):
     def inputs(self) -> str:
         """Name the topics that it has records of, in order."""
         return ",".join(sorted(topic for topic, records in self.records.items() if records))
+
+    @property
+    def first(self) -> int:
+        """Offset of its first record, −1 without one; of what has one input."""
+        return next((records[0].offset for records in self.records.values() if records), -1)
 
     def describe(self) -> str:
         """Name topic, partition, and the first and last offset, for an error message."""
@@ -196,6 +202,13 @@ class RecordBuffer:
     def queued_for(self, partition: int) -> int:
         """Return the number of records that wait for a partition."""
         return self._sizes.get(partition, 0)
+
+    def queued_before(self, partition: int, offset: int) -> int:
+        """Return the number of records before an offset that wait for a partition of one input; offsets have gaps."""
+        if offset < 0:
+            return 0
+        by_topic = self._waiting.get(partition, {})
+        return sum(bisect_left(records, offset, key=lambda record: record.offset) for records in by_topic.values())
 
     def done(self, partition: int, pause: float = 0.0) -> None:
         """Free a partition: its batch is safe, or given up.

@@ -4,6 +4,9 @@ A batch that ends a worker, or that the code cannot compute, is not tried for ev
 records, down to one. A record that failed twice alone is set aside as a dead letter, and the work goes on. Elsewhere
 that is to bisect a batch on error; here it shrinks faster than by halves, as an attempt may cost a restart.
 
+Judges' positions stand before records that are taken in and not done with, which each take-over reads again. There the
+offset of the batch that failed tells which records may be to blame; those before it passed already.
+
 `BatchWork` asks and tells it at each step of a batch. What the next worker has to know goes along in the partition's
 checkpoint: caution, starts, begun.
 """
@@ -17,7 +20,7 @@ import msgspec
 #: workers of the versions before this one make the next batch smaller, too, and set nothing aside.
 COMPUTED = "(computed)"
 
-#: Of two thousand records two attempts leave one. An attempt may cost a restart of seconds, and a batch commits of a
+#: Of two thousand records in a batch two attempts leave one, where it lies at their beginning. An attempt may cost a restart of seconds, and a batch commits of a
 #: few hundredths of one: this many batches instead of one cost less than one attempt more.
 _SHRINK = 32
 _LAST_TRIES = 2  #: times that a record may come to nothing alone
@@ -34,7 +37,8 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
 
     size: records in the next batch at most; remaining: records until caution ends, because the trouble lay among them;
     inputs: the topics of the single record that failed, "" as long as there were several; failures: how often
-    it did; why: the last error, "" where it ended the worker; ends: how many workers batches of here have ended.
+    it did; why: the last error, "" where it ended the worker; ends: how many workers batches of here have ended; at:
+    offset of the first record that may be to blame where records are read again, else −1.
     """
 
     size: int
@@ -43,6 +47,7 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
     failures: int = 0
     why: str = ""
     ends: int = 0
+    at: int = -1
 
     @classmethod
     def first(cls, records: int) -> "Caution":
@@ -63,7 +68,7 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
         if self.size > 1:
             return self.narrowed()
         failures = self.failures + 1 if inputs == self.inputs else 1
-        return Caution(1, self.remaining, inputs, failures, why, self.ends)
+        return Caution(1, self.remaining, inputs, failures, why, self.ends, self.at)
 
     def ended(self, inputs: str) -> "Caution":
         """Return what holds after a batch from the same place has ended its worker; inputs: as in `failed`."""
@@ -71,19 +76,27 @@ class Caution(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def narrowed(self) -> "Caution":
         """Return what holds where a smaller batch is called for and no record is to blame."""
-        return self if self.size == 1 else Caution(max(1, self.size // _SHRINK), self.remaining, ends=self.ends)
+        if self.size == 1:
+            return self
+        return Caution(max(1, self.size // _SHRINK), self.remaining, ends=self.ends, at=self.at)
+
+    def has_passed(self, first: int) -> bool:
+        """Say whether the record at an offset comes before those that may be to blame, and is only read again."""
+        return 0 <= first < self.at
 
     def within(self, records: int) -> "Caution":
         """Return the same for a batch that has only so many records: a part of it is a part of those."""
         return msgspec.structs.replace(self, size=min(self.size, records))
 
-    def passed(self, records: int, *, set_aside: bool = False) -> "Caution | None":
+    def passed(self, records: int, *, set_aside: bool = False, moved: bool = True) -> "Caution | None":
         """Return what holds after so many records were committed: twice as many; None when the trouble is behind.
 
-        set_aside: a record was, and the next one may be of its kind.
+        set_aside: a record was, and the next one may be of its kind; moved: whether the position did. Where it stands,
+        caution ends behind the last record, as it could not begin any nearer to it after one more end of a worker; and
+        where it is known among which records the trouble lies, each part of them is as small as the first.
         """
-        left, size = self.remaining - records, self.size if set_aside else self.size * 2
-        return Caution(size, left, ends=self.ends) if size < left else None
+        left, size = self.remaining - records, self.size if set_aside or self.at >= 0 else self.size * 2
+        return Caution(size, left, ends=self.ends, at=self.at) if left > (size if moved else 0) else None
 
 
 @dataclass(slots=True)
@@ -92,6 +105,7 @@ class Bisection:
 
     caution: how carefully to go on, None as long as nothing failed; starts: take-overs since a batch was committed;
     begun: the inputs of a batch that was begun under caution, `COMPUTED` once only writing it is left, "" for none;
+    begun_at: the offset of its first record where records are read again, else −1;
     aside: records set aside since one was worked through; refused: attempts to set one aside that the broker refused,
     in a row; refusal: when the broker last refused what was written (monotonic clock), and what it said.
     """
@@ -99,6 +113,7 @@ class Bisection:
     caution: Caution | None = None
     starts: int = 0
     begun: str = ""
+    begun_at: int = -1
     aside: int = 0
     refused: int = 0
     refusal: tuple[float, str] | None = None
@@ -106,7 +121,7 @@ class Bisection:
     def take_over(self, limit: int, *, waiting: int) -> None:
         """Take in that a worker takes the partition over, with all that the one before has left of it.
 
-        limit: records in a batch without caution; waiting: about how many there are to read. Two take-overs at one
+        limit: records among which the trouble may lie; waiting: about how many there are to read. Two take-overs at one
         place with records waiting and no batch between them are suspicious: from then on the beginning of each batch is
         committed before it is computed, so that the next worker knows which records ended this one.
         """
@@ -115,28 +130,48 @@ class Bisection:
         elif self.begun == COMPUTED:
             self.caution = self.caution.narrowed()
         elif self.begun:
-            self.caution = self.caution.ended(self.begun)
-        self.begun = ""
+            self.caution = self._ended(self.caution)
+        self.begun, self.begun_at = "", -1
         self.starts += waiting > 0
 
-    def batch_limit(self, limit: int) -> int:
-        """Return how many records the next batch may have, of as many as `limit` without caution."""
-        return limit if self.caution is None else min(self.caution.size, limit)
+    def _ended(self, caution: Caution) -> Caution:
+        if caution.has_passed(self.begun_at):  # another one is to blame, which did no harm before
+            anew = Caution.first(caution.at - self.begun_at)
+            return msgspec.structs.replace(anew, ends=caution.ends + 1, at=self.begun_at)
+        if self.begun_at >= 0:
+            caution = msgspec.structs.replace(caution, remaining=caution.size, at=self.begun_at)
+        return caution.ended(self.begun)
+
+    def batch_limit(self, limit: int, passed: int = 0) -> int:
+        """Return how many records the next batch may have, of as many as `limit` without caution.
+
+        passed: how many of those that wait come before those that may be to blame.
+        """
+        return limit if self.caution is None else min(limit, passed or self.caution.size)
+
+    @property
+    def suspected_from(self) -> int:
+        """Offset of the first record that may be to blame where records are read again, else −1."""
+        return -1 if self.caution is None else self.caution.at
 
     @property
     def ended_workers(self) -> bool:
         """Whether batches of here have ended workers, so that the next one may end this one."""
         return self.caution is not None and self.caution.ends > 0
 
-    def exhausted(self, inputs: str) -> bool:
+    def exhausted(self, inputs: str, first: int = -1) -> bool:
         """Say whether the next record, of these inputs, was tried often enough alone, and is to be set aside."""
-        return self.caution is not None and self.caution.exhausted and inputs == self.caution.inputs
+        caution = self.caution
+        return caution is not None and caution.exhausted and inputs == caution.inputs and not caution.has_passed(first)
 
-    def begin(self, inputs: str, records: int) -> None:
-        """Take in that a batch of so many records of these inputs begins; to be committed before it does."""
-        if self.caution is not None:
+    def begin(self, inputs: str, records: int, first: int = -1) -> None:
+        """Take in that a batch of so many records of these inputs begins; to be committed before it does.
+
+        first: offset of its first record where records are read again.
+        """
+        if self.caution is not None and not self.caution.has_passed(first):
             self.caution = self.caution.within(records)
-        self.begun = inputs
+        self.begun, self.begun_at = inputs, first
 
     def end(self, *, computed: bool) -> None:
         """Take in that the batch which began has not ended the worker; where it failed, `failed` knows."""
@@ -153,10 +188,20 @@ class Bisection:
         error = "" if self.caution is None else self.caution.why
         return error or "it ended each worker that worked on it and on nothing else"
 
-    def after(self, records: int, *, set_aside: bool) -> "Bisection":
-        """Return what holds once so many records are committed, or one that was set aside."""
-        caution = None if self.caution is None else self.caution.passed(records, set_aside=set_aside)
-        return Bisection(caution, aside=self.aside + 1 if set_aside else 0, refusal=self.refusal)
+    def after(self, records: int, *, set_aside: bool, moved: bool = True) -> "Bisection":
+        """Return what holds once so many records are committed, or one that was set aside.
+
+        moved: whether the position did, too. Where it stands, the next worker begins where this one did.
+        """
+        caution = self.caution
+        if caution is not None and records and not caution.has_passed(self.begun_at):
+            caution = caution.passed(records, set_aside=set_aside, moved=moved)
+        aside = self.aside + 1 if set_aside else 0
+        return Bisection(caution, 0 if moved else self.starts, aside=aside, refusal=self.refusal)
+
+    def leave(self) -> None:
+        """Take in that the partition is given up in order: whoever takes it over has nothing to suspect."""
+        self.starts = 0
 
     def pause_seconds(self) -> float:
         """Return for how many seconds it had better get no batch, as something is wrong with its last ones."""

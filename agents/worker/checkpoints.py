@@ -28,8 +28,8 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
 
     positions: input topic → the next offset to read; ids: topic → the broker's id of it, the changelog's among them
     (empty on a broker that has none); fed: when records of the first input last came, None before the first; starts:
-    take-overs at these very positions since a batch was committed; caution, begun: with them, what the next worker has
-    to know of batches that failed here, as in `Bisection`.
+    take-overs at these very positions since a batch was committed; caution, begun, begun_at: with them, what the next
+    worker has to know of batches that failed here, as in `Bisection`.
     """
 
     schema: int = SCHEMA
@@ -39,6 +39,7 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
     starts: int = 0
     caution: Caution | None = None
     begun: str = ""
+    begun_at: int = -1
 
     @classmethod
     def make(
@@ -46,7 +47,13 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
     ) -> "Checkpoint":
         """Make a checkpoint of where a partition stands; known: of batches that failed there."""
         return cls(
-            positions=dict(positions), ids=ids, fed=fed, starts=known.starts, caution=known.caution, begun=known.begun
+            positions=dict(positions),
+            ids=ids,
+            fed=fed,
+            starts=known.starts,
+            caution=known.caution,
+            begun=known.begun,
+            begun_at=known.begun_at,
         )
 
     def encode(self) -> bytes:
@@ -57,7 +64,7 @@ class Checkpoint(msgspec.Struct, frozen=True, omit_defaults=True):
         """Return what is known of batches that failed at these positions; nothing where some were committed since."""
         if self.positions != dict(positions):
             return Bisection()
-        return Bisection(self.caution, self.starts, self.begun)
+        return Bisection(self.caution, self.starts, self.begun, self.begun_at)
 
 
 _encode = msgspec.json.Encoder().encode

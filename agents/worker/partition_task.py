@@ -47,14 +47,16 @@ class Deferral(NamedTuple):
 
     room: how many more it takes now; waits: whether it is not done with some; finish: wait, at most so many seconds,
     until none of these processors waits for anybody outside; leave: make the next batch the last one before another
-    worker may have the partition. What such a processor has taken in cannot be put back, so a batch that fails ends the
-    worker, and the next one reads it again.
+    worker may have the partition; hold: have the next batch ask nobody outside, as a record may end the worker. What
+    such a processor has taken in cannot be put back, so a batch that fails ends the worker, and the next one reads it
+    again.
     """
 
     room: Callable[[Any], int]
     waits: Callable[[Any], bool]
     finish: Callable[[Sequence[Any], float], Awaitable[None]]
     leave: Callable[[Any], None]
+    hold: Callable[[Any], None]
 
 
 @dataclass(slots=True, frozen=True)
@@ -118,11 +120,16 @@ class PartitionTask:
 
     def checkpoint_after(self, positions: Mapping[str, int], records: int, *, set_aside: bool) -> Checkpoint:
         """Return where the state stands once a batch of so many records is committed, or one record set aside."""
-        known = self.bisection.after(records, set_aside=set_aside)
-        return Checkpoint.make({**self.positions, **positions}, self.ids, self.fed, known)
+        return Checkpoint.make(
+            {**self.positions, **positions}, self.ids, self.fed, self._bisection_after(positions, records, set_aside)
+        )
 
     def advance(self, positions: Mapping[str, int], records: int, *, set_aside: bool) -> None:
         """Take in that a batch is committed."""
+        self.bisection = self._bisection_after(positions, records, set_aside)
         self.positions.update(positions)
         self.committed_at = time.monotonic()
-        self.bisection = self.bisection.after(records, set_aside=set_aside)
+
+    def _bisection_after(self, positions: Mapping[str, int], records: int, set_aside: bool) -> Bisection:
+        moved = any(self.positions.get(topic) != at for topic, at in positions.items())
+        return self.bisection.after(records, set_aside=set_aside, moved=moved)

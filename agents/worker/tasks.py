@@ -80,6 +80,7 @@ class TaskManager:
         self._began: deque[float] = deque(maxlen=_OFTEN)  # when the last take-overs did
         self._group: Consumer | None = None
         self._taking: asyncio.Future[Any] | None = None
+        self._leaving: asyncio.Future[None] | None = None  # what was taken in is being left; asked for twice, done once
         self._takeovers = ThreadPoolExecutor(1, "takeovers")
 
     @property
@@ -213,7 +214,9 @@ class TaskManager:
         self.progress.revoke()
         await self.work.wait_idle()
         if self.spec.deferral is not None:
-            await self._leave(self.spec.deferral)
+            if self._leaving is None or self._leaving.done():
+                self._leaving = asyncio.ensure_future(self._leave(self.spec.deferral))
+            await asyncio.shield(self._leaving)  # a rebalance and the end of the worker may both ask for it
         self.work.end_pauses()
         if self._taking is not None and not self._taking.done():
             # Its next fence would come after the new owner's; it stops before it, within one step.
@@ -223,15 +226,20 @@ class TaskManager:
         """Have what was taken in be done with as far as that is soon, and commit how it stands."""
         tasks = list(self.tasks.values())
         await deferral.finish([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
+        while self.work.inflight:  # answers that came meanwhile: a partition has one transaction at a time
+            await self.work.wait_idle()
         for task in tasks:
             deferral.leave(task.processor)
+            task.bisection.leave()
             self.work.start(task, PartitionBatch(task.number, {}))
         await self.work.wait_idle()
 
     def _batch_limit_of(self, number: int) -> int:
         """Return how many records the next batch of a partition may have."""
         task, limit = self.tasks.get(number), self.buffer.limit
-        return limit if task is None else task.bisection.batch_limit(limit)
+        if task is None:
+            return limit
+        return task.bisection.batch_limit(limit, self.buffer.queued_before(number, task.bisection.suspected_from))
 
     def _capacity_of(self, number: int) -> int:
         """Return how many more records the processor of a partition takes now."""

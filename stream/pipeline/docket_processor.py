@@ -69,7 +69,7 @@ class DocketProcessor:
         self._docket = Docket(judges, budget, max_age, store, most_held=most_held)
         self._begins = True  # as long as no record came
         self._position = self._docket.position  # as given last
-        self._leaves = False
+        self._leaves = self._holds = False
 
     @property
     def docket(self) -> Docket:
@@ -96,6 +96,10 @@ class DocketProcessor:
         """Make the next batch the last one before another worker may go on from there."""
         self._leaves = True
 
+    def hold(self) -> None:
+        """Reserve no calls in the next batch: it may end the worker, and they would be asked in vain."""
+        self._holds = True
+
     def process(self, records: Sequence[Record], now: float, capacity: Mapping[str, int]) -> JudgedResult:
         """Take exchanges in as far as there is room, and name calls.
 
@@ -107,8 +111,8 @@ class DocketProcessor:
                 break
             self._on_exchange(record, now, result)
             taken += 1
-        leaves, self._leaves = self._leaves, False
-        if not leaves:
+        leaves, holds, self._leaves, self._holds = self._leaves, self._holds, False, False
+        if not leaves and not holds:
             self._docket.reserve_calls(now, capacity)
         self._prepare(result, leaves=leaves)
         result.consumed = {self.topic: taken}

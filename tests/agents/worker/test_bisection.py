@@ -1,5 +1,7 @@
 """What a partition that failed does next, and how a take-over knows of it."""
 
+import pytest
+
 from turnsignal.agents.worker.bisection import COMPUTED, Bisection, Caution
 from turnsignal.agents.worker.checkpoints import Checkpoint
 
@@ -121,3 +123,49 @@ def test_a_partition_slows_down_over_many_records_set_aside_and_says_so_until_on
     assert (bisection.pause_seconds(), bisection.trouble(0.0)) == (2.0, "slow, as 11 records in a row are set aside")
     bisection = bisection.after(1, set_aside=False)
     assert (bisection.pause_seconds(), bisection.trouble(0.0)) == (0.0, "")
+
+
+def read_again(pill: int, records: int) -> list[tuple[int, int, bool]]:
+    """Work through records whose position stands at 0, restart at each end of a worker; return each batch's range."""
+    at, bisection, batches = {"exchanges": 0}, Bisection(), list[tuple[int, int, bool]]()
+    for _ in range(12):
+        bisection = Checkpoint.make(at, {}, None, bisection).bisection_at(at)
+        bisection.take_over(records, waiting=records)
+        first = 0
+        while first < records:
+            passed = max(0, bisection.suspected_from - first)
+            last = min(records, first + bisection.batch_limit(500, passed))
+            aside = bisection.exhausted("exchanges", first)
+            batches.append((first, last, aside))
+            if bisection.caution is not None and not aside:
+                bisection.begin("exchanges", last - first, first)
+            if first <= pill < last and not aside:
+                break
+            bisection.end(computed=True)
+            bisection = bisection.after(last - first, set_aside=aside, moved=False)
+            first = last
+        else:
+            return batches
+        if bisection.caution is None:
+            bisection.begun = ""
+    raise AssertionError(batches)
+
+
+@pytest.mark.parametrize("pill", [0, 1, 17, 126, 318, 700, 999])
+def test_where_records_are_read_again_the_one_to_blame_is_set_aside_after_five_ends_at_most(pill: int) -> None:
+    batches = read_again(pill, records=1000)
+    assert [batch for batch in batches if batch[2]] == [(pill, pill + 1, True)]
+    assert sum(first <= pill < last for first, last, _ in batches) <= 6
+
+
+def test_a_position_that_stands_keeps_take_overs_in_mind_unless_the_partition_was_given_up_in_order() -> None:
+    assert Bisection(starts=2).after(7, set_aside=False, moved=False).starts == 2
+    assert Bisection(starts=2).after(7, set_aside=False).starts == 0
+    left = Bisection(starts=2)
+    left.leave()
+    assert left.starts == 0
+
+
+def test_time_that_passes_is_no_batch_that_went_well() -> None:
+    careful = Bisection(Caution(3, 90))
+    assert careful.after(0, set_aside=False, moved=False).caution == Caution(3, 90)

@@ -1,6 +1,8 @@
 """What a worker shows of its partitions: markers of transactions are no lag, and what is given away is not shown."""
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from confluent_kafka import TopicPartition
@@ -10,9 +12,10 @@ from tests.kafka.faults.oracle import Kept
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.watch import make_spec
-from turnsignal.agents.worker.partition_task import PartitionTask
+from turnsignal.agents.worker.partition_task import Deferral, PartitionTask
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.agents.worker.transactions import TransactionWriter
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.suite import Suite
 
 SERIES = TP("turnsignal.series", 0)
@@ -73,3 +76,21 @@ def test_a_partition_that_is_given_away_is_shown_no_more() -> None:
     page = manager.metrics.render()[0].decode()
     assert 'partition="0"' not in page
     assert 'table="watch-0"' not in page
+
+
+async def test_what_was_taken_in_is_left_once_though_a_rebalance_and_the_end_of_the_worker_both_ask() -> None:
+    left, answered = list[int](), asyncio.Event()
+
+    async def finish(processors: Sequence[object], _: float) -> None:
+        await answered.wait()
+
+    deferral = Deferral(room=lambda _: 1, waits=lambda _: True, finish=finish, leave=left.append, hold=lambda _: None)
+    manager, _ = watching(position=10)
+    manager.spec = manager.work.spec = replace(manager.spec, deferral=deferral, work=lambda *_: BatchResult())
+    manager.tasks[0].bisection.starts = 2
+    both = asyncio.gather(manager.revoke(), manager.revoke())
+    await asyncio.sleep(0)
+    answered.set()
+    await both
+    assert left == [manager.tasks[0].processor]
+    assert manager.tasks[0].bisection.starts == 0
