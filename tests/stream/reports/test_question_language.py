@@ -9,7 +9,7 @@ import pytest
 from turnsignal.stream.conversations.pairing import KeptTurn
 from turnsignal.stream.reports.question_language import Match, match_languages
 
-TABLE = Path(__file__).parents[2] / "measuring" / "answer_languages.toml"
+TABLE = Path(__file__).parent / "answer_languages.toml"
 TEXTS = tomllib.loads(TABLE.read_text(encoding="utf-8"))
 KINDS = ("prose", "short", "names", "code", "list")
 LONG = 80  #: characters from which on most answers are told
