@@ -20,8 +20,9 @@ import msgspec
 #: workers of the versions before this one make the next batch smaller, too, and set nothing aside.
 COMPUTED = "(computed)"
 
-#: Of two thousand records in a batch two attempts leave one, where it lies at their beginning. An attempt may cost a restart of seconds, and a batch commits of a
-#: few hundredths of one: this many batches instead of one cost less than one attempt more.
+#: Of two thousand records in a batch two attempts leave one, where it lies at their beginning. An attempt may cost a
+#: restart of seconds, and a batch commits of a few hundredths of one: this many batches instead of one cost less than
+#: one attempt more.
 _SHRINK = 32
 _LAST_TRIES = 2  #: times that a record may come to nothing alone
 
