@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from turnsignal.stream.formats.documents import once, reranked
-from turnsignal.stream.formats.linking import APART, digested, in_order, spoken_in
+from turnsignal.stream.formats.linking import APART, digested, in_order, spoken_in, words_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
@@ -22,8 +22,13 @@ _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
 
 def group_of(call: Call) -> str:
-    """Name the group that a call is joined in: its trace, the response that it is a piece of, or itself."""
-    return call.trace or (call.response if call.partial and call.response else call.origin)
+    """Name the group that a call is joined in: its trace, the response that it is a piece of, or itself.
+
+    A call that names no response is itself by its words and its time: many logs name nothing but the conversation.
+    """
+    if call.trace or call.partial or call.response or call.kind != "answer":
+        return call.trace or (call.response if call.partial and call.response else call.origin)
+    return f"{call.origin}\0{call.start}\0{words_of(call).hex()}"
 
 
 def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
@@ -48,11 +53,13 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
     if answers and ordered[0].start is not None:
         answers[0].start = ordered[0].start  # what came first is what the user's message set off
+    shared: TurnFields = {}
+    for call in ordered:
+        if call.kind in ("context", "whole"):
+            shared = {**call.fields, **shared}
     for answer in answers:
         answer.conversation = answer.conversation or conversation
-        for call in ordered:
-            if call.kind in ("context", "whole") or call is answer:
-                answer.fields = {**call.fields, **answer.fields}
+        answer.fields = {**shared, **answer.fields}
     return answers
 
 

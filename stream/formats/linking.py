@@ -42,13 +42,16 @@ class Head(NamedTuple):
 
 def head_of(number: int, call: Call) -> Head:
     """Work out what `link` has to know of a call."""
+    inputs, outputs = call.inputs, call.outputs
+    if not outputs and inputs and inputs[-1].role == "assistant" and not inputs[-1].called:
+        inputs, outputs = inputs[:-1], inputs[-1:]  # a record of all that was said ends with its own answer
     history = _History()
-    for message in call.inputs:
+    for message in inputs:
         history.take(message)
     before, answered, asked = history.ends(), history.answered, history.said
-    for message in call.outputs:
+    for message in outputs:
         history.take(message)
-    after = history.said if spoken_in(call.outputs) else history.called
+    after = history.said if spoken_in(outputs) else history.called
     who = (_known(call.fields.get("assistant")), _known(call.fields.get("user_id")))
     ids = (call.origin, call.conversation, call.response, call.previous)
     return Head(number, in_order(call), *ids, who, before, asked, after, answered)
@@ -91,6 +94,14 @@ def digested(message: Message) -> tuple[str, bytes]:
     """Return a message's role, and a digest of its words; spaces do not count."""
     spelled = f"{message.role}\0{' '.join(message.text.split())}".encode("utf-8", "replace")
     return message.role, blake2b(spelled, digest_size=_DIGEST).digest()
+
+
+def words_of(call: Call) -> bytes:
+    """Return a digest of all that a call sent and got."""
+    words = blake2b(digest_size=_DIGEST)
+    for message in (*call.inputs, *call.outputs):
+        words.update(f"{message.role}\0{message.text}\0{' '.join(message.called)}\0".encode("utf-8", "replace"))
+    return words.digest()
 
 
 def in_order(call: Call) -> tuple[float, int, int]:

@@ -27,13 +27,14 @@ class OpenAIResponses:
         assumed["file searches without results (ask for them with `include`)"] += bool(searches and not results)
         asked = request.get("input") if request is not response else None
         asked = first(record, "input") if asked is None else asked
-        made = seconds(first(response, "created_at", "created"))
+        named = name(response.get("id"))
+        made = seconds(first(response, "created_at", "created") or first(record, "timestamp", "created_at"))
         done = seconds(response.get("completed_at"))
         text = "\n\n".join(message.text for message in read_messages(outputs, assumed) if message.role == "assistant")
         yield Call(
-            origin=f"responses:{response.get('id')}",
+            origin=f"responses:{named or ''}",
             conversation=conversation_of({"conversation": response.get("conversation")}, request, metadata, record),
-            response=str(response.get("id")),
+            response=named,
             previous=name(first(response, "previous_response_id") or first(request, "previous_response_id")),
             start=made,
             end=done if done is not None else made,
