@@ -88,8 +88,9 @@ class BatchWork:
         return self.settings.delivery == "exactly_once"
 
     async def wait_idle(self) -> None:
-        """Wait until no batch is under way."""
-        await self._idle.wait()
+        """Wait until no batch is under way; another may begin before whoever waits has its turn."""
+        while self.inflight:
+            await self._idle.wait()
 
     def end_pauses(self) -> None:
         """Free the partitions that pause: whoever owns them next is not to wait for it."""
@@ -106,7 +107,6 @@ class BatchWork:
         self.inflight += 1
         self._idle.clear()
         attempt = BatchAttempt(task, batch)
-        self._hold_calls(attempt)
         if task.bisection.caution is not None and batch.size:
             work = self._work_alone(attempt)
         elif self._alone.locked():
@@ -196,6 +196,7 @@ class BatchWork:
     def _compute(self, attempt: BatchAttempt) -> bool:
         """Compute what comes of a batch; False where nothing is to be committed, or smaller parts are to be tried."""
         task, batch = attempt.task, attempt.batch
+        self._hold_calls(attempt)
         began = time.monotonic()
         try:
             result = attempt.result = self.spec.work(task.processor, batch.records, began)

@@ -226,8 +226,7 @@ class TaskManager:
         """Have what was taken in be done with as far as that is soon, and commit how it stands."""
         tasks = list(self.tasks.values())
         await deferral.finish([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
-        while self.work.inflight:  # answers that came meanwhile: a partition has one transaction at a time
-            await self.work.wait_idle()
+        await self.work.wait_idle()  # for answers that came meanwhile: a partition has one transaction at a time
         for task in tasks:
             deferral.leave(task.processor)
             task.bisection.leave()

@@ -126,7 +126,7 @@ class Conversation(msgspec.Struct, array_like=True):
         index = insert(self.kept, turn)
         if len(self.kept) > limits.kept_turns:
             gone = self.kept.pop(0)
-            self.prompted = (self.prompted and self.evicted_before > _BEFORE_ALL) or gone.role in ASKED
+            self.prompted = self.prompted_before or gone.role in ASKED
             self.evicted_before = gone.time
             if gone.response is not None:
                 gone.text = ""
@@ -241,11 +241,9 @@ class Conversation(msgspec.Struct, array_like=True):
 
     def schedule(self, limits: Limits) -> float:
         """Set and return when the conversation has to be closed, or forgotten, next."""
-        if self.closed:
-            self.due = due = self.needed_since + limits.idle + limits.retention
-        else:
-            self.due = due = (self.last if self.last > self.clock else self.clock) + limits.idle  # since it is quiet
-        return due
+        since = self.needed_since if self.closed else self.quiet_since
+        self.due = since + limits.idle + (limits.retention if self.closed else 0.0)
+        return self.due
 
     def idle_at(self, now: float, limits: Limits) -> bool:
         """Say whether the conversation is open and has to be closed at `now`."""

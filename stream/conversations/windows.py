@@ -114,9 +114,8 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
             if self.pending:
                 self.merge_pending(layout, last)
             self.pending = empty(layout.scorers)
-            starts = [time - time % spec.size for spec in layout.specs]
-            self.since = max(starts, default=-_FOREVER)
-            self.until = min(map(_end, starts, layout.specs), default=_FOREVER)
+            self.since = max([spec.start(time) for spec in layout.specs], default=-_FOREVER)
+            self.until = min([spec.start(time) + spec.size for spec in layout.specs], default=_FOREVER)
         add(self.pending, positions, values)
         return 0
 
@@ -164,10 +163,6 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
                 add(_window(merged.windows, spec, time, layout.scorers).means, positions, values)
         self.merged = _encode(merged)
         return expired
-
-
-def _end(start: float, spec: WindowSpec) -> float:
-    return start + spec.size
 
 
 def find(windows: Sequence[Window], spec: WindowSpec, time: float) -> Window | None:

@@ -26,8 +26,12 @@ def group_of(call: Call) -> str:
 
     A call that names no response is itself by its words and its time: many logs name nothing but the conversation.
     """
-    if call.trace or call.partial or call.response or call.kind != "answer":
-        return call.trace or (call.response if call.partial and call.response else call.origin)
+    if call.trace:
+        return call.trace
+    if call.response:
+        return call.response if call.partial else call.origin
+    if call.partial or call.kind != "answer":
+        return call.origin
     return f"{call.origin}\0{call.start}\0{words_of(call).hex()}"
 
 

@@ -281,7 +281,7 @@ class PartitionProcessor:
             output.add(key, self._conversations.on_response(context, turn))
         elif turn.role == "user":
             output.add(key, self._conversations.on_user(context, turn))
-        if state.heard is not None and state.heard.waiting:
+        if state.is_waiting:
             output.add_feedback(key, self._feedback.on_turn(context, turn.turn_id))
         if turn.vote is not None:
             output.add_feedback(key, self._feedback.on_vote(context, turn))

@@ -131,7 +131,10 @@ def test_a_budget_holds_through_kills_and_only_what_was_in_flight_is_paid_twice(
         verdicts = lab.await_verdicts(seconds=90)
         asked = count_asked(endpoint.calls(model))
         judged = [verdict for verdict in verdicts if verdict.unscored is None]
-        assert asked.total() - len(asked) <= 3 * at_once, "calls that were paid twice"
+        # Beyond the attempts that verdicts tell of (a repeat is one of them) is what was in flight at a kill:
+        # a partition names twice as many as may go out at once, and their answers may have come and not be committed.
+        lost = asked.total() - sum(verdict.attempts for verdict in verdicts)
+        assert lost <= 3 * lab.settings.partitions * 2 * at_once, "calls that were paid twice"
         reasons = {verdict.unscored for verdict in verdicts}
         assert reasons & {Unjudged.BUDGET, Unjudged.SAMPLED_OUT}, "it was reached, or paced"
         assert reasons <= {None, Unjudged.BUDGET, Unjudged.SAMPLED_OUT, Unjudged.ERROR}
