@@ -62,8 +62,14 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
         )
 
     def work(partition_processor: PartitionProcessor, records: Mapping[str, list[Any]], now: float) -> BatchResult:
-        came, erased, heard, judged = (records.get(topic, ()) for topic in (turns, forget, feedback, verdicts))
-        return partition_processor.process(came, now, erased, feedback=heard, verdicts=judged, clock=time.monotonic)
+        return partition_processor.process(
+            records.get(turns, ()),
+            now,
+            records.get(forget, ()),
+            feedback=records.get(feedback, ()),
+            verdicts=records.get(verdicts, ()),
+            clock=time.monotonic,
+        )
 
     return AppSpec(
         NAME,

@@ -111,7 +111,7 @@ def replay(
     if sample == bool(files):
         raise click.UsageError("expected files of turns, or --sample; got both" if sample else _NO_FILES)
     if decisions is not None and not alerts:
-        raise click.UsageError("--decisions are heard by --alerts: give both")
+        raise click.UsageError("--decisions go with --alerts: give both")
     decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = chosen_suite(suite_file, redaction)

@@ -276,9 +276,9 @@ def produce_files(
     if journal is not None:
         journal.close()
     sending(total, total)
-    heard = second.sent if second is not sender else 0
+    feedback_sent = second.sent if second is not sender else 0
     kept = rejects if rejected.counts else None
-    return Produced(sender.sent, heard, skip, rejected.counts, kept, recording.assumed)
+    return Produced(sender.sent, feedback_sent, skip, rejected.counts, kept, recording.assumed)
 
 
 def _leave(journal: Journal, senders: Iterable[Sender]) -> None:

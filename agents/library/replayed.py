@@ -263,7 +263,7 @@ def replay(
     directory = Path(mkdtemp(prefix="turnsignal-")) if out is None else Path(out)
     try:
         files = as_files(turns, "turn", directory / "turns.jsonl")
-        heard = [] if feedback is None else as_files(feedback, "feedback", directory / "feedback.jsonl")
+        feedback_files = [] if feedback is None else as_files(feedback, "feedback", directory / "feedback.jsonl")
         judged = [] if verdicts is None else as_files(verdicts, "verdict", directory / "verdicts.jsonl")
         with Imported(files, how) as imported:
             replay_files(
@@ -271,7 +271,7 @@ def replay(
                 directory,
                 chosen,
                 time.time(),
-                feedback=[*heard, *imported.feedback],
+                feedback=[*feedback_files, *imported.feedback],
                 verdicts=judged,
                 refused=imported.refused,
                 workers=workers,
