@@ -13,13 +13,13 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any, cast
 
-from turnsignal.agents.files.suites import suite_in_force
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.conversations import ConversationPages
 from turnsignal.agents.pages.recent_rows import RecentRows
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.suite_files import suite_in_force
 from turnsignal.agents.worker.apps import build_app
 from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec

@@ -96,12 +96,12 @@ def replay(
 
     from turnsignal.agents.commands.rejected import end_by_rejected
     from turnsignal.agents.commands.resuming import saying_how_to_resume
-    from turnsignal.agents.files.back_testing import read_decisions
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
-    from turnsignal.agents.files.replaying import replay_files
-    from turnsignal.agents.files.result import read_result
     from turnsignal.agents.files.sample import write_sample
+    from turnsignal.agents.replaying.back_testing import read_decisions
+    from turnsignal.agents.replaying.result import read_result
+    from turnsignal.agents.replaying.run import replay_files
     from turnsignal.agents.report.ending import format_ending
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files

@@ -16,11 +16,11 @@ import orjson
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.agents.files.recognising import read_how
-from turnsignal.agents.files.replay_files import FILES
-from turnsignal.agents.files.replaying import replay_files
-from turnsignal.agents.files.result import ReplayResult
-from turnsignal.agents.files.result import read_result as read_files
 from turnsignal.agents.files.sample import write_sample
+from turnsignal.agents.replaying.files import FILES
+from turnsignal.agents.replaying.result import ReplayResult
+from turnsignal.agents.replaying.result import read_result as read_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.frames import make_pandas, make_polars
 from turnsignal.given import Given, PathLike, as_files, choose_suite
 from turnsignal.stream.errors import ConfigError

@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from turnsignal.agents.files.replay_files import SUMMARY
-from turnsignal.agents.files.result import ReplayResult
+from turnsignal.agents.replaying.files import SUMMARY
+from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.agents.report.unread import count_of, describe_dead_letters, describe_set_aside

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.files.reading import MAX_LINE, Recording, read_lines
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.errors import ConfigError, Refused, TurnsignalError
 from turnsignal.stream.records.decisions import ACCEPT, Decision
 from turnsignal.stream.records.turns import decode_turn

@@ -5,7 +5,6 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from turnsignal.agents.commands.repair import align_partitions, aligned_counts, repair
 from turnsignal.agents.kafka.topics import TOPICS, create_topics, describe_topics, partition_for, topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.positions import (
@@ -15,6 +14,7 @@ from turnsignal.agents.worker.positions import (
     find_troubles,
     read_positions,
 )
+from turnsignal.agents.worker.repair import align_partitions, aligned_counts, repair
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 pytestmark = pytest.mark.kafka
