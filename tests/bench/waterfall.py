@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from turnsignal.agents.files.replaying import replay_files
-from turnsignal.agents.files.reporting import report_traffic
-from turnsignal.agents.files.result import read_result
 from turnsignal.agents.files.simulating import make_traffic, write_simulation
+from turnsignal.agents.replaying.reporting import report_traffic
+from turnsignal.agents.replaying.result import read_result
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.reports.answers import Answers
 from turnsignal.stream.reports.waterfall import Waterfall, waterfall
 from turnsignal.stream.suite import Suite

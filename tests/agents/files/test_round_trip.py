@@ -10,7 +10,7 @@ import pytest
 
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH
 from turnsignal.stream.simulation import Traffic, simulate
 from turnsignal.stream.suite import Suite
