@@ -89,7 +89,7 @@ def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> It
         digests = [digested(message) for message in asked]
         kept, taken = _overlap(history, digests)
         assumed["answers that were asked for again"] += kept < len(history)
-        history = [*history[:kept], *digests[taken:], *map(digested, outputs)]
+        history[kept:] = [*digests[taken:], *map(digested, outputs)]
         clock.begin(len(asked) - taken)
         for number, message in enumerate([*asked, *outputs]):
             if number < taken:
@@ -194,28 +194,30 @@ def _join_pieces(calls: list[Call]) -> list[Call]:
     """Join pieces of one response, or of one span, in their order to whatever stands for the whole of it."""
     if not any(call.partial for call in calls):
         return calls
-    joined: dict[str, Call] = {}
+    together: dict[str, list[Call]] = {}
     for call in sorted(calls, key=lambda call: call.partial):
-        streamed = call.partial and call.response is not None
-        key = call.response if streamed and call.response else call.origin
-        base = joined.setdefault(key, call)
-        if base is call:
-            continue
-        if not streamed or not base.inputs:  # every piece of a stream may repeat its request
-            base.inputs = base.inputs + call.inputs
-        if streamed and base.outputs and call.outputs:
-            _add_piece(base.outputs[0], call.outputs[0])
+        together.setdefault(call.response if call.partial and call.response else call.origin, []).append(call)
+    return sorted((_joined(*parts) for parts in together.values()), key=_began)
+
+
+def _joined(base: Call, *pieces: Call) -> Call:
+    streamed: list[Message] = []
+    for piece in pieces:
+        is_streamed = piece.partial and piece.response is not None
+        if not is_streamed or not base.inputs:  # every piece of a stream may repeat its request
+            base.inputs += piece.inputs
+        if is_streamed and base.outputs:
+            streamed += piece.outputs[:1]
         else:
-            base.outputs = base.outputs + call.outputs
-        base.kind = call.kind if base.kind == "context" else base.kind
-        base.end = call.end if base.end is None else max(base.end, call.end or base.end)
-    return sorted(joined.values(), key=_began)
-
-
-def _add_piece(whole: Message, piece: Message) -> None:
-    """Add a piece of a stream; of one that calls a tool, the text is a remark on the way."""
-    whole.called = whole.called + piece.called
-    whole.text = "" if whole.called else whole.text + piece.text
+            base.outputs += piece.outputs
+        base.kind = piece.kind if base.kind == "context" else base.kind
+        base.end = piece.end if base.end is None else max(base.end, piece.end or base.end)
+    if streamed:
+        whole = base.outputs[0]
+        whole.called = whole.called + [called for piece in streamed for called in piece.called]
+        said = [whole.text, *(piece.text for piece in streamed)]
+        whole.text = "" if whole.called else "".join(said)  # beside a call of a tool, it is a remark on the way
+    return base
 
 
 def _complete(wholes: Sequence[Call], models: Sequence[Call]) -> None:

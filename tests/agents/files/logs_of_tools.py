@@ -85,7 +85,7 @@ def openai(history: list[Turn], answer: Turn | None, trace: str, fields: dict[st
 
 def responses(history: list[Turn], answer: Turn | None, trace: str, fields: dict[str, Any]) -> Iterator[Turn]:
     start, end = map(seconds, ends(history, answer))
-    conversation, _, number = trace.rpartition("-")
+    conversation = trace.rpartition("-")[0]
     before = len(history) - len(asked(history)) - 1
     results = [
         {"file_id": document["id"], "filename": document.get("title"), "text": document.get("text")}

@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 import pytest
-from tests.agents.files.logs_of_tools import ANSWERED, LOST, TIMES, WRITERS, Turn, without, written
 
+from tests.agents.files.logs_of_tools import ANSWERED, LOST, TIMES, WRITERS, Turn, without, written
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.agents.files.replaying import replay_files
