@@ -1,6 +1,6 @@
 """Alarms of the past on a real broker: `alarms` says of a topic what the workers called while it was written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -48,7 +48,7 @@ def asked(*arguments: object) -> Any:
     return orjson.loads(done.stdout)
 
 
-def work_through(settings: Settings, directory: Path) -> dict[str, dict[str, Any]]:
+def work_through(settings: Settings, directory: Path) -> dict[str, Mapping[str, Any]]:
     """Have workers take in the turns, and return the incidents that they called, by id.
 
     In parts where there are several partitions: those of a backlog of days are not taken in in step.
