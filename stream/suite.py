@@ -31,7 +31,8 @@ from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.judging.exchanges import ExchangePart
 from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names, judged_scorers
-from turnsignal.stream.measures import Measure, parse_measure
+from turnsignal.stream.measures import parse_measure
+from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.statistics.claims import PRIMARIES

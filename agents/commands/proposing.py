@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.named import one_line
+from turnsignal.stream.checks.instruction_check import one_line
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.prompts.reader import PromptReading, Proposal
 from turnsignal.stream.text.toml import write_toml

@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple, cast
 from turnsignal.agents.process import confining
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.stream.checks.breaker import SHARE, CircuitBreakers
-from turnsignal.stream.checks.named import one_line
+from turnsignal.stream.checks.instruction_check import one_line
 from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.checks.python import GROUP, Hosted, errored, plain, read_result
 from turnsignal.stream.citations.reader import citation_reader

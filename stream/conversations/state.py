@@ -102,7 +102,7 @@ class Conversation(msgspec.Struct, array_like=True):
         """Add the entry of a turn; the oldest is dropped when there are too many."""
         self.recent = recent.add(self.recent, entry, limits.recent_turns)
 
-    def meet(self, time: float, limits: Limits) -> bool:
+    def observe_time(self, time: float, limits: Limits) -> bool:
         """Take in an event time and return whether it is late for this conversation."""
         late = time < self.last - limits.grace
         if self.turns == 0 or time < self.first:

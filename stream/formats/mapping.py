@@ -34,7 +34,7 @@ from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.messages import role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
-from turnsignal.stream.formats.values import at_path, bounded_id, each_at, items, name, nested, seconds, timestamp
+from turnsignal.stream.formats.values import at_path, bounded_id, each_at, items, nested, seconds, short_name, timestamp
 
 Field = str | dict[str, str | int | float]
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
@@ -336,7 +336,7 @@ def _more(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> dict[str
         path = getattr(paths, field)
         if path is not None and _value(path, where) is None:
             assumed[f"{_NOTHING}{field} = {_path(path)}"] += 1
-    values = {field: name(_value(getattr(paths, field), where)) for field in _SHORT}
+    values = {field: short_name(_value(getattr(paths, field), where)) for field in _SHORT}
     vote = _value(paths.vote, where)
     vote = {"1": 1, "up": 1, "true": 1, "-1": -1, "0": -1, "down": -1, "false": -1}.get(str(vote).lower())
     return {key: value for key, value in {**values, "vote": vote}.items() if value is not None}

@@ -50,7 +50,7 @@ def count(met: Iterable[VoteMeeting]) -> Counts:
     )
 
 
-def sum_up(state: Conversation) -> Voted:
+def count_votes(state: Conversation) -> Voted:
     """Count the votes of a conversation, and what they say of its answers."""
     met = list(meetings(state))
     answers: dict[tuple[Release, str], list[int]] = {}

@@ -183,7 +183,7 @@ class Aggregates:
         if scored.ranks:
             self.cite_rates.count(turn.assistant, turn.version, scored.ranks, scored.cited)
             question = _opening(state) if state.responses == 1 else None
-            self.swaps.take(key, turn, scored.ranks, scored.cited, question)
+            self.swaps.update(key, turn, scored.ranks, scored.cited, question)
 
     def on_follow_up(self, key: bytes, turn_id: str, answer: PendingResponse, scored: Scored, around: Exchange) -> None:
         """Take in what followed an answer, in place of what was known to follow it."""
@@ -235,13 +235,13 @@ class Aggregates:
             state.turns,
             conversation.first_answer,
         )
-        conversation.votes = votes.sum_up(state)
+        conversation.votes = votes.count_votes(state)
 
     def on_vote(self, key: bytes, state: Conversation) -> None:
         """Take in a vote on what may be closed already: nothing else tells of it then."""
         conversation = self._open.get(key)
         if conversation is not None and conversation.went is not None:
-            conversation.votes = votes.sum_up(state)
+            conversation.votes = votes.count_votes(state)
 
     def add(self, batch: BatchResult) -> None:
         """Count the conversations that a batch forgot."""
@@ -268,7 +268,7 @@ class Aggregates:
         """Return the sections of `summary.json`: conversations, releases compared, checks, ranks."""
         part = suite.aggregates
         minimum = part.minimum_n
-        self.quality.sum_up(minimum)
+        self.quality.finish(minimum)
         checks = {check.name: self.quality.pooled(check.name) for _, check in suite.parsed_checks}
         relevancy = next((m for m in suite.parsed_measures if m.name == relevancy_name(suite)), None)
         cutoff = relevancy.cutoff if isinstance(relevancy, NDCG) else None

@@ -3,7 +3,7 @@
 import pytest
 
 from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.named import one_line
+from turnsignal.stream.checks.instruction_check import one_line
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.checks.python import Hosted, Python, plain, read_result
 from turnsignal.stream.citations.reader import citation_reader

@@ -1,4 +1,4 @@
-"""Named: a check's parameters are its fields, and its name is spelled from them.
+"""Instruction check: a check's parameters are its fields, and its name is spelled from them.
 
 The name is the config entry, the metric label and the legend, so no check writes it by hand.
 """
@@ -14,7 +14,7 @@ from turnsignal.stream.names import write_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named(ABC):
+class InstructionCheck(ABC):
     """One instruction with typed parameters; subclass it as a frozen, slotted dataclass and write `evaluate`.
 
     family: the name without parameters; example: a whole name, parameters and all, which the tests of all checks and
