@@ -189,39 +189,48 @@ class _Reading:
 
     def turns(self, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
         """Give the turns of the files, each with its line."""
-        assumed = self._report.assumed
         with ExitStack() as heaps:
             traces = heaps.enter_context(Heaps())
-            for part, line in self._parts(progress):
-                if isinstance(part, Call):
-                    part.line = line
-                    self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
-                    try:
-                        traces.put(group_of(part), part)
-                    except (RecursionError, OverflowError, TypeError, ValueError) as error:
-                        self._refuse(
-                            line,
-                            Refused(Reason.TOO_DEEP, f"expected a record of some depth, got {error!r}"[:300]),
-                            None,
-                        )
-                else:
-                    self.has_times = True
-                    yield part, line
-            answers = heaps.enter_context(Heaps(1))
-            heads: list[Head] = []
+            yield from self._deal(traces, progress)
+            conversations = heaps.enter_context(Heaps())
+            self._join(traces, conversations)
+            for name, calls in conversations.groups():
+                self._report.conversations += 1
+                yield from take_turns(name, calls, self._report.assumed)
+        self._conclude()
+
+    def _deal(self, traces: Heaps, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
+        """Put the calls of the files into heaps by trace; what is a whole turn already is given."""
+        for part, line in self._parts(progress):
+            if not isinstance(part, Call):
+                self.has_times = True
+                yield part, line
+                continue
+            part.line = line
+            self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
+            try:
+                traces.put(group_of(part), part)
+            except (RecursionError, OverflowError, TypeError, ValueError) as error:
+                detail = f"expected a record of some depth, got {error!r}"[:300]
+                self._refuse(line, Refused(Reason.TOO_DEEP, detail), None)
+
+    def _join(self, traces: Heaps, conversations: Heaps) -> None:
+        """Put the answers of each trace into heaps by conversation; the traces are gone then."""
+        heads: list[Head] = []
+        with Heaps(1) as answers:
             for _, calls in traces.groups():
-                for answer in join_trace(calls, assumed):
+                for answer in join_trace(calls, self._report.assumed):
                     heads.append(head_of(len(heads), answer))
                     answers.put("", answer)
             traces.close()
-            chosen = link(heads, assumed)
-            conversations = heaps.enter_context(Heaps())
-            for number, (_, answer) in enumerate(answers.all()):
-                conversations.put(chosen[number], answer)
-            answers.close()
-            for name, calls in conversations.groups():
-                self._report.conversations += 1
-                yield from take_turns(name, calls, assumed)
+            chosen = link(heads, self._report.assumed)
+            heads.clear()
+            for name, (_, answer) in zip(chosen, answers.all(), strict=True):
+                conversations.put(name, answer)
+
+    def _conclude(self) -> None:
+        """Say what the files lack; raises TurnsignalError for what a mapping names and no record has."""
+        assumed = self._report.assumed
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
         self._report.warnings += take_warnings(assumed)

@@ -3,6 +3,12 @@
 Three steps, each over a bounded group, so that whoever calls can keep the groups on disk. `join_trace`: of all calls of
 one request, the answers that the user saw, with their documents. `linking`: whose conversation a call without an id is.
 `take_turns`: a conversation's calls in the order of their times, each message once, however often calls repeat it.
+
+    trace 1   a planner's call, a retrieval of d1, a call that sends "How?" and gets "So."
+    trace 2   a call that sends "How?", "So.", "Why?" and gets "Because."
+
+`join_trace` keeps one call of each trace: the last of the first one, to which d1 is given. `linking` puts both into one
+conversation, as the second repeats what was said in the first. `take_turns` gives How?, So. (with d1), Why?, Because.
 """
 
 from bisect import bisect_right
@@ -52,19 +58,24 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
         answers = answers or [call for call in ordered if call.kind == "whole" and spoken_in(call.inputs)]
     if not answers:
         assumed[_why_silent(ordered)] += 1
-    conversation = next((call.conversation for call in ordered if call.conversation), None)
-    conversation = conversation or next((call.session for call in ordered if call.session), None)
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
     if answers and ordered[0].start is not None:
         answers[0].start = ordered[0].start  # what came first is what the user's message set off
+    _share(ordered, answers)
+    return answers
+
+
+def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:
+    """Give each answer the conversation and the fields that other calls of its trace name."""
+    conversation = next((call.conversation for call in calls if call.conversation), None)
+    conversation = conversation or next((call.session for call in calls if call.session), None)
     shared: TurnFields = {}
-    for call in ordered:
+    for call in calls:
         if call.kind in ("context", "whole"):
             shared = {**call.fields, **shared}
     for answer in answers:
         answer.conversation = answer.conversation or conversation
         answer.fields = {**shared, **answer.fields}
-    return answers
 
 
 def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> Iterator[tuple[TurnFields, int]]:
@@ -78,30 +89,41 @@ def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> It
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
     for call in sorted(calls, key=in_order):
-        if call.fields.get("environment", "production") not in _ENVIRONMENTS:  # staging must not move the figures
-            call.fields["environment"] = "experiment"
-            assumed["environments by other names are experiment"] += 1
-        asked, outputs = spoken_in(call.inputs), spoken_in(call.outputs)
+        _name_environment(call, assumed)
+        asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
-        if len(outputs) > 1 and call.kind == "answer":
-            assumed["other choices of an answer left out"] += len(outputs) - 1
-            outputs = outputs[:1]
         digests = [digested(message) for message in asked]
         kept, taken = _overlap(history, digests)
         assumed["answers that were asked for again"] += kept < len(history)
-        history = [*history[:kept], *digests[taken:], *map(digested, outputs)]
+        history[kept:] = [*digests[taken:], *map(digested, outputs)]
         clock.begin(len(asked) - taken)
-        for number, message in enumerate([*asked, *outputs]):
-            if number < taken:
-                continue
+        for number, message in enumerate([*asked, *outputs][taken:], taken):
             is_output = number >= len(asked)
-            origin = call.origin if is_output else f"{call.origin}#{number}"
-            origin = f"{call.origin.partition(':')[0]}:{message.id}" if message.id else origin
-            used[origin] += 1
-            origin += f"+{used[origin]}" if used[origin] > 1 else ""
-            turn_id = bounded_id(origin)
+            origin = _origin(message, call.origin if is_output else f"{call.origin}#{number}", used)
             time = clock.of(message, call, is_output=is_output)
-            yield _turn(name, turn_id, origin, message, call, time), call.line
+            yield _turn(name, origin, message, call, time), call.line
+
+
+def _name_environment(call: Call, assumed: Assumed) -> None:
+    if call.fields.get("environment", "production") not in _ENVIRONMENTS:  # staging must not move the figures
+        call.fields["environment"] = "experiment"
+        assumed["environments by other names are experiment"] += 1
+
+
+def _shown(call: Call, assumed: Assumed) -> list[Message]:
+    """Return what the user saw of a call's outputs: of several choices, the first."""
+    outputs = spoken_in(call.outputs)
+    if len(outputs) > 1 and call.kind == "answer":
+        assumed["other choices of an answer left out"] += len(outputs) - 1
+        return outputs[:1]
+    return outputs
+
+
+def _origin(message: Message, standing: str, used: Counter[str]) -> str:
+    """Return a message's own id, else where it stands, with a number where that was used before."""
+    origin = f"{standing.partition(':')[0]}:{message.id}" if message.id else standing
+    used[origin] += 1
+    return origin + (f"+{used[origin]}" if used[origin] > 1 else "")
 
 
 class _Clock:
@@ -132,7 +154,8 @@ class _Clock:
         return self._last
 
 
-def _turn(conversation: str, turn_id: str, origin: str, message: Message, call: Call, time: float) -> TurnFields:
+def _turn(conversation: str, origin: str, message: Message, call: Call, time: float) -> TurnFields:
+    turn_id = bounded_id(origin)
     turn: TurnFields = {"conversation_id": conversation, "turn_id": turn_id, "role": message.role}
     turn |= {"text": message.text, "timestamp": timestamp(time)}
     fields = {**call.fields, **message.fields}
@@ -194,28 +217,30 @@ def _join_pieces(calls: list[Call]) -> list[Call]:
     """Join pieces of one response, or of one span, in their order to whatever stands for the whole of it."""
     if not any(call.partial for call in calls):
         return calls
-    joined: dict[str, Call] = {}
+    together: dict[str, list[Call]] = {}
     for call in sorted(calls, key=lambda call: call.partial):
-        streamed = call.partial and call.response is not None
-        key = call.response if streamed and call.response else call.origin
-        base = joined.setdefault(key, call)
-        if base is call:
-            continue
-        if not streamed or not base.inputs:  # every piece of a stream may repeat its request
-            base.inputs = base.inputs + call.inputs
-        if streamed and base.outputs and call.outputs:
-            _add_piece(base.outputs[0], call.outputs[0])
+        together.setdefault(call.response if call.partial and call.response else call.origin, []).append(call)
+    return sorted((_joined(*parts) for parts in together.values()), key=_began)
+
+
+def _joined(base: Call, *pieces: Call) -> Call:
+    streamed: list[Message] = []
+    for piece in pieces:
+        is_streamed = piece.partial and piece.response is not None
+        if not is_streamed or not base.inputs:  # every piece of a stream may repeat its request
+            base.inputs += piece.inputs
+        if is_streamed and base.outputs:
+            streamed += piece.outputs[:1]
         else:
-            base.outputs = base.outputs + call.outputs
-        base.kind = call.kind if base.kind == "context" else base.kind
-        base.end = call.end if base.end is None else max(base.end, call.end or base.end)
-    return sorted(joined.values(), key=_began)
-
-
-def _add_piece(whole: Message, piece: Message) -> None:
-    """Add a piece of a stream; of one that calls a tool, the text is a remark on the way."""
-    whole.called = whole.called + piece.called
-    whole.text = "" if whole.called else whole.text + piece.text
+            base.outputs += piece.outputs
+        base.kind = piece.kind if base.kind == "context" else base.kind
+        base.end = piece.end if base.end is None else max(base.end, piece.end or base.end)
+    if streamed:
+        whole = base.outputs[0]
+        whole.called = whole.called + [called for piece in streamed for called in piece.called]
+        said = [whole.text, *(piece.text for piece in streamed)]
+        whole.text = "" if whole.called else "".join(said)  # beside a call of a tool, it is a remark on the way
+    return base
 
 
 def _complete(wholes: Sequence[Call], models: Sequence[Call]) -> None:

@@ -1,9 +1,19 @@
 """Whose conversation a call without an id is: that of the call whose words its history repeats.
 
-A call that asks for a tool ends without an answer; it goes on in the call that brings what the tool returned.
+A call sends all that was said, then gets its answer. Two calls of one conversation are recognised by that:
+
+    call 1   sends: How?                   gets: So.        said until then: How? So.
+    call 2   sends: How? So. Why?          gets: Because.   its history begins with what was said until call 1
+
+So each call leaves a digest of what was said until after it (`Head.after`), and looks for one that its own history
+begins with (`Head.before`). It goes on in its stead, so that two who say the same stay apart. A call that asks for a
+tool ends without an answer; the tool's call, with its id, is what the next one repeats. What needs no words comes
+first: the conversation's id, and the id of the response that a call says it follows. Only digests are held in memory,
+some hundred bytes a call.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from sys import intern
@@ -18,17 +28,21 @@ _ENDS = 8  #: in a history, where another call may have ended
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
 _Who = tuple[str | None, str | None]
+_FIRST, _NOBODY = (float("-inf"), 0, 0), (None, None)
 
 
 class Head(NamedTuple):
     """What `link` has to know of a call: its number, its ids, and digests of what was said before and after it.
 
-    order: by time, then line; who: its assistant and user, None for what it does not name; before: where in its history
-    another call may have ended, the last first, each _DIGEST bytes long; answered: an answer stands in its history.
+    start, messages, line, number: calls are taken in this order; number is also the place in the list; who: assistant
+    and user, None for what it does not name; before: where in its history another call may have ended, the last first,
+    each _DIGEST bytes long; asked, after: what was said before and after its answer; answered: not for the first time.
     """
 
+    start: float
+    messages: int
+    line: int
     number: int
-    order: tuple[float, int, int]
     origin: str
     conversation: str | None
     response: str | None
@@ -41,7 +55,9 @@ class Head(NamedTuple):
 
 
 def head_of(number: int, call: Call) -> Head:
-    """Work out what `link` has to know of a call."""
+    """Work out what `link` has to know of a call; of one that names its conversation, it is little."""
+    if call.conversation is not None:
+        return Head(*_FIRST, number, "", intern(call.conversation), call.response, None, _NOBODY, b"", b"", b"", False)
     inputs, outputs = call.inputs, call.outputs
     if not outputs and inputs and inputs[-1].role == "assistant" and not inputs[-1].called:
         inputs, outputs = inputs[:-1], inputs[-1:]  # a record of all that was said ends with its own answer
@@ -52,21 +68,21 @@ def head_of(number: int, call: Call) -> Head:
     for message in outputs:
         history.take(message)
     after = history.said if spoken_in(outputs) else history.called
-    who = (_known(call.fields.get("assistant")), _known(call.fields.get("user_id")))
-    ids = (call.origin, call.conversation, call.response, call.previous)
-    return Head(number, in_order(call), *ids, who, before, asked, after, answered)
+    who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")))
+    order = (*in_order(call), number)
+    return Head(*order, call.origin, None, call.response, call.previous, who, before, asked, after, answered)
 
 
-def link(heads: Iterable[Head], assumed: Assumed) -> dict[int, str]:
-    """Return the conversation of each call by its number.
+def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
+    """Return the conversation of each call; their numbers are those of a list.
 
     Its own id, else that of the response that it follows, else of the call whose history it repeats, else a new one.
     """
     by_response: dict[str, str] = {}
     waiting = _Standing()
     repeated: dict[tuple[bytes, _Who], str] = {}
-    conversations: dict[int, str] = {}
-    for head in sorted(heads, key=lambda head: (head.order, head.number)):
+    conversations = [""] * len(heads)
+    for head in sorted(heads):
         chosen = head.conversation or by_response.get(head.previous or "")
         if chosen is None and head.before:
             chosen = waiting.take(head)
@@ -81,7 +97,8 @@ def link(heads: Iterable[Head], assumed: Assumed) -> dict[int, str]:
             by_response[head.response] = chosen
         if head.conversation is None:
             waiting.put(head, chosen)
-            repeated[head.asked, head.who] = chosen
+            if head.answered:
+                repeated[head.asked, head.who] = chosen
     return conversations
 
 
@@ -183,5 +200,10 @@ def _agree(who: _Who, other: _Who) -> bool:
     return all(a is None or b is None or a == b for a, b in zip(who, other, strict=True))
 
 
+@lru_cache(4096)
+def _who(assistant: str | None, user: str | None) -> _Who:
+    return assistant, user
+
+
 def _known(value: object) -> str | None:
-    return None if value is None else intern(str(value))
+    return None if value is None else str(value)

@@ -1,5 +1,6 @@
 """Messages as chat interfaces spell them: roles by many names, texts as strings or as blocks, citations in blocks."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +14,8 @@ ROLES = {
     **dict.fromkeys(("tool", "function", "observation", "tool_result"), "tool"),
 }
 MAX_DEPTH = 4  #: lists of messages within lists of messages
+CUT_OFF = "messages in JSON that is cut off left out"
+_JSON = re.compile(r'\[? ?\{ ?"(?:role|parts|messages|lc)" ?:')  #: how messages begin, and what people write does not
 _TEXT_BLOCKS = ("text", "input_text", "output_text", "refusal", "markdown")
 _DOCUMENT_BLOCKS = ("document", "search_result")  #: read as documents where they are any
 _CALLS = ("tool_use", "tool_call", "function_call", "functionCall")
@@ -141,11 +144,15 @@ def plain_text(value: object) -> str:
 
 
 def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
-    """Read an input or output: its messages, or the text that it is, said by `role`."""
+    """Read an input or output: its messages, or the text that it is, said by `role`.
+
+    JSON that ends too early is neither: exporters cut attributes that are longer than a limit.
+    """
     messages = read_messages(value, assumed)
-    if not messages and (text := plain_text(value)):
-        messages = [Message(role, text)]
-    return messages
+    text = "" if messages else plain_text(value)
+    is_cut = bool(text) and _JSON.match(text.lstrip()) is not None
+    assumed[CUT_OFF] += is_cut
+    return [Message(role, text)] if text and not is_cut else messages
 
 
 def _block_text(part: object, assumed: Assumed) -> str | None:

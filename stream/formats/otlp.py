@@ -66,10 +66,11 @@ def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
     [{'role': 'user', 'content': 'Hi'}, {'role': 'assistant'}]
     """
     tree: dict[str, Any] = {}
+    before = prefix + "."
     for key, value in attributes.items():
-        if key.startswith(prefix + "."):
+        if key.startswith(before):
             at = tree
-            *parts, last = key[len(prefix) + 1 :].split(".")[:_MAX_DEPTH]
+            *parts, last = key[len(before) :].split(".")[:_MAX_DEPTH]
             for part in parts:
                 inner = at.get(part)
                 if not isinstance(inner, dict):

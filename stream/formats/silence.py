@@ -1,6 +1,7 @@
 """Why no turn was read from records of a known format, and what mends it: most tools record no content by default."""
 
 from turnsignal.stream.formats.assembly import NO_CONTENT, ONLY_RETRIEVALS
+from turnsignal.stream.formats.messages import CUT_OFF
 from turnsignal.stream.formats.protocol import Assumed
 
 #: How messages come to be recorded, by the format that lacks them.
@@ -23,6 +24,11 @@ def explain_silence(name: str, assumed: Assumed, conversations: int, scores: int
 
     assumed: what was left out of them; scores: by people, that the files hold.
     """
+    if assumed[CUT_OFF] > conversations:
+        mend = (
+            "unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT and OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT, or what else limits "
+        )
+        return f"{assumed[CUT_OFF]:,} lists of messages are cut off: {mend}attributes, where the assistant runs"
     if assumed[NO_CONTENT] > conversations:
         mend = _RECORD_CONTENT.get(name, "log the messages of request and response")
         return f"message content is not recorded in {assumed[NO_CONTENT]:,} traces: {mend}"

@@ -34,13 +34,13 @@ _EMPTY: dict[str, Any] = {}
 
 def mapping(value: object) -> dict[str, Any]:
     """Return a JSON object, also one that stands in a string; an empty one for anything else."""
-    value = nested(value)
+    value = nested(value) if isinstance(value, str) else value
     return value if isinstance(value, dict) else _EMPTY
 
 
 def items(value: object) -> list[Any]:
     """Return a JSON list, also one that stands in a string; an empty one for anything else."""
-    value = nested(value)
+    value = nested(value) if isinstance(value, str) else value
     return value if isinstance(value, list) else []
 
 

@@ -14,10 +14,11 @@ Cost: CPU and memory of a replay of so many turns, and of the report on it, each
 """
 
 import argparse
+import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -118,10 +119,11 @@ print(f"{used.ru_utime + used.ru_stime:.2f} {used.ru_maxrss / 1024:.0f}", file=s
 """
 
 
-def cost_of(*arguments: str | Path) -> tuple[float, int]:
-    """Return seconds of CPU and megabytes of memory of a command."""
+def cost_of(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> tuple[float, int]:
+    """Return seconds of CPU and megabytes of memory of a command; environment: more variables."""
     command = [sys.executable, "-c", _MEASURED, *map(str, arguments)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    env = {**os.environ, **(environment or {})}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
     seconds, memory = done.stderr.split()[-2:]
     return float(seconds), int(memory)
 

@@ -22,8 +22,7 @@ def call(number: int, *texts: str, **more: Any) -> Call:
 
 def linked(*calls: Call) -> list[str]:
     """The conversation of each call."""
-    chosen = link([head_of(number, each) for number, each in enumerate(calls)], Counter())
-    return [chosen[number] for number in range(len(calls))]
+    return link([head_of(number, each) for number, each in enumerate(calls)], Counter())
 
 
 def read(log: LogFormat, *records: dict[str, Any]) -> list[list[str]]:

@@ -5,6 +5,7 @@ from collections import Counter
 import pytest
 
 from turnsignal.stream.formats.assembly import join_trace
+from turnsignal.stream.formats.messages import spoken
 from turnsignal.stream.formats.openllmetry import OpenLLMetry
 from turnsignal.stream.formats.otel import OpenTelemetry
 from turnsignal.stream.formats.protocol import Call, LogFormat
@@ -43,3 +44,13 @@ def test_retrievals_evaluations_and_scores_alone_are_named_as_such() -> None:
     assert str(explain_silence("langfuse", judged, 0, 0)).startswith("these are evaluations of answers alone")
     assert str(explain_silence("langfuse", Counter(), 0, 12)).startswith("these are scores alone")
     assert explain_silence("langfuse", Counter(), 0, 0) is None
+
+
+def test_messages_that_are_cut_off_are_nobodys_words_and_the_limit_is_named() -> None:
+    assumed = Counter[str]()
+    whole = '[{"role": "user", "parts": [{"type": "text", "content": "How?"}]}]'
+    assert [message.text for message in spoken(whole, "user", assumed)] == ["How?"]
+    assert spoken(whole[:40], "user", assumed) == []
+    assert [message.text for message in spoken('{"a": what is this', "user", assumed)] == ['{"a": what is this']
+    told = explain_silence("otel", assumed, 0, 0) or ""
+    assert told.startswith("1 lists of messages are cut off: unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
