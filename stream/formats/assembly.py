@@ -238,8 +238,8 @@ def _joined(base: Call, *pieces: Call) -> Call:
     if streamed:
         whole = base.outputs[0]
         whole.called = whole.called + [called for piece in streamed for called in piece.called]
-        said = [whole.text, *(piece.text for piece in streamed)]
-        whole.text = "" if whole.called else "".join(said)  # beside a call of a tool, it is a remark on the way
+        texts = [whole.text, *(piece.text for piece in streamed)]
+        whole.text = "" if whole.called else "".join(texts)  # beside a call of a tool, it is a remark on the way
     return base
 
 
