@@ -170,7 +170,7 @@ class Closing:
         name = row_id(summary.conversation_id, row.turn_id, Stage.CLOSE, row.id, self._suite, by)
         scored = Scored([*row.scored.scores, *scores])
         fields = row.fields | {"replaces": row.id}
-        return ScoreRow(name, Stage.CLOSE, row.turn_id, row.response, row.time, scored, fields, moves=False)
+        return ScoreRow(name, Stage.CLOSE, row.turn_id, row.responder, row.time, scored, fields, moves=False)
 
     def _diagnose(self, means: Means, outcome: ConversationOutcome | None) -> dict[str, Any]:
         """Read the conversation's means together; who got no answer in the end was not helped."""

@@ -266,7 +266,7 @@ class ConversationProcessor:
         if state.suite != self._suite:
             state.adopt_suite(self._suite)
         scored = row.scored
-        if not scored.values or row.response.environment != self._environment:
+        if not scored.values or row.responder.environment != self._environment:
             return
         positions, pick = self._layout.positions(scored.scorers)
         row.earlier = state.score_windows.look_up(pick)

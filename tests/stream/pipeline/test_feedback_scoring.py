@@ -316,7 +316,7 @@ def test_what_a_conversation_remembers_of_feedback_is_bounded() -> None:
     assert len(memory.ids) == 9 * MAX_IDS
     assert len(memory.newest) <= MAX_NEWEST
     assert len(memory.answered) == 8 * MAX_ANSWERED
-    assert len(memory.releases) <= 16
+    assert len(memory.responders) <= 16
     assert len(processor.store[b"c"]) < 60_000
 
 
