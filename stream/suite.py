@@ -39,6 +39,7 @@ from turnsignal.stream.statistics.claims import PRIMARIES
 
 #: parts that move no score; a verdict carries its judge's own digest
 _NO_SCORES = {*("name", "python", "exchanges", "aggregates", "alerts"), *("judging", "judges")}
+_LIMITS = Limits()  # its defaults are ours
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 
 
@@ -165,13 +166,13 @@ class ThresholdPart(_SuitePart):
 class ConversationPart(_SuitePart):
     """How much and how long a conversation is remembered; failed: patterns of answers that are none, beside ours."""
 
-    idle: Duration = 1800.0
-    retention: Duration = 86400.0
-    grace: Duration = 300.0
+    idle: Duration = _LIMITS.idle
+    retention: Duration = _LIMITS.retention
+    grace: Duration = _LIMITS.grace
     silence: Duration = 60.0
-    recent_turns: Annotated[int, Field(ge=1, le=10_000)] = 256
-    kept_turns: Annotated[int, Field(ge=3, le=100)] = 6
-    kept_characters: Annotated[int, Field(ge=100, le=100_000)] = 2000
+    recent_turns: Annotated[int, Field(ge=1, le=10_000)] = _LIMITS.recent_turns
+    kept_turns: Annotated[int, Field(ge=3, le=100)] = _LIMITS.kept_turns
+    kept_characters: Annotated[int, Field(ge=100, le=100_000)] = _LIMITS.kept_characters
     failed: tuple[Annotated[str, _read_by(lambda pattern: Failures([pattern]))], ...] = ()
 
     @model_validator(mode="after")

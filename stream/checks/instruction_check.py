@@ -69,10 +69,3 @@ def failed(explanation: str, start: int = -1, end: int = -1) -> CheckResult:
 def shown(text: str, limit: int = 40) -> str:
     """Quote a piece of a response in an explanation, cut to `limit` characters, control characters escaped."""
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
-
-
-def one_line(text: str, limit: int = 300) -> str:
-    """Cut a stranger's text to `limit` characters of one line that no terminal obeys."""
-    line = " ".join(text[: 4 * limit].split())
-    line = "".join(sign if sign.isprintable() else "�" for sign in line)
-    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -9,9 +9,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from turnsignal.stream.checks.instruction_check import InstructionCheck, is_blank, one_line, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, is_blank, shown
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.visible import one_line
 
 GROUP = "turnsignal.checks"  #: the entry points that packages offer checks under
 TIMEOUT = 0.1  #: seconds that a call may take where the suite does not say

@@ -35,6 +35,7 @@ from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.messages import role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
 from turnsignal.stream.formats.values import at_path, bounded_id, each_at, items, nested, seconds, short_name, timestamp
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 Field = str | dict[str, str | int | float]
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
@@ -158,7 +159,7 @@ def read_date(text: str, date_format: str) -> float | None:
     86400.0
     """
     stamp = _parsed(text.strip()[:MAX_DATE_FORMAT], date_format)
-    return None if stamp is None else (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+    return None if stamp is None else epoch_seconds(stamp)
 
 
 @lru_cache(4096)

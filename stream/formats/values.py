@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 MAX_NESTED = 8 << 20  #: characters of a string that is read as JSON
 _MILLISECONDS = 1e11  #: seconds beyond this would be in the year 5138: such a number counts milliseconds,
@@ -161,7 +162,7 @@ def _seconds_of_text(text: str) -> float | None:
     except ValueError:
         return None
     try:
-        return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+        return epoch_seconds(stamp)
     except OverflowError:
         return None
 
