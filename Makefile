@@ -90,6 +90,7 @@ measure: $(VENV)/.report $(LINKED) ## say how far each evaluator agrees with lab
 	$(if $(PART),$(PY) tests/measuring/everyday.py --part $(PART) --into out/parts/$(PART))
 	$(VENV)/bin/turnsignal measure "$(if $(PART),out/parts/$(PART),$(DATA))" --mappings tests/measuring --json out/measure.json --html out/measure.html $(ARGS)
 	$(PY) -m tests.measuring.failing_answers
+	$(if $(PART)$(filter-out ../shared/data,$(DATA)),,$(PY) -m tests.measuring.real_parts "$(DATA)")
 
 claims: $(VENV)/.tests $(LINKED) ## simulate recordings: how often comparisons claim what is not, miss what is, and intervals cover (ARGS="--recordings 100")
 	$(PY) -m tests.measuring.claims $(ARGS)

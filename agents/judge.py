@@ -16,10 +16,11 @@ from typing import Any, cast
 from confluent_kafka.admin import AdminClient
 from mode import Service
 
-from turnsignal.agents.files.judging import load_judges, make_providers
 from turnsignal.agents.kafka.topics import topic_metadata, topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.process.confining import keep_private
+from turnsignal.agents.providers.finding import make_providers
+from turnsignal.agents.providers.judges import load_judges
 from turnsignal.agents.providers.sending import CallSender
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.agents.settings import Settings

@@ -13,13 +13,13 @@ from contextlib import ExitStack
 from importlib.metadata import version
 from typing import Any, cast
 
-from turnsignal.agents.files.suites import suite_in_force
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.conversations import ConversationPages
 from turnsignal.agents.pages.recent_rows import RecentRows
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.suite_files import suite_in_force
 from turnsignal.agents.worker.apps import build_app
 from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec
@@ -62,8 +62,14 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
         )
 
     def work(partition_processor: PartitionProcessor, records: Mapping[str, list[Any]], now: float) -> BatchResult:
-        came, erased, heard, judged = (records.get(topic, ()) for topic in (turns, forget, feedback, verdicts))
-        return partition_processor.process(came, now, erased, feedback=heard, verdicts=judged, clock=time.monotonic)
+        return partition_processor.process(
+            records.get(turns, ()),
+            now,
+            records.get(forget, ()),
+            feedback=records.get(feedback, ()),
+            verdicts=records.get(verdicts, ()),
+            clock=time.monotonic,
+        )
 
     return AppSpec(
         NAME,

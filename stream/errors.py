@@ -69,14 +69,14 @@ class Refused(TurnsignalError):  # noqa: N818 - what it says is that, not that s
         reason: Reason,
         detail: str,
         *,
-        came: str = "",
+        actual: str = "",
         conversation_id: str | None = None,
         role: str | None = None,
     ) -> None:
         super().__init__(f"{reason}: {detail}")
         self.reason = reason
         self.detail = detail
-        self.shown = f"{detail}: {came}" if came else detail
+        self.shown = f"{detail}: {actual}" if actual else detail
         self.conversation_id = conversation_id
         self.role = role
 

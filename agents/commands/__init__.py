@@ -1,1 +1,1 @@
-"""Commands: one module for each, apart from those in cli.py."""
+"""Commands: one module for each, apart from those in cli.py, and what several of them share."""

@@ -27,10 +27,10 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
     """
     import os
 
-    from turnsignal.agents.files.past_alarms import opened_series, read_known
-    from turnsignal.agents.files.suites import suite_in_force
+    from turnsignal.agents.replaying.past_alarms import opened_series, read_known
     from turnsignal.agents.report.alerts import format_alerts, format_known, format_tried
     from turnsignal.agents.report.tables import print_lines
+    from turnsignal.agents.suite_files import suite_in_force
     from turnsignal.stream.detection.backtest import back_test
     from turnsignal.stream.detection.known_incidents import find_quiet, match_incidents
     from turnsignal.stream.errors import TurnsignalError

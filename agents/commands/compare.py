@@ -22,7 +22,7 @@ from turnsignal.agents.commands.recorded import or_from_topic
 
 if TYPE_CHECKING:
     from turnsignal.agents.files.recognising import HowToRead
-    from turnsignal.agents.files.result import ReplayResult
+    from turnsignal.agents.replaying.result import ReplayResult
 
 ALL = "all"
 _SIDES = 2
@@ -78,8 +78,8 @@ def compare(
     `metadata` names, else by the question that opens it. Ends with 3 when --fail-if-worse finds something worse, 1
     when the replays are not of the same turns.
     """
-    from turnsignal.agents.files.comparing import compare_results, compare_systems
     from turnsignal.agents.process.exits import EXIT_WORSE
+    from turnsignal.agents.replaying.comparing import compare_results, compare_systems
     from turnsignal.agents.report.comparison import format_comparison
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.stream.reports.paired import plan as plan_traffic
@@ -122,7 +122,7 @@ def _sides(
     paths: tuple[Path, ...], suites: tuple[Path, ...], out: Path, how: "HowToRead"
 ) -> tuple["ReplayResult", "ReplayResult", tuple[str, str]]:
     """Return both replays and what to call them; files are replayed under both suites."""
-    from turnsignal.agents.files.result import read_result
+    from turnsignal.agents.replaying.result import read_result
 
     directories = [path.is_dir() for path in paths]
     if all(directories):
@@ -146,7 +146,7 @@ def _systems(
     paths: tuple[Path, ...], suites: tuple[Path, ...], out: Path, how: "HowToRead"
 ) -> tuple["ReplayResult", "ReplayResult", tuple[str, str]]:
     """Return the replays of two systems and what to call them; files are replayed under the same suite."""
-    from turnsignal.agents.files.result import read_result
+    from turnsignal.agents.replaying.result import read_result
 
     directories = {path.is_dir() for path in paths}
     if len(paths) != _SIDES or len(directories) > 1 or len(suites) > (0 if True in directories else 1):
@@ -169,9 +169,9 @@ def _replay(paths: tuple[Path, ...], suite: Path | None, out: Path, how: "HowToR
 
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
-    from turnsignal.agents.files.replaying import replay_files
-    from turnsignal.agents.files.result import read_result
-    from turnsignal.agents.files.suites import suite_in_force
+    from turnsignal.agents.replaying.result import read_result
+    from turnsignal.agents.replaying.run import replay_files
+    from turnsignal.agents.suite_files import suite_in_force
 
     what = f"replaying {paths[0].name}" if suite is None else f"replaying under {suite.name}"
     chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)

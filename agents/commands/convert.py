@@ -87,9 +87,9 @@ def convert(
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
     with (
         nullcontext() if out is None else _open(out) as file,
-        nullcontext() if feedback is None else _open(feedback) as heard,
+        nullcontext() if feedback is None else _open(feedback) as feedback_file,
     ):
-        done = convert_files(files, how, file, partial(click.echo, err=as_json), heard)
+        done = convert_files(files, how, file, partial(click.echo, err=as_json), feedback_file)
     if as_json:
         print_json(done.as_json(check=check))
     else:

@@ -64,7 +64,7 @@ def drill(
     """
     import time
 
-    from turnsignal.agents.commands.drilling import Addresses, Drill, plan, run
+    from turnsignal.agents.drilling.run import Addresses, Drill, plan, run
     from turnsignal.agents.process.interrupts import Interrupts
     from turnsignal.stream.errors import ConfigError
 

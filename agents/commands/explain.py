@@ -20,13 +20,13 @@ from turnsignal.agents.commands.judged import explain_verdict, explain_waiting
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
-from turnsignal.agents.files.redacting import load_redaction
-from turnsignal.agents.files.replay_files import FILES, SUMMARY
 from turnsignal.agents.files.standard_input import DASH
 from turnsignal.agents.kafka.topics import partition_for, topic_names
 from turnsignal.agents.python_checks.host import hosted
+from turnsignal.agents.replaying.files import FILES, SUMMARY
 from turnsignal.agents.report.escaping import plain, safe
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.suite_files import load_redaction
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.follow_ups.rules import CLARIFICATIONS
 from turnsignal.stream.records.feedback import VOTE

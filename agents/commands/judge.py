@@ -97,8 +97,9 @@ def judge(
     import time
 
     from turnsignal.agents.files.importing import Imported
-    from turnsignal.agents.files.judging import judge_exchanges, load_judges, read_exchanges, redacted_exchanges
-    from turnsignal.agents.files.suites import suite_in_force
+    from turnsignal.agents.files.judging import judge_exchanges, read_exchanges, redacted_exchanges
+    from turnsignal.agents.providers.judges import load_judges
+    from turnsignal.agents.suite_files import suite_in_force
 
     if probe and (out is not None or recorded is not None or dry_run):
         raise click.UsageError(

@@ -108,7 +108,7 @@ def how_to_read(
 
 def chosen_suite(suite_file: Path | None, redaction: Path | None) -> "Suite":
     """Read the suite and the redaction that an option names, or else the environment."""
-    from turnsignal.agents.files.suites import suite_in_force
+    from turnsignal.agents.suite_files import suite_in_force
 
     environment = os.environ.get
     return suite_in_force(

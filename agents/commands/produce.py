@@ -81,7 +81,7 @@ def produce(
         Imported(files, how, say=click.echo) as imported,
         shown_progress("reading", Recording(imported.sources, feedback=feedback).size) as (console, reading, sending),
     ):
-        heard: tuple[Path | TurnFile, ...] = (*feedback, *imported.feedback)
+        feedback_files: tuple[Path | TurnFile, ...] = (*feedback, *imported.feedback)
         done = produce_files(
             settings,
             imported.sources,
@@ -89,7 +89,7 @@ def produce(
             refused=imported.refused,
             now=time.time(),
             rejects=rejects,
-            feedback=(heard, names["feedback"]) if heard else None,
+            feedback=(feedback_files, names["feedback"]) if feedback_files else None,
             speed=speed or None,
             as_is=as_is,
             resume=resume,
@@ -100,7 +100,7 @@ def produce(
     if done.skipped:
         click.echo(f"Went on after {done.skipped:,} records that were done before.")
     click.echo(f"Sent {done.sent:,} turns to {name}.")
-    if heard:
+    if feedback_files:
         click.echo(f"Sent {done.feedback:,} records of feedback to {names['feedback']}.")
     for line in describe_files(imported.reports, done.assumed):
         click.echo(line)

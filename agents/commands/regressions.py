@@ -129,7 +129,7 @@ def _find(known: "Mapping[str, Incident]", incident_id: str) -> "Incident":
 
 
 def _send(settings: "Settings", decisions: "Iterable[Decision]") -> None:
-    from turnsignal.agents.files.produce import Sender
+    from turnsignal.agents.kafka.sending import Sender
     from turnsignal.agents.kafka.topics import topic_names
     from turnsignal.stream.records.decisions import series_key
     from turnsignal.stream.replay import Recorded

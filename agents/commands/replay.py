@@ -96,12 +96,12 @@ def replay(
 
     from turnsignal.agents.commands.rejected import end_by_rejected
     from turnsignal.agents.commands.resuming import saying_how_to_resume
-    from turnsignal.agents.files.back_testing import read_decisions
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
-    from turnsignal.agents.files.replaying import replay_files
-    from turnsignal.agents.files.result import read_result
     from turnsignal.agents.files.sample import write_sample
+    from turnsignal.agents.replaying.back_testing import read_decisions
+    from turnsignal.agents.replaying.result import read_result
+    from turnsignal.agents.replaying.run import replay_files
     from turnsignal.agents.report.ending import format_ending
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files
@@ -111,7 +111,7 @@ def replay(
     if sample == bool(files):
         raise click.UsageError("expected files of turns, or --sample; got both" if sample else _NO_FILES)
     if decisions is not None and not alerts:
-        raise click.UsageError("--decisions are heard by --alerts: give both")
+        raise click.UsageError("--decisions go with --alerts: give both")
     decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = chosen_suite(suite_file, redaction)

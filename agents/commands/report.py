@@ -120,9 +120,9 @@ def _replay_evaluation_data(folder: Path, out: Path, suite: Path | None) -> tupl
     import os
     import time
 
-    from turnsignal.agents.files.evaluation_data import read_evaluation_data
-    from turnsignal.agents.files.replaying import replay_files
-    from turnsignal.agents.files.suites import suite_in_force
+    from turnsignal.agents.replaying.evaluation_data import read_evaluation_data
+    from turnsignal.agents.replaying.run import replay_files
+    from turnsignal.agents.suite_files import suite_in_force
 
     turns = out / "turns.jsonl"
     try:
@@ -168,11 +168,11 @@ def _report_traffic(
 ) -> None:
     import os
 
-    from turnsignal.agents.files.reporting import report_traffic
-    from turnsignal.agents.files.result import read_result
-    from turnsignal.agents.files.suites import suite_in_force
+    from turnsignal.agents.replaying.reporting import report_traffic
+    from turnsignal.agents.replaying.result import read_result
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.traffic import format_traffic
+    from turnsignal.agents.suite_files import suite_in_force
 
     result = read_result(directory)
     chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)

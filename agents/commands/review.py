@@ -16,7 +16,7 @@ def review(directory: Path, *, as_json: bool) -> None:
     DIRECTORY is what `turnsignal replay --out` wrote. An answer is otherwise good when its conversation was resolved,
     or its relevancy and its follow-up were both high.
     """
-    from turnsignal.agents.files.result import read_result
+    from turnsignal.agents.replaying.result import read_result
     from turnsignal.agents.report.review import format_review
     from turnsignal.agents.report.tables import print_lines
 

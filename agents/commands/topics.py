@@ -14,7 +14,7 @@ from turnsignal.stream.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turnsignal.agents.commands.forgetting import Remains
+    from turnsignal.agents.kafka.forgetting import Remains
     from turnsignal.agents.kafka.topics import Described
     from turnsignal.agents.settings import Settings
 
@@ -135,8 +135,8 @@ def _show_tables(settings: "Settings", described: "Sequence[Described]") -> None
 @click.option("--align", is_flag=True, help="Give topics that need equal partition counts as many as the largest has.")
 def repair(app: str, *, to: str | None, partition: str | None, align: bool) -> None:
     """Set an app's positions after a topic was recreated, expired or given partitions. Stop its workers first."""
-    from turnsignal.agents.commands.repair import align_partitions
-    from turnsignal.agents.commands.repair import repair as set_positions
+    from turnsignal.agents.worker.repair import align_partitions
+    from turnsignal.agents.worker.repair import repair as set_positions
 
     if to is None and not align:
         raise click.UsageError("say what to repair: --to earliest|latest|accept|state|OFFSET, or --align")
@@ -184,7 +184,7 @@ def forget(*, conversation_id: str | None, user_id: str | None, dry_run: bool, a
     """
     import time
 
-    from turnsignal.agents.commands.forgetting import find_conversations, list_remains, send_requests
+    from turnsignal.agents.kafka.forgetting import find_conversations, list_remains, send_requests
     from turnsignal.stream.records.turns import MAX_ID
 
     if (conversation_id is None) == (user_id is None):

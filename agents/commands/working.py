@@ -21,7 +21,7 @@ def all_apps(settings: "Settings") -> list[str]:
 
 def make_app(app: str, settings: "Settings") -> Any:
     """Make an app by its name; each has a port of its own for its pages, on from score's."""
-    from turnsignal.agents.files.suites import suite_in_force
+    from turnsignal.agents.suite_files import suite_in_force
 
     suite = suite_in_force(settings.suite, settings.redaction)
     if app == "score":

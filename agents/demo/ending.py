@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from turnsignal.agents.files.replay_files import SUMMARY, WORST
-from turnsignal.agents.files.replaying import replay_files
-from turnsignal.agents.files.result import ReplayResult, read_result
-from turnsignal.agents.files.suites import suite_in_force
+from turnsignal.agents.replaying.files import SUMMARY, WORST
+from turnsignal.agents.replaying.result import ReplayResult, read_result
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.suite_files import suite_in_force
 
 SENT = "turns.jsonl.gz"
 MOST = 50_000  #: turns that are replayed at the end; of more, there is the live summary alone

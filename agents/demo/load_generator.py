@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from turnsignal.agents.demo.ending import SentTurns
-from turnsignal.agents.files.produce import Pace, Rejects, Sender, readable_key
+from turnsignal.agents.files.produce import Pace, Rejects, readable_key
 from turnsignal.agents.files.reading import Recording, Sorted, TurnFile
-from turnsignal.agents.files.redacting import load_redaction
+from turnsignal.agents.kafka.sending import Sender
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.suite_files import load_redaction
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.records.turns import Turn, decode_turn
 from turnsignal.stream.redaction import Redaction

@@ -9,8 +9,9 @@ from typing import IO
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from turnsignal.agents.demo.live_statistics import Rate, sum_metric
-from turnsignal.agents.files.replay_files import FILES, encode_kept_letter
+from turnsignal.agents.files.dead_letters import encode_kept_letter
 from turnsignal.agents.kafka.topics import topic_names
+from turnsignal.agents.replaying.files import FILES
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.wire import DEAD_LETTERS

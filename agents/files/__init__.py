@@ -1,1 +1,1 @@
-"""Files: recordings that are read, replayed, simulated and sent."""
+"""Files: recordings that are read, converted, simulated, judged and sent."""

@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 import msgspec
 import orjson
 
-from turnsignal.agents.files.replay_files import encode_kept_letter
+from turnsignal.agents.files.dead_letters import encode_kept_letter
 from turnsignal.agents.kafka.logs import Ranges, find_held_back, find_log, find_offsets, read_log
 from turnsignal.agents.kafka.topics import TOPICS, topic_names
 from turnsignal.agents.settings import Settings

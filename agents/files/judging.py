@@ -17,19 +17,18 @@ from turnsignal.agents.files.json_lines import read_json_lines
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.providers.asking import begin_inquiry
-from turnsignal.agents.providers.finding import make_provider
+from turnsignal.agents.providers.finding import make_providers
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.protocol import Provider
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.agents.python_checks.host import hosted
-from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.deliberation import Deliberation
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangePart, ExchangeRecord
-from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgePart, JudgingPart, is_rubric_file, make_judge
+from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgingPart
 from turnsignal.stream.judging.material import NothingToJudge, collect_material, redact_exchange
 from turnsignal.stream.judging.prompt import Prompt
-from turnsignal.stream.judging.rubric_files import ChosenRubric, choose_rubric, parse_rubric
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_verdict
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, Verdict
@@ -56,24 +55,6 @@ def read_exchanges(sources: Sequence[Path | TurnFile], suite: Suite, now: float)
             for output in outputs:
                 if output.topic == EXCHANGES and output.value is not None:
                     yield EXCHANGE_RECORDS.validate_json(output.value)
-
-
-def load_rubric(name: str) -> ChosenRubric:
-    """Find a rubric by its name, or read a user's from its file; raises ConfigError."""
-    if not is_rubric_file(name):
-        return choose_rubric(name)
-    try:
-        text = Path(name).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        msg = f"{name}: expected a rubric in TOML, got {error}"
-        raise ConfigError(msg) from None
-    return ChosenRubric(parse_rubric(text, name))
-
-
-def load_judges(parts: Sequence[JudgePart], judging: JudgingPart, redaction: Redaction | None) -> list[Judge]:
-    """Put judges together, with rubrics from files; raises ConfigError."""
-    fingerprint = "" if redaction is None else redaction.fingerprint
-    return [make_judge(part, judging, load_rubric(part.rubric), fingerprint) for part in parts]
 
 
 class Previewed(NamedTuple):
@@ -120,19 +101,6 @@ def judge_exchanges(
     budget = Budget(None if judging.budget is None else round(judging.budget * 1e9))
     run = _Run(providers, budget, known or {}, on_verdict)
     return asyncio.run(run.ask_all(exchanges, judges))
-
-
-def make_providers(
-    judges: Sequence[Judge], judging: JudgingPart, env: Mapping[str, str], recorded: Provider | None = None
-) -> dict[str, tuple[Provider, EndpointPart]]:
-    """Return who answers on each line, with its limits; recorded: in the place of all. Raises ConfigError."""
-    providers: dict[str, tuple[Provider, EndpointPart]] = {}
-    for judge in chain.from_iterable(each.members for each in judges):
-        name = judge.endpoint_name
-        if name not in providers:
-            provider = recorded or make_provider(judge.endpoint, judge.model, env)
-            providers[name] = provider, judging.endpoints.get(judge.endpoint, EndpointPart())
-    return providers
 
 
 class _Run:

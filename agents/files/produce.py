@@ -15,25 +15,19 @@ from pathlib import Path
 from typing import IO, Any
 
 import orjson
-from confluent_kafka import KafkaError, KafkaException, Producer
-from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from turnsignal.agents.files.journal import Journal
 from turnsignal.agents.files.reading import Recording, TurnFile
-from turnsignal.agents.kafka.topics import MOCK_CLUSTER, topic_metadata
+from turnsignal.agents.kafka.sending import Sender
 from turnsignal.agents.settings import Settings
-from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError
+from turnsignal.stream.errors import ConfigError, Refused
 from turnsignal.stream.records.feedback import decode_feedback
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.replay import Indexer, Recorded
 
-FLUSH_SECONDS = 60.0
 LEAVE_SECONDS = 5.0  #: for what is on its way when a run is interrupted
-BROKER_SECONDS = 15.0  #: for the broker to answer at all
-UNKNOWN_LIMIT = 1_048_588  #: bytes of a record that a broker takes where it does not say (Kafka's own default)
 SHOWN = 5  #: rejected lines that are reported one by one; all are in the reject file
 
-_OVERHEAD = 512  #: bytes that a record takes beside its key and value
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*x?")
 
 
@@ -137,81 +131,6 @@ class Pace:
             self._sleep(due - now)
 
 
-class Sender:
-    """A producer that keeps account of what was acknowledged, and of what the broker refused."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        topic: str,
-        on_refused: Callable[[Recorded, str, str], None] | None = None,
-        on_sent: Callable[[int], None] = lambda _: None,
-    ) -> None:
-        self.sent = 0
-        self.topic = topic
-        self.limit = record_limit(settings, topic)
-        options = {**settings.producer(), "delivery.report.only.error": False, "linger.ms": 20, "log_level": 0}
-        # The limit is the topic's to decide, not the client's default.
-        self._producer = Producer({**options, "message.max.bytes": min(max(self.limit, 1000), 1_000_000_000)})
-        self._on_refused = on_refused
-        self._on_sent = on_sent
-        self._failed: str | None = None
-
-    def send(self, record: Recorded, key: bytes | None, value: bytes | None) -> None:
-        """Hand a record to the producer; waits while its queue is full.
-
-        Raises TurnsignalError when the broker has refused an earlier record for another reason than its size.
-        """
-        if self._failed is not None:
-            raise TurnsignalError(self._failed)
-        if len(key or b"") + len(value or b"") + _OVERHEAD > self.limit:
-            self._refuse(record, _too_large(len(value or b""), self.limit))
-            return
-        while True:
-            try:
-                self._producer.produce(
-                    self.topic, value, key, on_delivery=lambda error, _: self._delivered(record, error)
-                )
-                break
-            except BufferError:
-                self._producer.poll(0.1)
-            except KafkaException as error:
-                self._delivered(record, error.args[0])
-                return
-        self._producer.poll(0)
-
-    def flush(self) -> None:
-        """Wait until everything is acknowledged; raises TurnsignalError when the broker does not do so in time."""
-        left = self._producer.flush(FLUSH_SECONDS)
-        if self._failed is not None or left:
-            msg = (
-                self._failed or f"{left} records were not acknowledged within {FLUSH_SECONDS:.0f} s; is the broker up?"
-            )
-            raise TurnsignalError(msg)
-
-    def _delivered(self, record: Recorded, error: KafkaError | None) -> None:
-        if error is None:
-            self.sent += 1
-            self._on_sent(record.offset)
-        elif error.code() == KafkaError.MSG_SIZE_TOO_LARGE:
-            self._refuse(record, _too_large(len(record.value), self.limit))
-        elif self._failed is None:
-            hint = "; try `turnsignal topics create`" if error.code() in _ABSENT else ""
-            self._failed = f"expected the broker to take a record for {self.topic}, got: {error.str()}{hint}"
-
-    def _refuse(self, record: Recorded, detail: str) -> None:
-        self._on_sent(record.offset)
-        if self._on_refused is not None:
-            self._on_refused(record, Reason.TOO_LARGE, detail)
-
-    def wait(self, seconds: float) -> None:
-        """Take what is acknowledged within so many seconds, whatever comes of the rest."""
-        self._producer.flush(seconds)
-
-
-_ABSENT = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION)
-
-
 def produce_files(
     settings: Settings,
     paths: Iterable[Path | TurnFile],
@@ -276,9 +195,9 @@ def produce_files(
     if journal is not None:
         journal.close()
     sending(total, total)
-    heard = second.sent if second is not sender else 0
+    feedback_sent = second.sent if second is not sender else 0
     kept = rejects if rejected.counts else None
-    return Produced(sender.sent, heard, skip, rejected.counts, kept, recording.assumed)
+    return Produced(sender.sent, feedback_sent, skip, rejected.counts, kept, recording.assumed)
 
 
 def _leave(journal: Journal, senders: Iterable[Sender]) -> None:
@@ -292,27 +211,3 @@ def readable_key(record: Recorded, now: float, *, is_feedback: bool = False) -> 
     """Return the key of a line that a worker could take in; raises Refused for any other."""
     record_read = decode_feedback(record.value, None, now) if is_feedback else decode_turn(record.value, None, now)
     return record_read.conversation_id.encode()
-
-
-def record_limit(settings: Settings, topic: str) -> int:
-    """Ask how many bytes a record of the topic may have; where the broker does not say, Kafka's default.
-
-    Raises TurnsignalError when the broker does not answer, or has no such topic.
-    """
-    admin = AdminClient({**settings.confluent(), "log_level": 0})
-    metadata = topic_metadata(admin, BROKER_SECONDS)
-    if metadata.cluster_id.startswith(MOCK_CLUSTER):
-        return UNKNOWN_LIMIT
-    if topic not in metadata.topics:
-        msg = f"expected a topic {topic} on {settings.brokers}, got none; try `turnsignal topics create`"
-        raise TurnsignalError(msg)
-    resource = ConfigResource(ResourceType.TOPIC, topic)
-    try:
-        config: dict[str, Any] = admin.describe_configs([resource], request_timeout=10)[resource].result(15)
-        return int(config["max.message.bytes"].value)
-    except (KafkaException, KeyError, ValueError):
-        return UNKNOWN_LIMIT  # not everybody who may write may ask
-
-
-def _too_large(size: int, limit: int) -> str:
-    return f"expected a record of at most {limit} bytes, which the topic takes; got {size}"

@@ -83,12 +83,12 @@ class Recording:
         verdicts: Iterable[Path] = (),
     ) -> None:
         turns = [path if isinstance(path, TurnFile) else TurnFile(path) for path in paths]
-        heard = [path if isinstance(path, TurnFile) else TurnFile(path) for path in feedback]
-        self.sources = [*turns, *heard, *map(TurnFile, verdicts)]
+        feedback_files = [path if isinstance(path, TurnFile) else TurnFile(path) for path in feedback]
+        self.sources = [*turns, *feedback_files, *map(TurnFile, verdicts)]
         self.paths = [source.path for source in self.sources]
         self.assumed: dict[str, Counter[str]] = {}
         self.is_whole = bool(turns) and all(source.whole for source in turns)
-        self._turn_files, self._before_verdicts = len(turns), len(turns) + len(heard)
+        self._turn_files, self._before_verdicts = len(turns), len(turns) + len(feedback_files)
         self._progress = progress
         self._starts: list[int] = []
         for path in self.paths:

@@ -102,12 +102,12 @@ def read_log(
     consumer = Consumer({**settings.confluent(), **options})
     try:
         consumer.assign([TopicPartition(topic, number, first) for number, first in reached.items()])
-        heard = time.monotonic()
+        last_answer = time.monotonic()
         while left:
             messages = consumer.consume(_AT_ONCE, _WAIT)
             if messages:
-                heard = time.monotonic()
-            elif time.monotonic() - heard > SILENCE_SECONDS:
+                last_answer = time.monotonic()
+            elif time.monotonic() - last_answer > SILENCE_SECONDS:
                 msg = (
                     f"expected all of {topic}, got no answer for {SILENCE_SECONDS:.0f} s at"
                     f" {', '.join(f'{number}@{reached[number]}' for number in sorted(left)[:5])}"

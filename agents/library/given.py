@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import orjson
 
-from turnsignal.agents.files.redacting import load_redaction
+from turnsignal.agents.suite_files import load_redaction
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.feedback import Feedback
 from turnsignal.stream.records.turns import Turn

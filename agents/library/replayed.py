@@ -16,11 +16,11 @@ import orjson
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.agents.files.recognising import read_how
-from turnsignal.agents.files.replay_files import FILES
-from turnsignal.agents.files.replaying import replay_files
-from turnsignal.agents.files.result import ReplayResult
-from turnsignal.agents.files.result import read_result as read_files
 from turnsignal.agents.files.sample import write_sample
+from turnsignal.agents.replaying.files import FILES
+from turnsignal.agents.replaying.result import ReplayResult
+from turnsignal.agents.replaying.result import read_result as read_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.frames import make_pandas, make_polars
 from turnsignal.given import Given, PathLike, as_files, choose_suite
 from turnsignal.stream.errors import ConfigError
@@ -263,7 +263,7 @@ def replay(
     directory = Path(mkdtemp(prefix="turnsignal-")) if out is None else Path(out)
     try:
         files = as_files(turns, "turn", directory / "turns.jsonl")
-        heard = [] if feedback is None else as_files(feedback, "feedback", directory / "feedback.jsonl")
+        feedback_files = [] if feedback is None else as_files(feedback, "feedback", directory / "feedback.jsonl")
         judged = [] if verdicts is None else as_files(verdicts, "verdict", directory / "verdicts.jsonl")
         with Imported(files, how) as imported:
             replay_files(
@@ -271,7 +271,7 @@ def replay(
                 directory,
                 chosen,
                 time.time(),
-                feedback=[*heard, *imported.feedback],
+                feedback=[*feedback_files, *imported.feedback],
                 verdicts=judged,
                 refused=imported.refused,
                 workers=workers,

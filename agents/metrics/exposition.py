@@ -8,12 +8,12 @@ One process, one registry, one scrape target; sums over workers are PromQL.
 
 import hmac
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import accumulate, product
+from math import isfinite
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -53,7 +53,6 @@ _PER_SCORER = 2  #: series that a scorer has once, whatever is released; the few
 _NAMES = frozenset(("topic", "table"))  #: labels whose values are names from the configuration
 
 Labels = tuple[str, ...]
-Floats = npt.NDArray[np.float64]
 
 
 class _Histogram:
@@ -62,20 +61,21 @@ class _Histogram:
     __slots__ = ("counts", "exemplars", "total")
 
     def __init__(self, bounds: Sequence[float]) -> None:
-        self.counts = np.zeros(len(bounds) + 1, dtype=np.int64)
+        self.counts = [0] * (len(bounds) + 1)
         self.total = 0.0
         self.exemplars: dict[int, Exemplar] = {}
 
-    def observe(self, values: Floats, bounds: Sequence[float]) -> None:
+    def observe(self, values: Sequence[float], bounds: Sequence[float]) -> None:
         """Take finite values in; a value on a bound belongs to the bucket below it, as `le` says."""
-        places = np.searchsorted(bounds, values, side="left")
-        self.counts += np.bincount(places, minlength=len(self.counts))
-        self.total += float(values.sum())
+        counts = self.counts  # a batch has a handful for each series: numpy would take ten times as long
+        for value in values:
+            counts[bisect_left(bounds, value)] += 1
+        self.total += sum(values)
 
     def buckets(self, bounds: Sequence[float]) -> list[tuple[str, float] | tuple[str, float, Exemplar]]:
         """Return cumulative counts as the exposition wants them."""
         names = [*map(str, bounds), "+Inf"]
-        cumulative = np.cumsum(self.counts).tolist()
+        cumulative = accumulate(self.counts)
         return [
             (name, count, self.exemplars[place]) if place in self.exemplars else (name, count)
             for place, (name, count) in enumerate(zip(names, cumulative, strict=True))
@@ -169,7 +169,7 @@ class WorkerMetrics(Collector):
                 for (assistant, version, scorer), worst in deltas.exemplars.items():
                     self._keep_exemplar(release((assistant, version)), scorer, worst, now)
             if deltas.judged_times:
-                seconds = np.maximum(now - _finite(deltas.judged_times), 0.0)
+                seconds = [max(now - time, 0.0) for time in _finite(deltas.judged_times)]
                 self._observe("end_to_end_latency_seconds", (JUDGED,), seconds)
             self._remove_evicted()
 
@@ -182,7 +182,7 @@ class WorkerMetrics(Collector):
         """Take values into a histogram; what is no number is left out, and nothing takes less than no time."""
         with self._lock:
             guarded = self._guarded(FAMILIES[name].labels, labels)
-            self._observe(name, guarded, np.maximum(_finite(values), 0.0))
+            self._observe(name, guarded, [max(value, 0.0) for value in _finite(values)])
 
     def declare(self, scorers: Iterable[ScorerFacts]) -> None:
         """Show what panels and rules have to know of each scorer of the suite."""
@@ -252,7 +252,7 @@ class WorkerMetrics(Collector):
 
     def _apply_one(self, name: str, labels: Labels, by: Any) -> None:
         finite = _finite(by)
-        self._observe(name, labels, np.clip(finite, 0.0, 1.0))
+        self._observe(name, labels, [min(max(value, 0.0), 1.0) for value in finite])
         if len(finite) < len(by) and name == "score_ratio":
             # One NaN would make the sum NaN until the worker restarts.
             self._add("unscored_total", (*labels, Unscored.ERROR), len(by) - len(finite))
@@ -270,24 +270,24 @@ class WorkerMetrics(Collector):
     def _keep_exemplar(self, release: Labels, scorer: str, worst: LowestScore, now: float) -> None:
         """Name the conversation beside its bucket."""
         histogram = self._histograms["score_ratio"].get((*release, self._declared("scorer", scorer)))
-        value = np.clip(_finite([worst.value]), 0.0, 1.0)
-        place = int(np.searchsorted(SCORE_BOUNDS, value.sum(), side="left"))
-        if histogram is None or not value.size or not histogram.counts[place]:
+        if histogram is None or not isfinite(worst.value):
             return
-        digest = conversation_digest(self._secret, worst.conversation_id)
-        histogram.exemplars[place] = Exemplar({"conversation": digest}, float(value[0]), now)
+        value = min(max(worst.value, 0.0), 1.0)
+        place = bisect_left(SCORE_BOUNDS, value)
+        if histogram.counts[place]:
+            digest = conversation_digest(self._secret, worst.conversation_id)
+            histogram.exemplars[place] = Exemplar({"conversation": digest}, value, now)
 
     def _add(self, name: str, labels: Labels, by: float) -> None:
         children = self._numbers[name]
         children[labels] = children.get(labels, 0) + by
 
-    def _observe(self, name: str, labels: Labels, values: Floats) -> None:
+    def _observe(self, name: str, labels: Labels, values: Sequence[float]) -> None:
         children, bounds = self._histograms[name], FAMILIES[name].bounds
         child = children.get(labels)
         if child is None:
             child = children[labels] = _Histogram(bounds)
-        if values.size:
-            child.observe(values, bounds)
+        child.observe(values, bounds)
 
     # -- labels ------------------------------------------------------------------------------------------------
 
@@ -380,9 +380,8 @@ def conversation_digest(secret: bytes, conversation_id: str) -> str:
     return hmac.digest(secret, conversation_id.encode("utf-8", "surrogatepass"), "sha256").hex()[:DIGEST_LENGTH]
 
 
-def _finite(values: Sequence[float]) -> Floats:
-    array = np.asarray(values, dtype=np.float64)
-    return array[np.isfinite(array)]
+def _finite(values: Iterable[float | None]) -> list[float]:
+    return [value for value in values if value is not None and isfinite(value)]
 
 
 def _show_numbers(name: str, family: Family, children: Mapping[Labels, float]) -> Metric:

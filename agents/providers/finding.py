@@ -1,14 +1,15 @@
-"""Finding a provider: by the endpoint that a judge's model names."""
+"""Finding providers: by the endpoints that the models of judges name."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import cast
 
 from turnsignal.agents.providers.endpoints import find_endpoint
 from turnsignal.agents.providers.protocol import Provider
 from turnsignal.agents.providers.scripted import Scripted
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.judging.judges import PYTHON, SCRIPTED
+from turnsignal.stream.judging.judges import PYTHON, SCRIPTED, EndpointPart, Judge, JudgingPart
 
 
 def make_provider(endpoint: str, model: str, env: Mapping[str, str]) -> Provider:
@@ -23,6 +24,19 @@ def make_provider(endpoint: str, model: str, env: Mapping[str, str]) -> Provider
     from turnsignal.agents.providers.openai_compatible import OpenAICompatible  # takes half a second
 
     return OpenAICompatible(find_endpoint(endpoint, env))
+
+
+def make_providers(
+    judges: Sequence[Judge], judging: JudgingPart, env: Mapping[str, str], recorded: Provider | None = None
+) -> dict[str, tuple[Provider, EndpointPart]]:
+    """Return who answers at each endpoint, with its limits; recorded: in the place of all. Raises ConfigError."""
+    providers: dict[str, tuple[Provider, EndpointPart]] = {}
+    for judge in chain.from_iterable(each.members for each in judges):
+        name = judge.endpoint_name
+        if name not in providers:
+            provider = recorded or make_provider(judge.endpoint, judge.model, env)
+            providers[name] = provider, judging.endpoints.get(judge.endpoint, EndpointPart())
+    return providers
 
 
 def _own(name: str) -> Provider:

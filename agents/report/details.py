@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from rich.table import Column
 from rich.text import Text
 
-from turnsignal.agents.files.result import ReplayResult
+from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.overview import describe_unscored, name_releases
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number, write_number, write_percent

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
-from turnsignal.agents.files.result import ReplayResult
+from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.alerts import format_alerts
 from turnsignal.agents.report.details import format_details
 from turnsignal.agents.report.escaping import plain

@@ -6,8 +6,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from turnsignal.agents.files.replay_files import SUMMARY
-from turnsignal.agents.files.result import ReplayResult
+from turnsignal.agents.replaying.files import SUMMARY
+from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.agents.report.unread import count_of, describe_dead_letters, describe_set_aside
@@ -65,9 +65,9 @@ def describe_environments(summary: Mapping[str, Any]) -> Iterator[str]:
 def describe_input(result: ReplayResult) -> Iterator[str]:
     """Describe what was read beside turns, and what could not be."""
     summary = result.summary
-    if heard := sum(row["n"] for row in summary["feedback"]):
+    if received := sum(row["n"] for row in summary["feedback"]):
         unknown = sum(row["n"] for row in summary["feedback"] if row["result"] == "unknown")
-        yield f"  feedback: {heard:,}" + (f", {unknown:,} of turns that are not known" if unknown else "")
+        yield f"  feedback: {received:,}" + (f", {unknown:,} of turns that are not known" if unknown else "")
     yield from describe_dead_letters(summary["dead_letters"], result.directory / "dead-letters.jsonl")
     yield from (f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items())
     if not (summary["turns"] or summary["other_environments"]):

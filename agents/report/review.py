@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from rich.table import Column
 from rich.text import Text
 
-from turnsignal.agents.files.result import ReplayResult
+from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.overview import describe_environments
 from turnsignal.agents.report.tables import add, fold, make_table, number

@@ -3,9 +3,9 @@
 Kafka answers a position that makes no sense any more by silently starting elsewhere: after a topic was recreated, its
 records expired unread, the group's offsets expired, or partitions were added, a worker would skip or repeat records and
 nobody would know. So positions are compared at assignment, and the worker refuses with what to do about it. Each commit
-carries a mark, the topic's id and partition count, and the changelog a checkpoint with positions and topic ids, which
-make these cases certain instead of likely: positions that are gone are restored from the checkpoint, and a changelog
-that is gone is missed by the positions.
+carries the topic's id and partition count as its metadata, and the changelog a checkpoint with positions and topic ids.
+They make these cases certain instead of likely: positions that are gone are restored from the checkpoint, and a
+changelog that is gone is missed by the positions.
 """
 
 import time
@@ -31,9 +31,9 @@ class Position(NamedTuple):
     """Where a group stands in one partition.
 
     low: the first offset still there; high: the next to be written; committed: the next to be read, None when nothing
-    is committed; mark: what the commit carries, "" when it was made without one; topic_id, partitions: the topic's own,
-    now (id "" on a broker that does not tell); state: the last offset that the restored state has applied, None
-    without state; kept, kept_id: position and topic id in the changelog's checkpoint, None and "" without one.
+    is committed; commit_metadata: "" when the commit was made without; topic_id, partitions: the topic's own, now (id
+    "" on a broker that does not tell); state: the last offset that the restored state has applied, None without state;
+    kept, kept_id: position and topic id in the changelog's checkpoint, None and "" without one.
     """
 
     topic: str
@@ -41,7 +41,7 @@ class Position(NamedTuple):
     low: int
     high: int
     committed: int | None = None
-    mark: str = ""
+    commit_metadata: str = ""
     topic_id: str = ""
     partitions: int = 0
     state: int | None = None
@@ -51,7 +51,7 @@ class Position(NamedTuple):
     @property
     def recreated(self) -> bool:
         """Whether the commit is of another topic of the same name."""
-        topic_id = self.mark.partition("/")[0]
+        topic_id = self.commit_metadata.partition("/")[0]
         return bool(topic_id and self.topic_id and topic_id != self.topic_id)
 
     @property
@@ -187,8 +187,8 @@ def _problem_of(position: Position, marked: bool) -> tuple[Trouble, str, str] | 
         if position.state is not None and position.state >= committed:
             return _expired(position)  # workers that know no checkpoints have gone on from it
         marked = False  # what follows of marks is said of commits
-    if marked and position.mark and position.topic_id:
-        partitions = position.mark.partition("/")[2]
+    if marked and position.commit_metadata and position.topic_id:
+        partitions = position.commit_metadata.partition("/")[2]
         if position.recreated:
             return Trouble.RECREATED, _RECREATED, _WHAT_THERE_IS
         if partitions != str(position.partitions):
@@ -204,7 +204,7 @@ def _problem_of(position: Position, marked: bool) -> tuple[Trouble, str, str] | 
             f"expected the record at {committed}, got a log that begins at {low}: {low - committed} expired unread"
         )
         return Trouble.RECORDS_EXPIRED, happened, "accept` goes on without them"
-    if marked and not position.mark and position.committed is not None:
+    if marked and not position.commit_metadata and position.committed is not None:
         happened = f"expected a position set by turnsignal, got {committed}, set by another tool"
         return Trouble.MOVED, happened, "accept` goes on from there"
     if not marked and position.state is not None and committed <= position.state:
@@ -261,7 +261,7 @@ def read_positions(
             low=bounds[place.topic][place.partition][0],
             high=bounds[place.topic][place.partition][1],
             committed=place.offset if place.offset >= 0 else None,  # −1001: nothing committed
-            mark=place.metadata or "",
+            commit_metadata=place.metadata or "",
             topic_id=ids.get(place.topic, ""),
             partitions=counts[place.topic],
         )

@@ -24,18 +24,18 @@ def digest(name: str) -> bytes:
 
 
 def look_up(recent: bytes, name: str, content: str) -> tuple[Seen, bytes]:
-    """Say whether an id is among the recent ones, with the same content, and return its digest to be added."""
-    named = digest(name)
-    mark = named + crc32(content.encode()).to_bytes(4, "big")[1:]
-    at = recent.find(named)
+    """Say whether an id is among the recent ones, with the same content, and return the entry to be added."""
+    id_digest = digest(name)
+    entry = id_digest + crc32(content.encode()).to_bytes(4, "big")[1:]
+    at = recent.find(id_digest)
     while at >= 0:
         if at % _BYTES == 0:
-            same = recent.startswith(mark, at)
-            return (Seen.DUPLICATE if same else Seen.CONFLICT), mark
-        at = recent.find(named, at + 1)
-    return _NEW, mark
+            same = recent.startswith(entry, at)
+            return (Seen.DUPLICATE if same else Seen.CONFLICT), entry
+        at = recent.find(id_digest, at + 1)
+    return _NEW, entry
 
 
-def add(recent: bytes, mark: bytes, most: int) -> bytes:
-    """Add a digest that `look_up` returned; the oldest is dropped when there are more than `most`."""
-    return (recent + mark)[-most * _BYTES :]
+def add(recent: bytes, entry: bytes, most: int) -> bytes:
+    """Add an entry that `look_up` returned; the oldest is dropped when there are more than `most`."""
+    return (recent + entry)[-most * _BYTES :]

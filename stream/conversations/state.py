@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import msgspec
 
 from turnsignal.stream.conversations import recent_ids as recent
-from turnsignal.stream.conversations.heard import MAX_WAITING, FeedbackMemory, Reaction
+from turnsignal.stream.conversations.feedback_memory import MAX_WAITING, FeedbackMemory, KeptFeedback
 from turnsignal.stream.conversations.judged import JudgedMemory
 from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, KeptTurn, PendingResponse, insert
 from turnsignal.stream.conversations.recent_ids import Seen
@@ -60,7 +60,7 @@ class Conversation(msgspec.Struct, array_like=True):
     thanks; unhappy: of the follow-ups to responses that are no longer kept, whether the last one that was read is a
     clarification; asked: whom the last user turn was for, while nobody has answered; environment: the one furthest from
     production among its turns, None is production; prompted: whether a user is among the turns that are no longer kept,
-    without meaning while there are none of them, and true in older state, which does not have it; heard: what is
+    without meaning while there are none of them, and true in older state, which does not have it; feedback: what is
     remembered of feedback, None as long as there is nothing; judged: of judges, in the same way.
     """
 
@@ -91,16 +91,16 @@ class Conversation(msgspec.Struct, array_like=True):
     asked: PendingResponse | None = None
     environment: str | None = None
     prompted: bool = True
-    heard: FeedbackMemory | None = None
+    feedback: FeedbackMemory | None = None
     judged: JudgedMemory | None = None
 
     def knows(self, turn_id: str, content: str) -> tuple[Seen, bytes]:
-        """Say whether a turn id was seen among the recent ones, and return its digest to `remember`."""
+        """Say whether a turn id was seen among the recent ones, and return the entry to `remember`."""
         return recent.look_up(self.recent, turn_id, content)
 
-    def remember(self, mark: bytes, limits: Limits) -> None:
-        """Add a turn's digest; the oldest is dropped when there are too many."""
-        self.recent = recent.add(self.recent, mark, limits.recent_turns)
+    def remember(self, entry: bytes, limits: Limits) -> None:
+        """Add the entry of a turn; the oldest is dropped when there are too many."""
+        self.recent = recent.add(self.recent, entry, limits.recent_turns)
 
     def meet(self, time: float, limits: Limits) -> bool:
         """Take in an event time and return whether it is late for this conversation."""
@@ -154,9 +154,9 @@ class Conversation(msgspec.Struct, array_like=True):
 
     def feedback_memory(self) -> FeedbackMemory:
         """Return what is remembered of feedback, which begins now if there was nothing."""
-        if self.heard is None:
-            self.heard = FeedbackMemory()
-        return self.heard
+        if self.feedback is None:
+            self.feedback = FeedbackMemory()
+        return self.feedback
 
     def judged_memory(self) -> JudgedMemory:
         """Return what is remembered of judges, which begins now if there was nothing."""
@@ -169,7 +169,7 @@ class Conversation(msgspec.Struct, array_like=True):
         for turn in self.kept:
             if turn.turn_id == turn_id and turn.role == ASSISTANT:
                 return turn.response
-        return None if self.heard is None else self.heard.find(turn_id)
+        return None if self.feedback is None else self.feedback.find(turn_id)
 
     def version_before(self, time: float) -> str | None:
         """Return the version of the last answer up to an event time; None when none is known, or it has no version."""
@@ -183,16 +183,16 @@ class Conversation(msgspec.Struct, array_like=True):
         """Say whether a turn of that id is among the recent ones, of whatever role."""
         return recent.look_up(self.recent, turn_id, "")[0] is not Seen.NEW
 
-    def wait_for_turn(self, reaction: Reaction) -> Reaction | None:
+    def wait_for_turn(self, feedback: KeptFeedback) -> KeptFeedback | None:
         """Keep feedback until its turn comes; return the oldest feedback where there is too much of it."""
         waiting = self.feedback_memory().waiting
-        waiting.append(reaction)
+        waiting.append(feedback)
         return waiting.pop(0) if len(waiting) > MAX_WAITING else None
 
     @property
     def is_waiting(self) -> bool:
         """Whether feedback waits for its turn."""
-        return self.heard is not None and bool(self.heard.waiting)
+        return self.feedback is not None and bool(self.feedback.waiting)
 
     def adopt_suite(self, suite: str) -> None:
         """Start new means when the suite has changed: under two suites a name may mean two things."""
@@ -235,7 +235,7 @@ class Conversation(msgspec.Struct, array_like=True):
     @property
     def needed_since(self) -> float:
         """Event time from which retention counts: what waits for its turn counts as a turn does."""
-        waiting = self.heard.waiting if self.heard is not None else ()
+        waiting = self.feedback.waiting if self.feedback is not None else ()
         since = max((self.quiet_since, *(feedback.time for feedback in waiting)))
         return since if self.judged is None else max(since, self.judged.waits_since)
 

@@ -32,7 +32,7 @@ class BackTest(NamedTuple):
     """What would have opened, as the newest record of each incident.
 
     unwatched: observations of series for which there was no room; rows: how many there were; first, last: event times;
-    decided: decisions that were heard, and those of them that were about nothing here.
+    decided: decisions of operators, and those of them that were about nothing here.
     """
 
     incidents: list[Incident]
@@ -44,12 +44,12 @@ class BackTest(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it: incidents with all that they say, and in words."""
-        heard, idle = self.decided
+        total, idle = self.decided
         return {
             "rows": self.rows,
             "days": round((self.last - self.first) / 86_400.0, 3) if self.rows else 0.0,
             "unwatched": self.unwatched,
-            **({"decisions": {"heard": heard, "about_nothing": idle}} if heard else {}),
+            **({"decisions": {"heard": total, "about_nothing": idle}} if total else {}),
             **{tier: sum(incident.tier == tier for incident in self.incidents) for tier in (PAGE, TICKET)},
             "incidents": [incident.as_json() for incident in self.incidents],
         }
@@ -66,7 +66,7 @@ def back_test(
     watched = _WatchedSeries(policy)
     rows, first, last, idle = 0, float("inf"), float("-inf"), 0
     waiting = deque(decisions)
-    heard = len(waiting)
+    total = len(waiting)
     for row in merge(*[_rows(batches, number) for number, batches in enumerate(sources)]):
         rows += 1
         while waiting and waiting[0].time < row.time:
@@ -75,7 +75,7 @@ def back_test(
         watched.take(row)
     idle += sum(not watched.decide(decision) for decision in waiting)
     incidents = list(newest(watched.written).values())
-    return BackTest(incidents, rows, watched.unwatched, first, last, (heard, idle))
+    return BackTest(incidents, rows, watched.unwatched, first, last, (total, idle))
 
 
 class _WatchedSeries:

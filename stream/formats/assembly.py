@@ -272,13 +272,13 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     answers = [call for call in models if spoken_in(call.outputs)]
     if not answers:
         return [call for call in models if spoken_in(call.inputs)][-1:]
-    heard: set[tuple[str, bytes]] = set()
+    answered: set[tuple[str, bytes]] = set()
     seen: list[Call] = []
     for call in reversed(answers):
-        if not seen or digested(spoken_in(call.outputs)[0]) in heard:
+        if not seen or digested(spoken_in(call.outputs)[0]) in answered:
             seen.append(call)
         spoken = spoken_in(call.inputs)
-        heard.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
+        answered.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
     assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
     return seen[::-1]
 

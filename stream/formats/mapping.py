@@ -260,7 +260,7 @@ def _time(paths: _Fields, where: Sequence[Record]) -> float | None:
         wanted = "in ISO 8601, or as a number" if written is None else f"written as {written}"
         hint = '; try date_format = "%d.%m.%Y %H:%M:%S", or how it is written here' if written is None else ""
         detail = f"expected a time at {_path(paths.timestamp)} {wanted}, got another"
-        raise Refused(Reason.BAD_TIMESTAMP, detail, came=f"{str(value)[:_SHOWN]!r}{hint}")
+        raise Refused(Reason.BAD_TIMESTAMP, detail, actual=f"{str(value)[:_SHOWN]!r}{hint}")
     return time
 
 
@@ -323,7 +323,7 @@ def _unknown_role(field: Field, role: object) -> Refused:
     quoted = word if word.isalnum() and word.isascii() else f'"{word}"'
     detail = f"expected a role at {_path(field)} that is known, got one that is not"
     way_out = f'{word!r}; if it is the user: role = {{ path = "{_path(field)}", {quoted} = "user" }}'
-    return Refused(Reason.UNKNOWN_ROLE, detail, came=way_out)
+    return Refused(Reason.UNKNOWN_ROLE, detail, actual=way_out)
 
 
 def describe_key(key: object) -> str:

@@ -6,7 +6,7 @@ other in the conversation. A verdict on a row that was replaced meets labels too
 
 from collections.abc import Iterable, Sequence
 
-from turnsignal.stream.conversations.heard import Reaction
+from turnsignal.stream.conversations.feedback_memory import KeptFeedback
 from turnsignal.stream.conversations.judged import PARTS, LabelMark
 from turnsignal.stream.conversations.recent_ids import digest
 from turnsignal.stream.conversations.state import Conversation
@@ -41,7 +41,7 @@ class HumanLabels:
                 for name in (scorer, scorer.partition("(")[0]):
                     self._scorers.setdefault(name, []).append(scorer)
 
-    def on_label(self, state: Conversation, label: Reaction) -> Sequence[Meeting]:
+    def on_label(self, state: Conversation, label: KeptFeedback) -> Sequence[Meeting]:
         """Take in a label of a person, and return the meetings with the verdicts that have come."""
         scorers = self._scorers.get(label.scorer or "") if label.kind == LABEL else None
         if not scorers:

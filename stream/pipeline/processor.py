@@ -259,11 +259,11 @@ class PartitionProcessor:
             output.deltas.records[self.topic, "applied_before"] += 1
             return
         state.offset = record.offset
-        seen, mark = state.knows(turn.turn_id, turn.role + turn.text)
+        seen, entry = state.knows(turn.turn_id, turn.role + turn.text)
         if seen is not _NEW:
             self._on_known_turn(record, turn, state, seen)
             return
-        state.remember(mark, self._limits)
+        state.remember(entry, self._limits)
         state.clock = self.clock.advance(time, broker_time)
         if turn.environment != state.environment and state.join_environment(turn.environment):
             output.deltas.pairing["mixed_environment"] += 1
@@ -300,18 +300,18 @@ class PartitionProcessor:
     def _on_feedback(self, record: Record) -> None:
         """Take in one record of feedback; it waits in its conversation if need be, and opens none."""
         output, key = self._output, record.key or b""
-        reaction = self._feedback.read(record, output)
-        if reaction is None:
+        feedback = self._feedback.read(record, output)
+        if feedback is None:
             return
         known = self._load_unexpired(key, self.clock.time)
         state = self._live[key] = Conversation(closed=True, clock=self.clock.time) if known is None else known
-        seen = self._feedback.recognise(state, reaction)
+        seen = self._feedback.recognise(state, feedback)
         if seen is Seen.CONFLICT:
-            output.add_conflict(record, f"feedback {reaction.id!r}", "something else", self.feedback_topic)
+            output.add_conflict(record, f"feedback {feedback.id!r}", "something else", self.feedback_topic)
         else:
-            output.count_feedback(self.feedback_topic, reaction.time, duplicate=seen is Seen.DUPLICATE)
+            output.count_feedback(self.feedback_topic, feedback.time, duplicate=seen is Seen.DUPLICATE)
         if seen is _NEW:
-            output.add_feedback(key, self._feedback.on_feedback(key, state, reaction))
+            output.add_feedback(key, self._feedback.on_feedback(key, state, feedback))
         due = state.schedule(self._limits)
         if known is None:
             self.agenda.put(key, due)

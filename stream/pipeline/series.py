@@ -67,6 +67,7 @@ class SeriesProcessor:
         self._limit = limit
         self._fed: OrderedDict[bytes, float] = OrderedDict()  # series → stream time when fed last, longest ago first
         self._live: dict[bytes, Series] = {}  # touched by this batch
+        self._decoded: dict[bytes, tuple[bytes, Series]] = {}  # what snapshots decode to, while the store has them
         self._policy = policy
         self._log = IncidentLog(policy)
         self._gauges = SeriesGauges(policy)
@@ -150,7 +151,8 @@ class SeriesProcessor:
             self.decisions_topic: self._take_in(decisions, self._on_decision, result, allowance),
         }
         for key, series in self._live.items():
-            result.changes[key] = series.snapshot()
+            snapshot = result.changes[key] = series.snapshot()
+            self._decoded[key] = snapshot, series
             if series.detector is not None:
                 self._gauges.show(key, series.assistant, series.scorer, series.detector, result.deltas)
         self._live = {}
@@ -204,7 +206,7 @@ class SeriesProcessor:
         incidents, changed = self._log.incidents, False
         scorers, who = incidents.scorers_of(decision), (decision.assistant, decision.lane)
         for key in sorted(key for key in self._fed if key.startswith(f"{decision.assistant}|".encode())):
-            series = self._live.get(key) or restore_series(self.store[key])
+            series = self._live.get(key) or self._restore(key, self.store[key])
             if (series.assistant, series.lane) != who or not (scorers is None or series.scorer in scorers):
                 continue
             if series.detector is not None:
@@ -223,8 +225,9 @@ class SeriesProcessor:
             if self._skip_applied and _key(*name) not in fed and record.offset <= self._load(*name).offset:
                 continue
             now = self.clock.advance(newest, broker_time)
-            self._expire_unfed(now, result)
-            key = self._feed(observed, scorer, observations, record.offset, now, result)
+            if self._expire_unfed(now, result):
+                name = self._bounded_name(observed, scorer)  # there may be room for it now
+            key = self._feed(observed, name, observations, record.offset, now, result)
             fed.add(key)
             if name == (observed.assistant, scorer, observed.lane) and scorer not in self._policy.ignored:
                 watched[scorer] = self._live[key]
@@ -256,22 +259,20 @@ class SeriesProcessor:
     def _feed(
         self,
         observed: Observations,
-        scorer: str,
+        name: SeriesKey,
         observations: Sequence[Observation],
         offset: int,
         now: float,
         result: BatchResult,
     ) -> bytes:
-        """Feed what one scorer said to its series, and return the key of that."""
-        assistant, scorer, lane = self._bounded_name(observed, scorer)
-        series, version = self._load(assistant, scorer, lane), _short_version(observed)
+        """Feed what one scorer said to a series, and return the key of that."""
+        series, version, key = self._load(*name), _short_version(observed), _key(*name)
         series.offset, series.clock = offset, now
         series.update(version, observations)
-        key = _key(assistant, scorer, lane)
         self._live[key] = series
         self._fed[key] = now
         self._fed.move_to_end(key)
-        if (assistant, version) != (observed.assistant, observed.version or ""):
+        if (name[0], version) != (observed.assistant, observed.version or ""):
             result.deltas.overflow["series"] += 1
         return key
 
@@ -289,21 +290,30 @@ class SeriesProcessor:
         if key in self._live:
             return self._live[key]
         value = self.store.get(key) if key in self._fed else None  # forgotten in this batch, it is still in the store
-        return Series(assistant=assistant, scorer=scorer, lane=lane) if value is None else restore_series(value)
+        return Series(assistant=assistant, scorer=scorer, lane=lane) if value is None else self._restore(key, value)
 
-    def _expire_unfed(self, now: float, result: BatchResult) -> None:
-        """Forget the series that were fed longest ago: after retention, or because there are too many."""
-        for _ in range(_SWEEP):
+    def _restore(self, key: bytes, value: bytes) -> Series:
+        """Return what a snapshot decodes to; whoever changes it changes no other snapshot's."""
+        snapshot, series = self._decoded.pop(key, (b"", None))
+        return series if series is not None and snapshot == value else restore_series(value)
+
+    def _expire_unfed(self, now: float, result: BatchResult) -> bool:
+        """Forget the series that were fed longest ago: after retention, or because there are too many.
+
+        Returns whether any was forgotten.
+        """
+        for count in range(_SWEEP):
             key = next(iter(self._fed), None)
             if key is None or (now - self._fed[key] <= RETENTION and len(self._fed) <= self._limit + _OTHERS):
-                return
-            series = self._live.pop(key, None) or restore_series(self.store[key])
+                return count > 0
+            series = self._live.pop(key, None) or self._restore(key, self.store[key])
             del self._fed[key]
             result.changes[key] = None
             self._gauges.hide(key, result.deltas)
             if series.detector is not None and series.detector.alarms:
                 who, alarms = (series.assistant, series.lane, series.scorer), series.detector.alarms.values()
                 self._log.report(self._log.incidents.close(who, alarms, now, FORGOTTEN), result)
+        return True
 
 
 def _short_version(observed: Observations) -> str:

@@ -7,7 +7,7 @@ series shows, and a series that is silent, forgotten or another worker's takes i
 from collections import Counter
 from collections.abc import Iterator
 
-from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, TICKET, USUAL, Alarm, Detector
+from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, TICKET, USUAL, Alarm, Detector, Paging
 from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.statistics.claims import WORSE
@@ -20,6 +20,7 @@ class SeriesGauges:
 
     def __init__(self, policy: AlertPolicy) -> None:
         self._policy = policy
+        self._paging: dict[str, Paging] = {}  # scorer → what of its series pages
         self._shown: dict[bytes, dict[Gauge, float]] = {}
         self._owners = Counter[Gauge]()  # lanes of an assistant have the same labels
 
@@ -62,8 +63,11 @@ class SeriesGauges:
         _write(dict.fromkeys(gone), deltas)
 
     def _describe(self, assistant: str, scorer: str, detector: Detector) -> Iterator[tuple[Gauge, float]]:
-        usual, paging = (assistant, None, scorer, USUAL), self._policy.paging_of(scorer)
+        paging = self._paging.get(scorer)
+        if paging is None:
+            paging = self._paging[scorer] = self._policy.paging_of(scorer)
         if levels := detector.levels(paging):
+            usual = assistant, None, scorer, USUAL
             yield ("baseline", (assistant, scorer)), detector.baseline.total / detector.baseline.weight
             ways = [way for way in (LOWER, HIGHER) if meaning_of(scorer, way) == WORSE] or [LOWER, HIGHER]
             yield ("evidence", usual), max(levels[way] for way in ways)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from turnsignal.stream.conversations.heard import CLARIFICATION, FINE, NONE, VoteMeeting
+from turnsignal.stream.conversations.feedback_memory import CLARIFICATION, FINE, NONE, VoteMeeting
 from turnsignal.stream.conversations.pairing import PendingResponse
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.metric_deltas import Release
@@ -37,9 +37,9 @@ class Voted(NamedTuple):
 
 def meetings(state: Conversation) -> Iterator[VoteMeeting]:
     """Yield each vote in a conversation, and each response without votes whose follow-up was read."""
-    heard = state.heard
-    if heard is not None:
-        yield from (meeting for meeting in heard.meetings(state.kept) if meeting.vote or meeting.follow_up)
+    memory = state.feedback
+    if memory is not None:
+        yield from (meeting for meeting in memory.meetings(state.kept) if meeting.vote or meeting.follow_up)
 
 
 def count(met: Iterable[VoteMeeting]) -> Counts:
@@ -104,7 +104,7 @@ def rows(counts: Counts) -> list[dict[str, Any]]:
 
 def describe(state: Conversation) -> Votes | None:
     """Return how votes and follow-ups meet in a conversation, and the first few turns where not; None without votes."""
-    if state.heard is None or not any(feedback.vote for feedback in state.heard.newest):
+    if state.feedback is None or not any(feedback.vote for feedback in state.feedback.newest):
         return None
     met = list(meetings(state))
     contradicted = dict.fromkeys(

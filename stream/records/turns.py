@@ -221,8 +221,8 @@ def _decode(value: bytes, key: bytes | None) -> Turn:
     except ValidationError as error:
         raise _refuse(error, data, key) from None
     if type(data["timestamp"]) is not str:  # seconds or milliseconds? nobody can tell
-        detail, came = "expected a timestamp in ISO 8601, got a number", _show(data["timestamp"])
-        raise Refused(Reason.BAD_TIMESTAMP, detail, came=came, conversation_id=turn.conversation_id, role=turn.role)
+        detail, actual = "expected a timestamp in ISO 8601, got a number", _show(data["timestamp"])
+        raise Refused(Reason.BAD_TIMESTAMP, detail, actual=actual, conversation_id=turn.conversation_id, role=turn.role)
     return cast("Turn", turn)
 
 
@@ -245,11 +245,11 @@ def _refusal(error: ValidationError) -> tuple[Reason, str, str]:
     first = error.errors(include_url=False, include_context=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "the record"
     given = first["input"]
-    detail, came = f"{place}: {first['msg']}, got {_describe(given)}", _show(given)
+    detail, actual = f"{place}: {first['msg']}, got {_describe(given)}", _show(given)
     kind, top = first["type"], first["loc"][0] if first["loc"] else ""
     if kind == "missing":
         reason = Reason.MISSING_FIELD
-        detail, came = f"expected the field {place}, got none", ""
+        detail, actual = f"expected the field {place}, got none", ""
     elif top == "role":
         reason = Reason.UNKNOWN_ROLE
     elif top == "timestamp":
@@ -264,18 +264,18 @@ def _refusal(error: ValidationError) -> tuple[Reason, str, str]:
         reason = Reason.WRONG_TYPE
     if top in ("role", "environment") and isinstance(given, str) and given.isalpha() and len(given) <= MAX_ROLE:
         detail = f"{place}: {first['msg']}, got {given!r}"
-    return reason, detail, came
+    return reason, detail, actual
 
 
 def refuse(error: ValidationError) -> Refused:
     """Turn pydantic's first complaint about a record into the refusal of it."""
-    reason, detail, came = _refusal(error)
-    return Refused(reason, detail, came=came)
+    reason, detail, actual = _refusal(error)
+    return Refused(reason, detail, actual=actual)
 
 
 def _refuse(error: ValidationError, data: object, key: bytes | None) -> Refused:
     """Refuse what pydantic complains of, and say whose conversation now has a gap."""
-    reason, detail, came = _refusal(error)
+    reason, detail, actual = _refusal(error)
     conversation = role = None
     if isinstance(data, dict):
         named = data.get("conversation_id")
@@ -283,7 +283,7 @@ def _refuse(error: ValidationError, data: object, key: bytes | None) -> Refused:
             conversation = named
         if data.get("role") in ("user", "assistant"):
             role = str(data["role"])
-    return Refused(reason, detail, came=came, conversation_id=conversation if role else None, role=role)
+    return Refused(reason, detail, actual=actual, conversation_id=conversation if role else None, role=role)
 
 
 def _describe(value: object) -> str:

@@ -52,7 +52,7 @@ _OPEN_ANSWERS = 16  #: failing answers of a conversation whose follow-up is awai
 
 Places = tuple[int, ...]  #: where in a conversation's values the counts of some figures are
 #: turn id of the answer that a follow-up judges, "" for an answer; release of the answer; scorers, values
-Heard = tuple[str, Release, tuple[str, ...], tuple[float, ...]]
+AnswerValues = tuple[str, Release, tuple[str, ...], tuple[float, ...]]
 
 
 class Broken:
@@ -85,13 +85,13 @@ class Broken:
 class OpenConversation:
     """What is known of a conversation that may go on.
 
-    release, opened, first_answer: of its first answer the release, the event time, and what is kept;
-    other_releases: another one answered, too; parts: release → its values, as `Quality` counts them, without what is in
-    `heard` yet: answers ("") and follow-ups (turn id of the answer) with their values; headless: its first turn was an
-    answer; follow_ups: turn id → what a follow-up added to which values, as long as it can be corrected; good: answers
-    whose relevancy and follow-up were high; broken: instructions; went: how it had gone when it was closed;
-    other_environments: it was closed, and another environment has turns in it; votes: how votes and follow-ups meet in
-    it; failed: turn ids of its last failing answers.
+    release, opened, first_answer: of its first answer the release, the event time, and what is kept; other_releases:
+    another one answered, too; parts: release → its values, as `Quality` counts them; unsummed: values of answers and
+    follow-ups that are not among them yet; headless: its first turn was an answer; follow_ups: turn id → what a
+    follow-up added to which values, as long as it can be corrected; good: answers whose relevancy and follow-up were
+    high; broken: instructions; went: how it had gone when it was closed; other_environments: it was closed, and another
+    environment has turns in it; votes: how votes and follow-ups meet in it; failed: turn ids of its last failing
+    answers.
     """
 
     __slots__ = (
@@ -101,12 +101,12 @@ class OpenConversation:
         "follow_ups",
         "good",
         "headless",
-        "heard",
         "opened",
         "other_environments",
         "other_releases",
         "parts",
         "release",
+        "unsummed",
         "votes",
         "went",
     )
@@ -117,7 +117,7 @@ class OpenConversation:
         self.first_answer: FirstAnswer | None = None
         self.other_releases = self.other_environments = False
         self.parts: dict[Release, list[float]] = {}
-        self.heard: list[Heard] = []
+        self.unsummed: list[AnswerValues] = []
         self.headless = headless
         self.follow_ups: dict[str, tuple[list[float], Places, tuple[float, ...]]] = {}
         self.good = 0
@@ -190,7 +190,7 @@ class Aggregates:
         if answer.environment != self._environment:
             return
         conversation = self._open[key]
-        self._hear(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
+        self._put_off(conversation, (turn_id, (answer.assistant, answer.version), scored.scorers, scored.values))
         broken = conversation.broken.awaited.get(turn_id, ()) if conversation.broken is not None else ()
         self.worst.on_follow_up(
             key, turn_id, answer, scored, around, failed=turn_id in conversation.failed, broken=broken
@@ -299,7 +299,7 @@ class Aggregates:
             values = conversation.parts[release] = [0.0] * self._width
             conversation.other_releases = conversation.other_releases or release != conversation.release
         values[-1] += 1
-        self._hear(conversation, ("", release, scored.scorers, scored.values))
+        self._put_off(conversation, ("", release, scored.scorers, scored.values))
         values[self._at_failed] += 1
         whole = len(turn.text) <= self._kept_whole
         failures = self._suite.follow_up_rules.failures
@@ -328,16 +328,16 @@ class Aggregates:
             values[place + 1] += SECONDS.fraction(turn.time - before.time)
         return failed
 
-    def _hear(self, conversation: OpenConversation, heard: Heard) -> None:
+    def _put_off(self, conversation: OpenConversation, values: AnswerValues) -> None:
         """Put off the sums: where all answers are of one release, its conversation's own means say the same."""
-        conversation.heard.append(heard)
-        if len(conversation.heard) > _UNSUMMED:
+        conversation.unsummed.append(values)
+        if len(conversation.unsummed) > _UNSUMMED:
             self._sum_up(conversation)
 
     def _sum_up(self, conversation: OpenConversation) -> None:
-        """Add what was heard to the values of its release; a follow-up in place of one that it corrects."""
+        """Add what was put off to the values of its release; a follow-up in place of one that it corrects."""
         known = conversation.follow_ups
-        for turn_id, release, names, scored in conversation.heard:
+        for turn_id, release, names, scored in conversation.unsummed:
             if turn_id in known:
                 values, places, before = known.pop(turn_id)
                 for place, value in zip(places, before, strict=True):
@@ -353,7 +353,7 @@ class Aggregates:
                 known[turn_id] = (values, places, scored)
                 if len(known) > self._correctable:
                     del known[next(iter(known))]
-        conversation.heard.clear()
+        conversation.unsummed.clear()
 
     def _as_counted(self, conversation: OpenConversation, means: Means) -> "array[float]":
         """Return the values of a conversation with one release: its own means, and what is derived beside them."""

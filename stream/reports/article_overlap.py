@@ -7,8 +7,11 @@ articles have them (TF-IDF).
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
+from heapq import nsmallest
 from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.text.wordplay import words_of
@@ -23,6 +26,7 @@ MOST_SHOWN = 50  #: pairs of each kind
 _TEXT = 4_000  # characters of an article
 _QUESTION = 160  # characters
 _CITED = 5  # different articles of one question
+_TOGETHER = 100  # articles that are compared with all at a time: where all are alike, each has a cosine with each
 _NO_LIBRARY = "scikit-learn is not installed; try, in your clone: make .venv/.report"
 
 
@@ -71,7 +75,7 @@ class ArticleOverlap:
         }
 
     def _alike(self) -> tuple[list[dict[str, Any]], str]:
-        names = [name for name, text in self._texts.items() if split_words(text)]
+        names = sorted(name for name, text in self._texts.items() if split_words(text))
         if len(names) < 2:
             return [], ""
         try:
@@ -79,15 +83,22 @@ class ArticleOverlap:
         except ImportError:
             return [], _NO_LIBRARY
         weights = TfidfVectorizer(analyzer=split_words).fit_transform([self._texts[name] for name in names])
-        pairs = sorted(_close(names, weights), key=lambda pair: (-pair[2], pair[:2]))
+        nearest = nsmallest(MOST_SHOWN, _close(weights))
         return [
-            {"articles": [mine, other], "cosine": round(cosine, 4)} for mine, other, cosine in pairs[:MOST_SHOWN]
+            {"articles": [names[mine], names[other]], "cosine": round(-away, 4)} for away, mine, other in nearest
         ], ""
 
 
-def _close(names: Sequence[str], weights: Any) -> Iterator[tuple[str, str, float]]:
-    """Give each pair of articles once whose cosine is large enough; weights: their rows have length 1."""
-    cosines = (weights @ weights.T).tocoo()
-    for mine, other, cosine in zip(cosines.row, cosines.col, cosines.data, strict=True):
-        if mine < other and cosine >= ALIKE:
-            yield names[mine], names[other], min(1.0, float(cosine))
+def _close(weights: Any) -> Iterator[tuple[float, int, int]]:
+    """Give pairs of rows whose cosine is large enough, as -cosine and both numbers: the nearest ones of each part.
+
+    weights: rows of length 1.
+    """
+    others = weights.T.tocsr()
+    for first in range(0, weights.shape[0], _TOGETHER):
+        cosines = (weights[first : first + _TOGETHER] @ others).tocoo()
+        mine = cosines.row + first
+        close = (mine < cosines.col) & (cosines.data >= ALIKE)
+        pairs = -np.minimum(cosines.data[close], 1.0), mine[close], cosines.col[close]
+        nearest = np.lexsort(pairs[::-1])[:MOST_SHOWN]
+        yield from zip(*(column[nearest].tolist() for column in pairs), strict=True)

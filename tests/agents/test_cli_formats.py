@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.options import FORMAT_NAMES
 from turnsignal.agents.files.reading import TurnFile
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.formats import FORMATS
 from turnsignal.stream.records.turns import decode_turn

@@ -100,7 +100,7 @@ def test_bad_lines_are_reported_with_their_number_and_the_rest_goes_on(settings:
 
 
 def test_a_broker_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turnsignal.agents.files.produce.BROKER_SECONDS", 0.5)
+    monkeypatch.setattr("turnsignal.agents.kafka.sending.BROKER_SECONDS", 0.5)
     with pytest.raises(TurnsignalError, match="expected an answer from the broker"):
         produce(Settings(brokers="127.0.0.1:1"), tmp_path, [line("c1", "t1", 1)])
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.files.reading import MAX_LINE, Recording, read_lines
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.errors import ConfigError, Refused, TurnsignalError
 from turnsignal.stream.records.decisions import ACCEPT, Decision
 from turnsignal.stream.records.turns import decode_turn
@@ -270,7 +270,7 @@ def test_decisions_that_are_none_or_that_nobody_hears_are_refused(traffic: Path,
     decisions.write_bytes(b'\n{"schema": 1}\n')
     command = ["replay", str(traffic), "--out", str(tmp_path / "out"), "--decisions", str(decisions)]
     alone = CliRunner().invoke(turnsignal, command)
-    assert (alone.exit_code, "--decisions are heard by --alerts" in alone.output) == (2, True)
+    assert (alone.exit_code, "--decisions go with --alerts: give both" in alone.output) == (2, True)
     broken = CliRunner().invoke(turnsignal, [*command, "--alerts"])
     assert isinstance(broken.exception, ConfigError)
     assert "decisions.jsonl:2: expected a decision" in str(broken.exception)

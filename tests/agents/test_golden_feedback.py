@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.suite import Suite
 
 DATA = Path(__file__).parents[1] / "data"

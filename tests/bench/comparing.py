@@ -4,8 +4,8 @@
 
 claims: comparisons of sides that do not differ, by conversation and naively by turn, and how often anything is claimed.
 width: the paired interval beside the one of two releases, of one recording under two suites. cost: CPU time of
-comparing two suites beside one replay. export: CPU time beside a bare consumer that writes the same lines; needs
---brokers, a real broker that may be filled.
+comparing two suites beside one replay. export: CPU time and the clock beside a bare consumer that writes the same
+lines, and memory; needs --brokers, a real broker that may be filled.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
 import orjson
 from tables import Measured, Target, target_table
+from waterfall import cost_of
 
 from turnsignal.agents.files.exporting import Wanted, export_topic
 from turnsignal.agents.files.sample import write_sample
@@ -149,15 +149,25 @@ def measure_export(directory: Path, turns: int, brokers: str) -> list[Target]:
         if not at % 10_000:
             producer.flush(60)
     assert producer.flush(60) == 0
-    ratios, speeds = [], []
+    cpu, clock = [], []
+    ours, bare = directory / "ours.jsonl", directory / "bare.jsonl"
     for number in range(ROUNDS):
-        ours, wall = _cpu_here(lambda at=number: export_topic(settings, Wanted("turns"), directory / f"{at}.jsonl"))  # type: ignore[misc]
-        bare, bare_wall = _cpu_here(lambda: _consume(settings, topic, directory / "bare.jsonl"))
-        assert (directory / f"{number}.jsonl").stat().st_size == (directory / "bare.jsonl").stat().st_size
-        ratios.append(bare / ours)
-        speeds.append(bare_wall / wall)
-    print(f"export, {turns:,} turns: {median(speeds):.2f} × the bare consumer's speed by the clock\n")
-    return [Target(f"export beside a bare consumer, {turns:,} turns, CPU", Measured.of(ratios), 0.7, at_most=False)]
+        works = [(lambda: export_topic(settings, Wanted("turns"), ours)), (lambda: _consume(settings, topic, bare))]
+        order = (0, 1) if number % 2 else (1, 0)  # neither always meets a disk that is busy with the other's lines
+        measured = {which: _cpu_here(works[which]) for which in order}
+        assert ours.stat().st_size == bare.stat().st_size
+        ours.unlink()
+        cpu.append(measured[1][0] / measured[0][0])
+        clock.append(measured[1][1] / measured[0][1])
+    place = {"TURNSIGNAL_BROKERS": brokers, "TURNSIGNAL_PREFIX": settings.prefix}
+    seconds, memory = cost_of("export", "turns", "--out", ours, environment=place)
+    print(f"turnsignal export of {turns:,} turns: {seconds:.1f} s of CPU, {memory} MB\n")
+    return [
+        Target(f"speed of export beside a bare consumer, {turns:,} turns, by CPU", Measured.of(cpu), 0.7, False),
+        Target(
+            f"speed of export beside a bare consumer, {turns:,} turns, by the clock", Measured.of(clock), 0.7, False
+        ),
+    ]
 
 
 def _cpu_here(work: Callable[[], Any]) -> tuple[float, float]:

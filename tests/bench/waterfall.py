@@ -14,17 +14,18 @@ Cost: CPU and memory of a replay of so many turns, and of the report on it, each
 """
 
 import argparse
+import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from turnsignal.agents.files.replaying import replay_files
-from turnsignal.agents.files.reporting import report_traffic
-from turnsignal.agents.files.result import read_result
 from turnsignal.agents.files.simulating import make_traffic, write_simulation
+from turnsignal.agents.replaying.reporting import report_traffic
+from turnsignal.agents.replaying.result import read_result
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.reports.answers import Answers
 from turnsignal.stream.reports.waterfall import Waterfall, waterfall
 from turnsignal.stream.suite import Suite
@@ -118,10 +119,11 @@ print(f"{used.ru_utime + used.ru_stime:.2f} {used.ru_maxrss / 1024:.0f}", file=s
 """
 
 
-def cost_of(*arguments: str | Path) -> tuple[float, int]:
-    """Return seconds of CPU and megabytes of memory of a command."""
+def cost_of(*arguments: str | Path, environment: Mapping[str, str] | None = None) -> tuple[float, int]:
+    """Return seconds of CPU and megabytes of memory of a command; environment: more variables."""
     command = [sys.executable, "-c", _MEASURED, *map(str, arguments)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    env = {**os.environ, **(environment or {})}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=env)
     seconds, memory = done.stderr.split()[-2:]
     return float(seconds), int(memory)
 

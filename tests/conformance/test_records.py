@@ -176,7 +176,10 @@ def test_no_record_of_a_topic_is_parsed_by_pydantic_whose_parser_takes_a_kilobyt
     """A verdict of 1 MB of brackets took three seconds and stopped all scoring; what a worker itself wrote is small."""
     root = Path(__file__).parents[2]
     readers = [*(root / "stream" / "records").glob("*.py"), *(root / "stream" / "pipeline").glob("*.py")]
-    readers += [*(root / "stream" / "conversations").glob("*.py"), *(root / "agents").glob("*.py")]
+    readers += [
+        *(root / "stream" / "conversations").glob("*.py"),
+        *(root / "agents" / f"{app}.py" for app in ("score", "watch", "judge")),
+    ]
     assert [path.name for path in readers if "validate_json" in path.read_text()] == []
     for read in (decode_turn, decode_feedback, decode_verdict, decode_exchange):
         for value in (b"[" * 90_000, b'{"metadata":[' + b"[]," * 30_000 + b"[]]}"):

@@ -26,8 +26,8 @@ import yaml
 from tests.agents.receiver import Post, Receiver, receiving
 from tests.kafka.faults.oracle import read_topic
 from tests.kafka.faults.workers import FaultyWorker, wait
-from turnsignal.agents.commands.awaiting import Notified
-from turnsignal.agents.commands.drilling import Drill
+from turnsignal.agents.drilling.awaiting import Notified
+from turnsignal.agents.drilling.run import Drill
 from turnsignal.agents.kafka.brokers import Broker
 from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.notify import EVENTS, idempotency_key

@@ -12,10 +12,10 @@ from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.commands.forgetting import send_requests
 from turnsignal.agents.commands.recorded import EXPORTED_FEEDBACK, EXPORTED_TURNS
 from turnsignal.agents.files import exporting
 from turnsignal.agents.files.exporting import Wanted, export_topic
+from turnsignal.agents.kafka.forgetting import send_requests
 from turnsignal.agents.kafka.logs import find_log, read_log
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.settings import Settings

@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 
 from tests.kafka.faults.oracle import Kept, read_topic
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.commands.forgetting import find_conversations, list_remains, send_requests
+from turnsignal.agents.kafka.forgetting import find_conversations, list_remains, send_requests
 from turnsignal.agents.kafka.topics import Altered, create_topics, describe_topics, topic_names, update_topics
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint

@@ -14,6 +14,7 @@ from tests.kafka.judging import KEY, JudgeLab, count_asked
 from turnsignal.agents.demo.live_statistics import sum_metric
 from turnsignal.agents.kafka.brokers import Broker
 from turnsignal.agents.kafka.process import free_ports
+from turnsignal.stream.judging.docket import MOST_HELD
 from turnsignal.stream.records.verdicts import Unjudged
 
 pytestmark = pytest.mark.kafka
@@ -140,6 +141,31 @@ def test_a_budget_holds_through_kills_and_only_what_was_in_flight_is_paid_twice(
         assert reasons <= {None, Unjudged.BUDGET, Unjudged.SAMPLED_OUT, Unjudged.ERROR}
         assert 0 < len(judged) <= len(asked)
         assert asked.total() * 120 * price / 1e6 <= budget, "spent, by the endpoint's own count"
+    finally:
+        lab.close()
+
+
+def test_a_hundred_thousand_that_wait_are_decided_once_each_and_a_worker_holds_as_few_as_ever(
+    broker: Broker, fresh_prefix: str, tmp_path: Path, endpoint: Served
+) -> None:
+    suite = '[judging]\nmax_age = "20s"\n[judging.endpoints.lab]\nat_once = 4\n'
+    suite += judge("slow", "lab:delay,seconds=0.5,forget=1", deadline=10)
+    lab = JudgeLab(broker, fresh_prefix, tmp_path, endpoint, suite)
+    try:
+        lab.queue(100_000)
+        worker = lab.start()
+        wait(lambda: "pages on" in worker.log_text(), 60, "its pages", lab.workers)
+        held = 0
+
+        def decide() -> bool:
+            nonlocal held
+            held = max(held, int(sum_metric(lab.page(worker, "metrics"), "turnsignal_judge_queue_exchanges")))
+            return lab.is_decided
+
+        wait(decide, 120, "all to be decided", lab.workers)
+        verdicts = lab.await_verdicts()
+        assert {verdict.unscored for verdict in verdicts} == {None, Unjudged.TIMEOUT}
+        assert 0 < held <= MOST_HELD * lab.settings.partitions
     finally:
         lab.close()
 

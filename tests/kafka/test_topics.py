@@ -5,7 +5,6 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
-from turnsignal.agents.commands.repair import align_partitions, aligned_counts, repair
 from turnsignal.agents.kafka.topics import TOPICS, create_topics, describe_topics, partition_for, topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.positions import (
@@ -15,6 +14,7 @@ from turnsignal.agents.worker.positions import (
     find_troubles,
     read_positions,
 )
+from turnsignal.agents.worker.repair import align_partitions, aligned_counts, repair
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 pytestmark = pytest.mark.kafka
@@ -24,7 +24,7 @@ def turns(settings: Settings) -> str:
     return topic_names(settings.prefix)["turns"]
 
 
-def commit_five(settings: Settings, *, mark: bool = True) -> None:
+def commit_five(settings: Settings, *, metadata: bool = True) -> None:
     """Write ten turns to partition 0 and, in one transaction with a score, commit a position of five."""
     producer = Producer(settings.producer(f"{settings.app_id('score')}-0"))
     producer.init_transactions(30)
@@ -32,7 +32,9 @@ def commit_five(settings: Settings, *, mark: bool = True) -> None:
     for number in range(10):
         producer.produce(turns(settings), b"turn %d" % number, b"c-1", partition=0)
     producer.produce(topic_names(settings.prefix)["scores"], b"score", b"c-1")
-    carried = encode_commit_metadata(read_positions(settings, "score")[0].topic_id, settings.partitions) if mark else ""
+    carried = (
+        encode_commit_metadata(read_positions(settings, "score")[0].topic_id, settings.partitions) if metadata else ""
+    )
     consumer = Consumer({**settings.confluent(), "group.id": settings.app_id("score")})
     place = TopicPartition(turns(settings), 0, 5, carried)
     producer.send_offsets_to_transaction([place], consumer.consumer_group_metadata(), 30)
@@ -104,12 +106,12 @@ def test_a_commit_in_a_transaction_carries_its_mark_and_may_go_on(fresh_topics: 
     commit_five(fresh_topics)
     position = read_positions(fresh_topics, "score")[0]
     assert (position.low, position.high, position.committed) == (0, 11, 5)
-    assert position.mark == encode_commit_metadata(position.topic_id, 4)
+    assert position.commit_metadata == encode_commit_metadata(position.topic_id, 4)
     assert troubles(fresh_topics) == []
 
 
 def test_a_position_set_by_another_tool_is_refused_until_it_is_accepted(fresh_topics: Settings) -> None:
-    commit_five(fresh_topics, mark=False)
+    commit_five(fresh_topics, metadata=False)
     with pytest.raises(ConfigError, match="set by another tool"):
         check_positions(read_positions(fresh_topics, "score"), aligned_counts(fresh_topics), "score", marked=True)
     repaired = repair(fresh_topics, "score", "accept")
@@ -122,7 +124,8 @@ def test_a_recreated_topic_is_refused_until_it_is_repaired(fresh_topics: Setting
     admin = AdminClient(fresh_topics.confluent())
     admin.delete_topics([turns(fresh_topics)])[turns(fresh_topics)].result(30)
     create_topics(fresh_topics)
-    # The broker forgets the positions of a deleted topic after a while; before, their mark tells, and then the state.
+    # The broker forgets the positions of a deleted topic after a while; until then their metadata tells, then the
+    # state.
     (trouble,) = troubles(fresh_topics, {(turns(fresh_topics), 0): 4})
     assert trouble in (Trouble.RECREATED, Trouble.OFFSETS_EXPIRED)
     repair(fresh_topics, "score", "earliest")
@@ -148,7 +151,7 @@ def test_partitions_that_were_added_are_refused_until_all_topics_have_them(fresh
     assert Trouble.PARTITIONS_ADDED in troubles(more)
     align_partitions(more)
     assert set(aligned_counts(more).values()) == {8}
-    assert troubles(more) == [Trouble.PARTITIONS_ADDED]  # the committed mark still says 4
+    assert troubles(more) == [Trouble.PARTITIONS_ADDED]  # the commit's metadata still says 4
     repair(more, "score", "accept")
     assert troubles(more) == []
 

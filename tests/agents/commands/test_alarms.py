@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.detection.incidents import newest
 from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.commands.awaiting import (
+from turnsignal.agents.commands.drill import KINDS
+from turnsignal.agents.drilling.awaiting import (
     Deadline,
     HeldAlert,
     Notified,
@@ -19,7 +20,6 @@ from turnsignal.agents.commands.awaiting import (
     refuse_silent,
     silent_receivers,
 )
-from turnsignal.agents.commands.drill import KINDS
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.simulation import drills
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.explain import StoredConversation, _show_time, explain, from_directory, from_file
 from turnsignal.agents.files.recognising import read_how
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite
 

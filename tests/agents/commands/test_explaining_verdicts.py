@@ -7,7 +7,7 @@ import pytest
 
 from tests.stream.judging.judged import exchanges, judges_of, record
 from turnsignal.agents.commands.explain import StoredConversation, explain, from_directory
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
 from turnsignal.stream.pipeline.processor import PartitionProcessor

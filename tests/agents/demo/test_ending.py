@@ -7,7 +7,7 @@ import pytest
 
 from turnsignal.agents.demo import ending
 from turnsignal.agents.demo.ending import SENT, SentTurns, conclude
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.report.unread import describe_letter
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.suite import Suite

@@ -9,7 +9,7 @@ import pytest
 from backports import zstd
 
 from turnsignal.agents.files.blocks import BLOCK, is_packed, read_blocks
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.suite import Suite
 

@@ -12,7 +12,7 @@ import pytest
 from tests.agents.files.logs_of_tools import ANSWERED, LOST, TIMES, WRITERS, Turn, without, written
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.pipeline.truth_scoring import OF_TRUTH
 from turnsignal.stream.simulation import Traffic, simulate

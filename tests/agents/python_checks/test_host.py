@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.files.replaying import replay_files
 from turnsignal.agents.process.confining import landlock_version
 from turnsignal.agents.python_checks import host as checking
 from turnsignal.agents.python_checks.host import OLDEST, VARIABLES, CheckProcess, describe_cost, hosted
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.score import make_score_app
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.tasks import TaskManager

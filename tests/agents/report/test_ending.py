@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.files.replaying import replay_files
-from turnsignal.agents.files.result import ReplayResult, read_result
 from turnsignal.agents.files.sample import write_sample
+from turnsignal.agents.replaying.result import ReplayResult, read_result
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.report.details import format_details
 from turnsignal.agents.report.ending import format_ending, next_commands
 from turnsignal.agents.report.overview import format_overview

@@ -7,10 +7,10 @@ EQUAL = {"turnsignal.turns": 4, "turnsignal-score-conversations-changelog": 4}
 
 
 def at(
-    committed: int | None, *, low: int = 0, high: int = 100, mark: str = "id-1/4", state: int | None = None
+    committed: int | None, *, low: int = 0, high: int = 100, commit_metadata: str = "id-1/4", state: int | None = None
 ) -> Position:
     """Partition 3 of a topic with id `id-1` and 4 partitions."""
-    return Position("turnsignal.turns", 3, low, high, committed, mark, "id-1", 4, state)
+    return Position("turnsignal.turns", 3, low, high, committed, commit_metadata, "id-1", 4, state)
 
 
 def troubles(*positions: Position, marked: bool = True) -> list[Trouble]:
@@ -18,7 +18,7 @@ def troubles(*positions: Position, marked: bool = True) -> list[Trouble]:
 
 
 def test_a_first_start_has_no_position_and_no_state_and_may_go_on() -> None:
-    assert troubles(at(None, mark="")) == []
+    assert troubles(at(None, commit_metadata="")) == []
 
 
 @pytest.mark.parametrize("committed", [0, 50, 100])
@@ -31,11 +31,11 @@ def test_a_position_at_the_first_record_that_is_left_may_go_on() -> None:
 
 
 def test_another_topic_under_the_same_name_is_seen_by_its_id_even_when_it_is_longer() -> None:
-    assert troubles(at(50, mark="id-0/4", state=49)) == [Trouble.RECREATED]
+    assert troubles(at(50, commit_metadata="id-0/4", state=49)) == [Trouble.RECREATED]
 
 
 def test_a_position_beyond_the_end_is_a_recreated_topic() -> None:
-    assert troubles(at(101), at(101, mark="", state=100)) == [Trouble.RECREATED, Trouble.RECREATED]
+    assert troubles(at(101), at(101, commit_metadata="", state=100)) == [Trouble.RECREATED, Trouble.RECREATED]
 
 
 def test_records_that_expired_unread_are_counted() -> None:
@@ -45,18 +45,18 @@ def test_records_that_expired_unread_are_counted() -> None:
 
 
 def test_state_without_a_position_says_where_the_state_is() -> None:
-    (finding,) = find_troubles([at(None, mark="", state=70)], EQUAL, "score", marked=True)
+    (finding,) = find_troubles([at(None, commit_metadata="", state=70)], EQUAL, "score", marked=True)
     assert finding.trouble is Trouble.OFFSETS_EXPIRED
     assert "turnsignal topics repair score --to state`" in finding.sentence
 
 
 def test_state_beyond_the_log_is_repaired_from_its_beginning() -> None:
-    (finding,) = find_troubles([at(None, mark="", state=700)], EQUAL, "score", marked=True)
+    (finding,) = find_troubles([at(None, commit_metadata="", state=700)], EQUAL, "score", marked=True)
     assert "turnsignal topics repair score --to accept`" in finding.sentence
 
 
 def test_partitions_that_were_added_to_all_topics_are_seen_by_the_mark() -> None:
-    assert troubles(at(50, mark="id-1/2")) == [Trouble.PARTITIONS_ADDED]
+    assert troubles(at(50, commit_metadata="id-1/2")) == [Trouble.PARTITIONS_ADDED]
 
 
 def test_partitions_that_were_added_to_one_topic_are_seen_by_the_counts() -> None:
@@ -68,12 +68,12 @@ def test_partitions_that_were_added_to_one_topic_are_seen_by_the_counts() -> Non
 
 
 def test_a_position_that_another_tool_set_has_no_mark() -> None:
-    assert troubles(at(10, mark="", state=70)) == [Trouble.MOVED]
+    assert troubles(at(10, commit_metadata="", state=70)) == [Trouble.MOVED]
 
 
 def test_without_marks_a_position_behind_the_state_was_set_back() -> None:
-    assert troubles(at(70, mark="", state=70), marked=False) == [Trouble.MOVED]
-    assert troubles(at(71, mark="", state=70), marked=False) == []
+    assert troubles(at(70, commit_metadata="", state=70), marked=False) == [Trouble.MOVED]
+    assert troubles(at(71, commit_metadata="", state=70), marked=False) == []
 
 
 def test_a_broker_that_tells_no_topic_ids_is_not_accused_of_recreating_topics() -> None:

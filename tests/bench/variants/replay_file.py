@@ -10,7 +10,7 @@ from load import read_turns
 from place import Place
 from stopwatch import write_row
 
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.suite import Suite
 
 

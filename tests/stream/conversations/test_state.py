@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnsignal.stream.conversations.heard import FeedbackMemory, NewestFeedback, Reaction
+from turnsignal.stream.conversations.feedback_memory import FeedbackMemory, KeptFeedback, NewestFeedback
 from turnsignal.stream.conversations.pairing import USER, KeptTurn, PendingResponse
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.state import VERSION, Conversation, Limits, peek, restore
@@ -24,7 +24,7 @@ def slot(time: float) -> KeptTurn:
 
 
 def full_memory() -> FeedbackMemory:
-    waiting = Reaction("f1", "a9", "label", 5.0, 3, None, "why", "scorer", 0.5, "class", "digest")
+    waiting = KeptFeedback("f1", "a9", "label", 5.0, 3, None, "why", "scorer", 0.5, "class", "digest")
     newest = NewestFeedback(4.0, "f0", "row", b"about", "a1", -1)
     return FeedbackMemory(b"y" * 18, [waiting], [newest], b"z" * 16, [PendingResponse("a", None, "m", "web")])
 
@@ -46,7 +46,7 @@ def full_state() -> Conversation:
         score_windows=ScoreWindows(0.0, 300.0, [1, 0.5], b"settled"),
         evicted_before=0.5,
         suite="s",
-        heard=full_memory(),
+        feedback=full_memory(),
     )
 
 
@@ -85,7 +85,7 @@ def test_state_from_before_an_answer_was_free_of_clarification_is_read_with_the_
     expected = full_state()
     assert expected.kept[1].response is not None
     expected.kept[1].response.free = None
-    expected.heard = None
+    expected.feedback = None
     assert restore(written) == expected
     assert peek(written) == (5.0, 1.5, 7)
 
@@ -160,9 +160,9 @@ def test_event_times_and_texts_survive_exactly(due: float, clock: float, times: 
 
 def test_a_turn_id_is_new_once() -> None:
     state = Conversation()
-    known, mark = state.knows("t1", "userhello")
+    known, entry = state.knows("t1", "userhello")
     assert known is Seen.NEW
-    state.remember(mark, LIMITS)
+    state.remember(entry, LIMITS)
     assert state.knows("t1", "userhello")[0] is Seen.DUPLICATE
     assert state.knows("t1", "userother")[0] is Seen.CONFLICT
     assert state.knows("t2", "userhello")[0] is Seen.NEW
@@ -180,10 +180,10 @@ def test_only_so_many_ids_are_remembered() -> None:
 def test_ids_are_told_apart_whatever_they_are(ids: list[str]) -> None:
     state, seen = Conversation(), set()
     for name in ids:
-        known, mark = state.knows(name, "same")
+        known, entry = state.knows(name, "same")
         assert (known is Seen.DUPLICATE) == (name in seen)
         if known is Seen.NEW:
-            state.remember(mark, LIMITS)
+            state.remember(entry, LIMITS)
         seen.add(name)
 
 

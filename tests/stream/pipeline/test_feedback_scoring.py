@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turnsignal.stream.conversations.heard import MAX_ANSWERED, MAX_IDS, MAX_NEWEST, MAX_WAITING
+from turnsignal.stream.conversations.feedback_memory import MAX_ANSWERED, MAX_IDS, MAX_NEWEST, MAX_WAITING
 from turnsignal.stream.conversations.state import restore
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.pipeline.votes import sum_up
@@ -209,8 +209,8 @@ def test_a_later_vote_replaces_an_earlier_one_in_whatever_order_they_come(swappe
         assert by_id["f2"]["replaces"] == by_id["f1"]["id"]
     state = processor.conversation(b"c")
     assert state is not None
-    assert state.heard is not None
-    assert [one.vote for one in state.heard.newest] == [1]
+    assert state.feedback is not None
+    assert [one.vote for one in state.feedback.newest] == [1]
 
 
 def test_of_the_same_time_the_greater_id_is_the_later_one() -> None:
@@ -311,12 +311,12 @@ def test_what_a_conversation_remembers_of_feedback_is_bounded() -> None:
         work(processor, [], [said(name, f"a{n}", n, rater=name, reason="x" * 1_000) for n, name in enumerate(ids)])
     state = processor.conversation(b"c")
     assert state is not None
-    heard = state.heard
-    assert heard is not None
-    assert len(heard.ids) == 9 * MAX_IDS
-    assert len(heard.newest) <= MAX_NEWEST
-    assert len(heard.answered) == 8 * MAX_ANSWERED
-    assert len(heard.releases) <= 16
+    memory = state.feedback
+    assert memory is not None
+    assert len(memory.ids) == 9 * MAX_IDS
+    assert len(memory.newest) <= MAX_NEWEST
+    assert len(memory.answered) == 8 * MAX_ANSWERED
+    assert len(memory.releases) <= 16
     assert len(processor.store[b"c"]) < 60_000
 
 

@@ -127,6 +127,17 @@ def test_the_same_records_in_other_batches_give_the_same_state() -> None:
     assert together.store == apart.store
 
 
+def test_a_batch_that_was_never_committed_leaves_nothing_behind() -> None:
+    first, second = Packed(0, [0.5, 0.25]), Packed(1, [1.0], version="v2")
+    steady, broken = processor(), processor()
+    for kept in (steady, broken):
+        kept.accept(kept.process([first]))
+    broken.process([second])
+    for kept in (steady, broken):
+        kept.accept(kept.process([second]))
+    assert broken.store == steady.store
+
+
 def test_a_record_that_was_applied_before_is_skipped_where_position_and_state_do_not_commit_together() -> None:
     kept = processor(skip_applied=True)
     kept.accept(kept.process([Packed(5, [1.0])]))

@@ -2,13 +2,14 @@
 
 import random
 import sys
+import tracemalloc
 from typing import Any
 
 import pytest
 from sklearn.metrics import precision_recall_fscore_support
 
 from turnsignal.stream.records.turns import Document
-from turnsignal.stream.reports.article_overlap import MOST_ARTICLES, ArticleOverlap
+from turnsignal.stream.reports.article_overlap import MOST_ARTICLES, MOST_SHOWN, ArticleOverlap
 from turnsignal.stream.reports.article_report import NONE, SEVERAL, ArticleReport
 from turnsignal.stream.reports.article_text import describe_blame, describe_overlap, describe_pair, describe_several
 
@@ -151,6 +152,24 @@ def test_articles_that_came_later_are_counted_once_each() -> None:
     done = overlap.as_json()
     assert done is not None
     assert (done["articles"], done["not_compared"]) == (MOST_ARTICLES, 3)
+
+
+def test_of_many_articles_that_are_all_alike_the_nearest_are_kept_and_no_list_of_all_pairs() -> None:
+    overlap = ArticleOverlap()
+    texts = [f"{'bill ' * 30}page {number}" for number in range(MOST_ARTICLES)]
+    texts[1_700] = texts[60]
+    overlap.add("", [], [Document(f"a{number:04}", text=text) for number, text in enumerate(texts)])
+    tracemalloc.start()
+    try:
+        done = overlap.as_json()
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert done is not None
+    assert len(done["alike"]) == MOST_SHOWN
+    assert done["alike"][0] == {"articles": ["a0060", "a1700"], "cosine": 1.0}
+    assert done["alike"] == sorted(done["alike"], key=lambda pair: (-pair["cosine"], pair["articles"]))
+    assert peak < 40e6, "two million pairs take ten times as much"
 
 
 def test_a_pair_says_what_its_number_counts() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import msgspec
 
-from turnsignal.agents.files.evaluation_data import EvaluationFolder
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import SORT_BYTES, Recording
 from turnsignal.agents.files.recognising import HowToRead, read_how
-from turnsignal.agents.files.replay_files import FILES
-from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.process.memory import kept_memory
+from turnsignal.agents.replaying.evaluation_data import EvaluationFolder
+from turnsignal.agents.replaying.files import FILES
+from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.pipeline.scoring import relevancy_name
 from turnsignal.stream.records.turns import Turn, decode_turn

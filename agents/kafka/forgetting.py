@@ -15,8 +15,8 @@ import orjson
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from turnsignal.agents.files.produce import Sender
 from turnsignal.agents.kafka.logs import find_log, read_log
+from turnsignal.agents.kafka.sending import Sender
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, topic_metadata, topic_names, topic_settings
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from turnsignal.agents.files import replay_checkpoints, replaying
-from turnsignal.agents.files.replaying import replay_files
 from turnsignal.agents.files.sample import write_sample
+from turnsignal.agents.replaying import run
+from turnsignal.agents.replaying.checkpoints import ReplayCheckpoints, _sign
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream import replay as batches
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.suite import load_suite
@@ -26,7 +27,7 @@ class Interrupted(Exception):
 @pytest.fixture
 def turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setattr(replaying, "EVERY", 300)
+    monkeypatch.setattr(run, "EVERY", 300)
     monkeypatch.setattr(batches, "_BATCH", 16)  # or a sample's partitions would work only at its end
     return write_sample(tmp_path)
 
@@ -37,7 +38,7 @@ def replay(turns: Path, out: Path, **how: object) -> dict[str, bytes]:
 
 
 def interrupt_after(checkpoints: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    written = replay_checkpoints.ReplayCheckpoints.write
+    written = ReplayCheckpoints.write
     left = checkpoints
 
     def write(self, number, checkpoint):  # type: ignore[no-untyped-def]
@@ -47,7 +48,7 @@ def interrupt_after(checkpoints: int, monkeypatch: pytest.MonkeyPatch) -> None:
         if left == 0:
             raise Interrupted
 
-    monkeypatch.setattr(replay_checkpoints.ReplayCheckpoints, "write", write)
+    monkeypatch.setattr(ReplayCheckpoints, "write", write)
 
 
 @pytest.mark.parametrize("as_is", [False, True])
@@ -71,11 +72,11 @@ def test_a_process_that_was_done_is_not_worked_again(
 ) -> None:
     whole = replay(turns, tmp_path / "whole")
     with monkeypatch.context() as patch:
-        patch.setattr(replaying, "back_test_parts", lambda *_: (_ for _ in ()).throw(Interrupted))
+        patch.setattr(run, "back_test_parts", lambda *_: (_ for _ in ()).throw(Interrupted))
         with pytest.raises(Interrupted):
             replay(turns, tmp_path / "out", resume=True)
     with monkeypatch.context() as patch:
-        patch.setattr(replaying.Replay, "feed", lambda *_: pytest.fail("it was worked again"))
+        patch.setattr(run.Replay, "feed", lambda *_: pytest.fail("it was worked again"))
         assert replay(turns, tmp_path / "out", resume=True) == whole
 
 
@@ -111,7 +112,7 @@ def test_a_checkpoint_of_objects_that_this_code_does_not_have_is_refused_with_wh
         with pytest.raises(Interrupted):
             replay(turns, tmp_path / "out", resume=True)
     packed = b"cturnsignal.stream.reports.aggregates\nHeld\n."  # as the code before this one named it
-    signed = replay_checkpoints._sign(packed) + packed
+    signed = _sign(packed) + packed
     (tmp_path / "out" / ".unfinished" / "00.checkpoint").write_bytes(signed)
     with pytest.raises(ConfigError, match=r"expected a checkpoint of this code.*delete .*\.unfinished to begin anew"):
         replay(turns, tmp_path / "out", resume=True)

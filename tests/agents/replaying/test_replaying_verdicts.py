@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from tests.stream.judging.judged import JUDGES, record, verdicts
 from turnsignal import replay
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.wire import CONVERSATIONS, SCORES
 from turnsignal.stream.simulation import steady

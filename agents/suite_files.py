@@ -1,4 +1,4 @@
-"""Reading a redaction file: which kinds are taken out of texts, and patterns of one's own."""
+"""Suite files: the suite in force, and the redaction that its texts go through."""
 
 import tomllib
 from pathlib import Path
@@ -8,6 +8,15 @@ from pydantic import ValidationError
 
 from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.redaction import Redaction
+from turnsignal.stream.suite import Suite, load_suite
+
+
+def suite_in_force(suite: str | Path | None, redaction: str | Path | None) -> Suite:
+    """Read a suite file and the redaction that its texts go through; None: the default suite, and none.
+
+    Raises ConfigError when a file is not there or not right.
+    """
+    return load_suite(suite).redacted_by(load_redaction(redaction))
 
 
 def load_redaction(path: str | Path | None) -> Redaction | None:

@@ -1,6 +1,6 @@
 """Whatever a worker takes in, `forget --user` finds."""
 
-from turnsignal.agents.commands.forgetting import _is_of
+from turnsignal.agents.kafka.forgetting import _is_of
 from turnsignal.stream.records.turns import decode_turn
 
 TURN = (

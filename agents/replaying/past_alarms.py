@@ -10,8 +10,8 @@ from typing import IO, cast
 
 import msgspec
 
-from turnsignal.agents.files.back_testing import read_batches
 from turnsignal.agents.files.json_lines import read_json_lines
+from turnsignal.agents.replaying.back_testing import read_batches
 from turnsignal.stream.detection.known_incidents import KnownIncident
 from turnsignal.stream.errors import TurnsignalError
 

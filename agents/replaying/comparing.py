@@ -10,9 +10,9 @@ import orjson
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import SORT_BYTES, Recording
 from turnsignal.agents.files.recognising import read_how
-from turnsignal.agents.files.replay_files import FILES
-from turnsignal.agents.files.result import ReplayResult
 from turnsignal.agents.process.memory import kept_memory
+from turnsignal.agents.replaying.files import FILES
+from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.wire import SCORES
 from turnsignal.stream.replay import Indexer

@@ -7,10 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.files.redacting import load_redaction
-from turnsignal.agents.files.replaying import replay_files
-from turnsignal.agents.files.suites import suite_in_force
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.settings import Settings
+from turnsignal.agents.suite_files import load_redaction, suite_in_force
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite
@@ -55,7 +54,7 @@ def test_a_file_says_which_kinds_and_no_file_leaves_texts_as_they_are(file: Path
 
 
 def test_the_example_that_ships_is_right_with_its_comments_and_without(tmp_path: Path) -> None:
-    example = Path(__file__).parents[3] / "deploy" / "redaction.toml"
+    example = Path(__file__).parents[2] / "deploy" / "redaction.toml"
     assert load_redaction(example) == Redaction()
     given, own = example.read_text().split("# [[patterns]]")
     (tmp_path / "redaction.toml").write_text(given + "[[patterns]]" + own.replace("\n# ", "\n"))

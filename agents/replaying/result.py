@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from turnsignal.agents.files.replay_files import FILES, SUMMARY, WORST
+from turnsignal.agents.replaying.files import FILES, SUMMARY, WORST
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.wire import CONVERSATIONS, SCORES
 from turnsignal.stream.reports.findings import Finding, UnscoredScorers, find, unscored

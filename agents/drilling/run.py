@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from turnsignal.agents.commands import awaiting
-from turnsignal.agents.commands.awaiting import ALERT, Deadline, Notified
-from turnsignal.agents.commands.forgetting import send_requests
-from turnsignal.agents.files.produce import Sender
+from turnsignal.agents.drilling import awaiting
+from turnsignal.agents.drilling.awaiting import ALERT, Deadline, Notified
+from turnsignal.agents.kafka.forgetting import send_requests
 from turnsignal.agents.kafka.logs import find_log, read_log
+from turnsignal.agents.kafka.sending import Sender
 from turnsignal.agents.kafka.topics import partition_for, topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.detection.detector import PAGE

@@ -42,7 +42,7 @@ _WHO = [
 _identify = attrgetter(*_WHO)
 
 
-class Reaction(msgspec.Struct, array_like=True, gc=False):
+class KeptFeedback(msgspec.Struct, array_like=True, gc=False):
     """One feedback as it is kept: redacted, its rater as a digest; id: "" when it came with the turn itself.
 
     offset: of its record on the topic that it came from.
@@ -105,7 +105,7 @@ class FeedbackMemory(msgspec.Struct, array_like=True):
     """
 
     ids: bytes = b""
-    waiting: list[Reaction] = []
+    waiting: list[KeptFeedback] = []
     newest: list[NewestFeedback] = []
     answered: bytes = b""
     releases: list[PendingResponse] = []
@@ -120,8 +120,8 @@ class FeedbackMemory(msgspec.Struct, array_like=True):
             number = len(self.releases) if len(self.releases) < _MAX_RELEASES else _UNKNOWN
             if number != _UNKNOWN:
                 self.releases.append(PendingResponse(**dict(zip(_WHO, who, strict=True))))
-        mark = digest(turn_id) + bytes((number, follow_up_of(answer)))
-        self.answered = (self.answered + mark)[-MAX_ANSWERED * _ANSWERED_BYTES :]
+        evicted = digest(turn_id) + bytes((number, follow_up_of(answer)))
+        self.answered = (self.answered + evicted)[-MAX_ANSWERED * _ANSWERED_BYTES :]
 
     def find(self, turn_id: str) -> PendingResponse | None:
         """Return who gave a response that is no longer kept; None when that is not known."""

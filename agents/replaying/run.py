@@ -24,14 +24,15 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from turnsignal.agents.files.back_testing import SERIES_FILE, back_test_parts
-from turnsignal.agents.files.past_alarms import keep_series
+from turnsignal.agents.files.dead_letters import count_reasons
 from turnsignal.agents.files.reading import SORT_BYTES as MEMORY
 from turnsignal.agents.files.reading import Recording, TurnFile
-from turnsignal.agents.files.replay_checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
-from turnsignal.agents.files.replay_files import FILES, SUMMARY, WORST, ReplayFiles, count_reasons, join_parts
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
+from turnsignal.agents.replaying.back_testing import SERIES_FILE, back_test_parts
+from turnsignal.agents.replaying.checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
+from turnsignal.agents.replaying.files import FILES, SUMMARY, WORST, ReplayFiles, join_parts
+from turnsignal.agents.replaying.past_alarms import keep_series
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.wire import DEAD_LETTERS

@@ -1,0 +1,1 @@
+"""Recorded turns through the pipeline on this machine, and what is made of the results."""
