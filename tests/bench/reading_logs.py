@@ -21,7 +21,7 @@ import orjson
 from tests.agents.files.logs_of_tools import WRITERS, Turn, written
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
-from turnsignal.agents.files.replaying import replay_files
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.simulation import Traffic, simulate
 from turnsignal.stream.suite import Suite
 
