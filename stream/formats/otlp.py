@@ -134,14 +134,14 @@ def _jaeger_span(span: Record, process: Record) -> Span:
     logs = [attributes_of(mapping(log).get("fields")) for log in items(span.get("logs"))]
     parents = [mapping(reference) for reference in items(span.get("references"))]
     start, duration = span.get("startTime"), span.get("duration")
-    has_end = isinstance(start, int | float) and isinstance(duration, int | float)
+    end = start + duration if isinstance(start, int | float) and isinstance(duration, int | float) else start
     return Span(
         _hexadecimal(span.get("traceID")),
         _hexadecimal(span.get("spanID")),
         next((_hexadecimal(parent.get("spanID")) for parent in parents if parent.get("refType") == "CHILD_OF"), ""),
         str(span.get("operationName")),
         seconds(start),
-        seconds(start + duration if has_end else start),
+        seconds(end),
         attributes_of(span.get("tags")),
         [(str(first(fields, "event", "name")), fields) for fields in logs],
         {**attributes_of(process.get("tags")), "service.name": process.get("serviceName")},
