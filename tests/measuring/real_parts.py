@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from turnsignal.agents.files.comparing import compare_systems
-from turnsignal.agents.files.replaying import replay_files
-from turnsignal.agents.files.reporting import report_traffic
-from turnsignal.agents.files.result import ReplayResult, read_result
+from turnsignal.agents.replaying.comparing import compare_systems
+from turnsignal.agents.replaying.reporting import report_traffic
+from turnsignal.agents.replaying.result import ReplayResult, read_result
+from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.report.routing import format_analysis
 from turnsignal.stream.reports.labelled import LabelledQueries
 from turnsignal.stream.reports.routing import Routing, figures_as_json, s1_metrics
