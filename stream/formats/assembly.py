@@ -69,8 +69,9 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
 
 
 def _is_half(answer: Call) -> bool:
-    roles = [message.role for message in spoken_in((*answer.inputs, *answer.outputs))]
-    return roles[-1:] != ["assistant"] or "user" not in roles
+    last = (spoken_in(answer.outputs) or spoken_in(answer.inputs))[-1:]
+    is_asked = any(message.role == "user" and message.text.strip() for message in answer.inputs)
+    return not is_asked or not last or last[0].role != "assistant"
 
 
 def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:

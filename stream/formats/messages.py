@@ -150,8 +150,11 @@ def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
 
     JSON that ends too early is neither: exporters cut attributes that are longer than a limit.
     """
-    if choices := items(mapping(value).get("choices")):
-        value = [mapping(choice).get("message") for choice in choices]
+    value = nested(value)
+    chosen = (
+        [mapping(choice).get("message") for choice in items(value.get("choices"))] if isinstance(value, dict) else []
+    )
+    value = chosen if any(chosen) else value
     messages = read_messages(value, assumed)
     text = "" if messages else plain_text(value)
     is_cut = bool(text) and _JSON.match(text.lstrip()) is not None
