@@ -114,14 +114,12 @@ def find_troubles(
     positions: Iterable[Position],
     counts: Mapping[str, int],
     app: str,
-    marked: bool,
     changelogs: Iterable[Changelog] = (),
 ) -> list[PositionProblem]:
     """Compare an app's positions with its logs and its state; an empty list says that it may go on.
 
-    counts: partition counts of the topics that must have equal ones, the changelog included; marked: whether this app's
-    commits carry marks; without, a recreated topic is seen only when it is shorter than the position; changelogs: of
-    the partitions that the positions are of.
+    counts: partition counts of the topics that must have equal ones, the changelog included; changelogs: of the
+    partitions that the positions are of.
     """
     positions = list(positions)
     repair = f"stop all {app} workers, then `turnsignal topics repair {app}"
@@ -144,7 +142,7 @@ def find_troubles(
             )
             findings.append(PositionProblem(Trouble.STATE_LOST, str(changelog), sentence))
     for position in positions:
-        problem = _problem_of(position, marked)
+        problem = _problem_of(position)
         if problem is not None:
             trouble, happened, remedy = problem
             findings.append(PositionProblem(trouble, str(position), f"{happened}; {repair} --to {remedy}"))
@@ -156,7 +154,6 @@ def check_positions(
     counts: Mapping[str, int],
     app: str,
     *,
-    marked: bool,
     changelogs: Sequence[Changelog] = (),
 ) -> None:
     """Refuse to go on from a position that makes no sense; arguments as in `find_troubles`.
@@ -164,7 +161,7 @@ def check_positions(
     Raises ConfigError, one line: the first trouble, where the same is the case, how many others there are, and the
     command that repairs it.
     """
-    findings = find_troubles(positions, counts, app, marked, changelogs)
+    findings = find_troubles(positions, counts, app, changelogs)
     if findings:
         first = findings[0]
         alike = [problem.where for problem in findings[1:] if problem.trouble is first.trouble]
@@ -175,7 +172,7 @@ def check_positions(
         raise ConfigError(msg)
 
 
-def _problem_of(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
+def _problem_of(position: Position) -> tuple[Trouble, str, str] | None:
     """Say what is wrong with one position, and to where it may be repaired."""
     low, high, committed = position.low, position.high, position.known
     if committed is None:
@@ -187,8 +184,7 @@ def _problem_of(position: Position, marked: bool) -> tuple[Trouble, str, str] | 
             return Trouble.RECREATED, _RECREATED, _WHAT_THERE_IS
         if position.state is not None and position.state >= committed:
             return _expired(position)  # workers that know no checkpoints have gone on from it
-        marked = False  # what follows of marks is said of commits
-    if marked and position.commit_metadata and position.topic_id:
+    elif position.commit_metadata and position.topic_id:
         partitions = position.commit_metadata.partition("/")[2]
         if position.recreated:
             return Trouble.RECREATED, _RECREATED, _WHAT_THERE_IS
@@ -205,12 +201,9 @@ def _problem_of(position: Position, marked: bool) -> tuple[Trouble, str, str] | 
             f"expected the record at {committed}, got a log that begins at {low}: {low - committed} expired unread"
         )
         return Trouble.RECORDS_EXPIRED, happened, "accept` goes on without them"
-    if marked and not position.commit_metadata and position.committed is not None:
+    if position.committed is not None and not position.commit_metadata:
         happened = f"expected a position set by turnsignal, got {committed}, set by another tool"
         return Trouble.MOVED, happened, "accept` goes on from there"
-    if not marked and position.state is not None and committed <= position.state:
-        happened = f"expected a position after offset {position.state} of the state, got {committed} (it was set back)"
-        return Trouble.MOVED, happened, f"{position.state + 1} --in {position}` reads on where the state is"
     return None
 
 

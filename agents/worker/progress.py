@@ -141,7 +141,7 @@ class Progress:
         ]
         now = ids.get(spec.changelog, "")
         changelogs = [Changelog(spec.changelog, one.number, 1, now, one.ids.get(spec.changelog, "")) for one in owned]
-        check_positions(positions, counts, spec.name, marked=True, changelogs=changelogs)
+        check_positions(positions, counts, spec.name, changelogs=changelogs)
         anew = [topic for topic, topic_id in ids.items() if self._outputs.get(topic, topic_id) != topic_id]
         for topic in anew:
             logger.warning("%s was made anew: what was written to it before is gone, the work goes on", topic)
