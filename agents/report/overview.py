@@ -68,6 +68,8 @@ def describe_input(result: ReplayResult) -> Iterator[str]:
     if received := sum(row["n"] for row in summary["feedback"]):
         unknown = sum(row["n"] for row in summary["feedback"] if row["result"] == "unknown")
         yield f"  feedback: {received:,}" + (f", {unknown:,} of turns that are not known" if unknown else "")
+    if repeated := summary.get("pairing", {}).get("duplicate"):
+        yield f"  came again, and counted once: {count_of(repeated, 'record')}"
     yield from describe_dead_letters(summary["dead_letters"], result.directory / "dead-letters.jsonl")
     yield from (f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items())
     if not (summary["turns"] or summary["other_environments"]):

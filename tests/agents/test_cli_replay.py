@@ -279,3 +279,20 @@ def test_decisions_that_are_none_or_that_nobody_hears_are_refused(traffic: Path,
 def test_nothing_is_said_of_a_back_test_unasked(traffic: Path, tmp_path: Path) -> None:
     assert "called" not in CliRunner().invoke(turnsignal, ["replay", str(traffic), "--out", str(tmp_path)]).output
     assert "alerts" not in orjson.loads((tmp_path / "summary.json").read_bytes())
+
+
+def test_feedback_of_which_nothing_can_be_read_ends_the_replay_with_1(tmp_path: Path) -> None:
+    feedback = tmp_path / "feedback.jsonl"
+    feedback.write_text("hello\n")
+    command = ["replay", "tests/data/golden.jsonl", "--out", str(tmp_path / "out"), "--feedback", str(feedback)]
+    done = CliRunner().invoke(turnsignal, command)
+    assert (done.exit_code, f"{feedback}: no record of feedback could be read" in done.output) == (1, True)
+    feedback.write_text("")
+    assert CliRunner().invoke(turnsignal, command).exit_code == 0, "a day without feedback is no fault"
+
+
+def test_records_that_came_again_are_told(tmp_path: Path) -> None:
+    twice = tmp_path / "twice.jsonl"
+    twice.write_bytes(Path("tests/data/golden.jsonl").read_bytes() * 2)
+    done = CliRunner().invoke(turnsignal, ["replay", str(twice), "--out", str(tmp_path / "out")])
+    assert "came again, and counted once: " in done.output
