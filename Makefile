@@ -16,7 +16,7 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect bench-judge bench-report claims faults lock sbom audit clean
+.PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect bench-judge bench-report bench-formats claims faults lock sbom audit clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -116,6 +116,9 @@ bench-judge: $(VENV)/.tests $(LINKED) ## how fast judges are asked, how evenly a
 bench-report: $(VENV)/.tests $(LINKED) ## how often comparing claims too much, whether the waterfall names what was planted, what both cost (ARGS="--pairs 200")
 	$(PY) tests/bench/comparing.py $(ARGS)
 	$(PY) tests/bench/waterfall.py
+
+bench-formats: $(VENV)/.tests $(LINKED) ## what reading each format of logs costs beside turns of our own (ARGS="--size 1000": in memory, by a log of so many MB)
+	$(PY) -m tests.bench.reading_logs $(ARGS)
 
 faults: $(VENV)/.tests $(LINKED) ## break workers, brokers, networks, disks and records in every known way, ten seeds, and print the table (ARGS="--short")
 	$(PY) -m tests.kafka.faults.run $(ARGS)

@@ -16,7 +16,7 @@ import msgspec
 import orjson
 
 from turnsignal.agents.files.dead_letters import encode_kept_letter
-from turnsignal.agents.kafka.logs import Ranges, find_held_back, find_log, find_offsets, read_log
+from turnsignal.agents.kafka.logs import Ranges, find_held_back, find_log, find_offsets, find_topic_id, read_log
 from turnsignal.agents.kafka.topics import TOPICS, topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError
@@ -68,7 +68,11 @@ class Exported(msgspec.Struct):
 
 
 class _Note(msgspec.Struct):
-    """How far an export is. chosen: the ranges that were asked for; left: what is to be read; size: bytes written."""
+    """How far an export is.
+
+    chosen: the ranges that were asked for; left: what is to be read; size: bytes written; topic_id: of the topic that
+    it began with, "" where the broker has none.
+    """
 
     topic: str
     wanted: Wanted
@@ -76,6 +80,7 @@ class _Note(msgspec.Struct):
     left: dict[int, tuple[int, int]]
     exported: Exported
     size: int = 0
+    topic_id: str = ""
 
 
 def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progress = lambda *_: None) -> Exported:
@@ -83,17 +88,19 @@ def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progre
 
     Only what is committed; no group and no metric is touched. progress: told how many of how many offsets lie behind.
     Raises TurnsignalError when the broker does not answer, ConfigError when `out` is there already, or what stands
-    beside it is the beginning of another export.
+    beside it is the beginning of another export, or of one of another topic of that name.
     """
     topic = topic_names(settings.prefix)[wanted.topic]
-    log = find_log(settings, topic)
+    log, topic_id = find_log(settings, topic), find_topic_id(settings, topic)
     with _PartialFile(out, topic, wanted) as file:
         note = file.note
+        if note is not None and note.topic_id and topic_id and note.topic_id != topic_id:
+            raise ConfigError(file.describe_anew(topic))
         if note is None:
             chosen = _choose(settings, topic, log, wanted)
             left = dict(log) if wanted.whole else chosen
             exported = Exported(gone=_emptied(log, wanted), held_back=find_held_back(settings, topic, left))
-            note = file.note = _Note(topic, wanted, chosen, left, exported)
+            note = file.note = _Note(topic, wanted, chosen, left, exported, topic_id=topic_id)
         keys = _keys(settings, wanted, note.chosen, progress) if wanted.whole else None
         forgotten = _forgotten(settings) if wanted.topic in _OF_CONVERSATIONS else {}
         behind, total = 0, sum(end - first for first, end in note.left.values())
@@ -233,6 +240,13 @@ class _PartialFile(AbstractContextManager["_PartialFile"]):
             )
             raise ConfigError(msg)
         return note
+
+    def describe_anew(self, topic: str) -> str:
+        """Say that the topic was made anew since the export began, and what to do."""
+        return (
+            f"{self._part}: expected the topic {topic} that this export began with, got another under the same name (it"
+            f" was made anew); remove {self._part} and {self._note} to export what there is now"
+        )
 
     def write(self, lines: Iterator[bytes]) -> None:
         """Add lines; note how far it is when there are enough."""

@@ -234,8 +234,10 @@ class _Reading:
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
         self._report.warnings += take_warnings(assumed)
-        why = explain_silence(self._report.format, assumed, self._report.conversations, self._report.human_scores)
-        self._report.warnings += [why] if why is not None else []
+        report = self._report
+        turns = report.turns.total()
+        why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
+        report.warnings += [why] if why is not None else []
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 

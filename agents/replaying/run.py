@@ -192,12 +192,13 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
         noted = taken.count
         for partition, outputs in replay.feed(taken):
             parts.write(partition, outputs)
-            scored.on_lines(taken.count)
+            scored.on_lines(taken.count - replay.waiting)
             if checkpoints is not None and taken.count - noted >= checkpoints.every:
                 checkpoints.write(job.number, ReplayCheckpoint(taken.count, replay.pack(), parts.flush()))
                 noted = taken.count
         for partition, outputs in replay.finish(indexer.end):
             parts.write(partition, outputs)
+            scored.on_lines(taken.count - replay.waiting)
         if recording.assumed and job.number == 0:  # every process reads all lines
             (job.directory / _ASSUMED).write_bytes(orjson.dumps(recording.assumed, option=orjson.OPT_SORT_KEYS))
         if checkpoints is not None:

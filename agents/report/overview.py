@@ -1,5 +1,6 @@
 """The first screen of a result: what was read, the findings, and the figures of each release."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -65,9 +66,13 @@ def describe_environments(summary: Mapping[str, Any]) -> Iterator[str]:
 def describe_input(result: ReplayResult) -> Iterator[str]:
     """Describe what was read beside turns, and what could not be."""
     summary = result.summary
-    if received := sum(row["n"] for row in summary["feedback"]):
+    by_kind = Counter[str]()
+    for row in summary["feedback"]:
+        by_kind[row["kind"]] += row["n"]
+    if by_kind:
         unknown = sum(row["n"] for row in summary["feedback"] if row["result"] == "unknown")
-        yield f"  feedback: {received:,}" + (f", {unknown:,} of turns that are not known" if unknown else "")
+        received = ", ".join(f"{kind} {n:,}" for kind, n in sorted(by_kind.items()))
+        yield f"  feedback: {received}" + (f"; {unknown:,} of turns that are not known" if unknown else "")
     if repeated := summary.get("pairing", {}).get("duplicate"):
         yield f"  came again, and counted once: {count_of(repeated, 'record')}"
     yield from describe_dead_letters(summary["dead_letters"], result.directory / "dead-letters.jsonl")

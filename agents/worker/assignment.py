@@ -16,6 +16,7 @@ from functools import partial
 from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient
 
+from turnsignal.agents.kafka.logs import topic_ids
 from turnsignal.agents.kafka.topics import log_bounds, topic_metadata
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
@@ -29,7 +30,6 @@ from turnsignal.agents.worker.positions import (
     check_positions,
     encode_commit_metadata,
     read_positions,
-    topic_ids,
 )
 from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store

@@ -13,10 +13,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, ClusterMetadata
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
 
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, inputs, log_bounds, topic_metadata
+from turnsignal.agents.kafka.logs import topic_ids
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, inputs, log_bounds, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
@@ -260,28 +261,6 @@ def read_positions(
         )
         for place in committed
     ]
-
-
-def topic_ids(
-    admin: AdminClient, metadata: ClusterMetadata, names: Sequence[str], timeout: float = ADMIN_SECONDS
-) -> dict[str, str]:
-    """Read the ids that tell two topics of one name apart, as 32 hex digits; none from a broker that has none.
-
-    Raises KafkaException, and TurnsignalError when no answer comes within the timeout in seconds.
-    """
-    if metadata.cluster_id.startswith(MOCK_CLUSTER):
-        return {}
-    futures = admin.describe_topics(TopicCollection(list(names)), request_timeout=timeout)
-    ids = {}
-    for name, future in futures.items():
-        try:
-            uuid = future.result(timeout).topic_id
-        except TimeoutError:  # it says nothing of its own
-            msg = f"expected the broker to describe the topic {name} within {timeout:.0f} s, got no answer"
-            raise TurnsignalError(msg) from None
-        high, low = uuid.get_most_significant_bits(), uuid.get_least_significant_bits()
-        ids[name] = f"{high % 2**64:016x}{low % 2**64:016x}"
-    return ids
 
 
 def _committed(

@@ -15,10 +15,11 @@ from confluent_kafka import Consumer, ConsumerGroupState, KafkaException
 from confluent_kafka.admin import AdminClient, ClusterMetadata
 from faust.types import TP
 
+from turnsignal.agents.kafka.logs import topic_ids
 from turnsignal.agents.pages.views import Health
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
-from turnsignal.agents.worker.positions import Changelog, Position, check_positions, topic_ids
+from turnsignal.agents.worker.positions import Changelog, Position, check_positions
 from turnsignal.stream.errors import TurnsignalError
 
 logger = logging.getLogger("turnsignal.progress")

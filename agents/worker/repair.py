@@ -14,10 +14,11 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from turnsignal.agents.kafka.logs import topic_ids
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, TOPICS, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
-from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions, topic_ids
+from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
 from turnsignal.agents.worker.restore import restore_changelog
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 

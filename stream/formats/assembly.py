@@ -17,11 +17,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from turnsignal.stream.formats.documents import once, reranked
-from turnsignal.stream.formats.linking import APART, digested, in_order, spoken_in, words_of
+from turnsignal.stream.formats.linking import APART, digested, in_order, words_of
+from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
+HALF = "traces that hold a question alone, or an answer alone"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _STEP = 0.001  #: seconds between messages that one call sent at once
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
@@ -62,7 +64,14 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     if answers and ordered[0].start is not None:
         answers[0].start = ordered[0].start  # what came first is what the user's message set off
     _share(ordered, answers)
+    assumed[HALF] += sum(map(_is_half, answers))
     return answers
+
+
+def _is_half(answer: Call) -> bool:
+    last = (spoken_in(answer.outputs) or spoken_in(answer.inputs))[-1:]
+    is_asked = any(message.role == "user" and message.text.strip() for message in answer.inputs)
+    return not is_asked or not last or last[0].role != "assistant"
 
 
 def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:
@@ -278,7 +287,8 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
 def _why_silent(calls: Sequence[Call]) -> str:
     """Say what a trace without a message holds instead, as it is counted."""
     kinds = {call.kind for call in calls}
-    if kinds & {"answer", "whole"} and not any(call.inputs or call.outputs for call in calls):
+    messages = [message for call in calls for message in (*call.inputs, *call.outputs)]
+    if kinds & {"answer", "whole"} and not any(message.text.strip() or message.called for message in messages):
         return NO_CONTENT
     return ONLY_RETRIEVALS if kinds & {"retrieval", "reranking"} else "traces in which nobody says anything left out"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from turnsignal.stream.formats.values import first, mapping, nested
+from turnsignal.stream.formats.values import first, is_redacted, mapping, nested
 from turnsignal.stream.records.turns import MAX_DOC_ID
 
 _IDS = ("doc_id", "id", "document_id", "documentId", "file_id", "chunk_id", "_id", "uuid")
@@ -50,6 +50,7 @@ def read_document(item: object) -> dict[str, Any] | None:
     item = {**mapping(item.get("kwargs")), **item}
     beside = {**mapping(item.get("payload")), **mapping(item.get("metadata"))}
     text = next((item[key] for key in (*_TEXTS, "document.content") if isinstance(item.get(key), str)), None)
+    text = None if text is None or is_redacted(text) else text
     url = first(item, "url", "uri", "link") or first(beside, "url", "uri", "link")
     title = first(item, "title", "name", "filename") or first(beside, "title", "name", "filename")
     source = next((part["source"] for part in (item, beside) if isinstance(part.get("source"), str)), None)

@@ -120,7 +120,7 @@ def human_scores_of(record: Record, origin: str, keys: Sequence[str], assumed: A
 def _vote(titled: str, given: Any, text: Any, kind: str) -> int | None:
     """Say whether a score is a vote: a truth value, or up or down under a name that says so."""
     words = {"".join(filter(str.isalpha, word)) for word in titled.lower().replace("-", "_").split("_")}
-    is_named = not words.isdisjoint(_VOTED)
+    is_named = not words.isdisjoint(_VOTED) or words == {"user", "score"}  # LangSmith's word for a thumb
     if kind == "BOOLEAN" or isinstance(given, bool) or is_named:
         return vote_of(text) or vote_of(given)
     return None

@@ -12,13 +12,14 @@ first: the conversation's id, and the id of the response that a call says it fol
 some hundred bytes a call.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from sys import intern
 from typing import NamedTuple
 
+from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.values import bounded_id
 
@@ -100,11 +101,6 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
             if head.answered:
                 repeated[head.asked, head.who] = chosen
     return conversations
-
-
-def spoken_in(messages: Iterable[Message]) -> list[Message]:
-    """Return what the user and the assistant said to each other."""
-    return [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
 
 
 def digested(message: Message) -> tuple[str, bytes]:

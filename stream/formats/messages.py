@@ -1,11 +1,11 @@
 """Messages as chat interfaces spell them: roles by many names, texts as strings or as blocks, citations in blocks."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from turnsignal.stream.formats.protocol import Assumed, Message, Record
-from turnsignal.stream.formats.values import first, items, mapping, nested, seconds, short_name
+from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, seconds, short_name
 
 ROLES = {
     **dict.fromkeys(("user", "human", "customer", "client", "end_user", "end-user", "visitor"), "user"),
@@ -14,6 +14,7 @@ ROLES = {
     **dict.fromkeys(("tool", "function", "observation", "tool_result"), "tool"),
 }
 MAX_DEPTH = 4  #: lists of messages within lists of messages
+REDACTED = "messages that were redacted left out"
 CUT_OFF = "messages in JSON that is cut off left out"
 _JSON = re.compile(r'\[? ?\{ ?"(?:role|parts|messages|lc)" ?:')  #: how messages begin, and what people write does not
 _TEXT_BLOCKS = ("text", "input_text", "output_text", "refusal", "markdown")
@@ -73,7 +74,8 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
     if role == "user" and not text and isinstance(content, list) and any(_is_tool_result(part) for part in content):
         role = "tool"
     called = calls_of(item) if role == "assistant" else []
-    text = "" if called else text
+    assumed[REDACTED] += is_redacted(text)
+    text = "" if called or is_redacted(text) else text
     for key in ("annotations", "citations"):
         if isinstance(item.get(key), list) and item[key]:
             metadata.setdefault(key, []).extend(item[key])
@@ -148,11 +150,22 @@ def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
 
     JSON that ends too early is neither: exporters cut attributes that are longer than a limit.
     """
+    value = nested(value)
+    chosen = (
+        [mapping(choice).get("message") for choice in items(value.get("choices"))] if isinstance(value, dict) else []
+    )
+    value = chosen if any(chosen) else value
     messages = read_messages(value, assumed)
     text = "" if messages else plain_text(value)
     is_cut = bool(text) and _JSON.match(text.lstrip()) is not None
     assumed[CUT_OFF] += is_cut
-    return [Message(role, text)] if text and not is_cut else messages
+    assumed[REDACTED] += is_redacted(text)
+    return [Message(role, text)] if text and not is_cut and not is_redacted(text) else messages
+
+
+def spoken_in(messages: Iterable[Message]) -> list[Message]:
+    """Return what the user and the assistant said to each other."""
+    return [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
 
 
 def _block_text(part: object, assumed: Assumed) -> str | None:

@@ -1,18 +1,16 @@
 """OpenInference spans (Phoenix, Arize): messages and documents flattened into attributes, or a table of such spans."""
 
-import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
-from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_names
+from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, literal, mapping, short_names
 
 _KIND, _ATTRIBUTE = "openinference.span.kind", "attributes."
 _ROW_ID, _ROW_TRACE = "context.span_id", "context.trace_id"  # columns of Phoenix's get_spans_dataframe
-_MAX_LITERAL = 1 << 20  # characters of a cell that is read as Python spells lists
 
 
 class OpenInference:
@@ -42,22 +40,12 @@ def _spans(record: Record) -> Iterator[Span]:
     if _ROW_ID not in record or _ROW_TRACE not in record:
         yield from spans_of(record)
         return
-    cells = {key: _cell(value) for key, value in record.items() if value is not None}
+    cells = {key: literal(value) for key, value in record.items() if value is not None}
     attributes = {key.removeprefix(_ATTRIBUTE): value for key, value in cells.items() if key.startswith(_ATTRIBUTE)}
     if "span_kind" in cells:
         attributes.setdefault(_KIND, cells["span_kind"])
     context = {"span_id": cells.get(_ROW_ID), "trace_id": cells.get(_ROW_TRACE)}
     yield from spans_of({**record, "context": context, "attributes": attributes})
-
-
-def _cell(value: Any) -> Any:
-    """Return the value of a cell: in CSV, lists are written as Python writes them."""
-    if isinstance(value, str) and value[:2] in ("[{", "{'") and "'" in value and len(value) <= _MAX_LITERAL:
-        try:
-            return ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return value
-    return value
 
 
 def _call(span: Span, kind: str, assumed: Assumed) -> Call:
@@ -78,11 +66,18 @@ def _call(span: Span, kind: str, assumed: Assumed) -> Call:
         call.kind, call.documents = "reranking", _documents(given, "reranker.output_documents")
     elif kind == "LLM" or (kind in ("CHAIN", "AGENT") and not span.parent):
         call.kind = "answer" if kind == "LLM" else "whole"
-        call.inputs = read_messages(_messages(given, "llm.input_messages"), assumed)
-        call.inputs = call.inputs or spoken(given.get("input.value"), "user", assumed)
-        call.outputs = read_messages(_messages(given, "llm.output_messages"), assumed)
-        call.outputs = call.outputs or spoken(given.get("output.value"), "assistant", assumed)[-1:]
+        call.inputs = _spoken(given, "input", "user", assumed)
+        call.outputs = _spoken(given, "output", "assistant", assumed)
     return call
+
+
+def _spoken(given: dict[str, Any], side: str, role: str, assumed: Assumed) -> list[Message]:
+    """Read the messages of a side, or its value: what hides the one may leave the other."""
+    left_out = Assumed()
+    messages = read_messages(_messages(given, f"llm.{side}_messages"), left_out)
+    value = [] if any(m.text or m.called for m in messages) else spoken(given.get(f"{side}.value"), role, assumed)
+    assumed.update({} if value else left_out)
+    return (value if side == "input" else value[-1:]) or messages
 
 
 def _messages(given: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
@@ -101,8 +96,8 @@ def _documents(given: dict[str, Any], prefix: str) -> list[dict[str, Any]]:
 
 def _listed(given: dict[str, Any], prefix: str) -> list[Any]:
     """Return a list as it stands there, or put together from attributes with numbers in their names."""
-    listed = enumerate(items(given.get(prefix)))
-    whole = {f"{prefix}.{at}.{key}": value for at, item in listed for key, value in mapping(item).items()}
+    parts = enumerate(items(given.get(prefix)))
+    whole = {f"{prefix}.{at}.{key}": value for at, part in parts for key, value in mapping(part).items()}
     return unflatten(whole or given, prefix)
 
 

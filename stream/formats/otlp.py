@@ -1,4 +1,4 @@
-"""Spans and log records as OTLP's JSON and OpenTelemetry's console exporter write them, for every leaf that reads them.
+"""Spans and log records as OTLP's JSON, OpenTelemetry's console exporter and Jaeger write them, for every leaf.
 
 Ids are taken as the text that stands there: OTLP's JSON has them in hexadecimal, against protobuf's own rules.
 """
@@ -32,7 +32,12 @@ class Span(NamedTuple):
 
 
 def spans_of(record: Record) -> Iterator[Span]:
-    """Give the spans and log records of a request, of one of its parts, or of a span that stands alone."""
+    """Give the spans and log records of a request, of one of its parts, of a trace of Jaeger's, or of a span alone."""
+    if "processes" in record and "spans" in record:
+        processes = mapping(record["processes"])
+        for span in map(mapping, items(record["spans"])):
+            yield _jaeger_span(span, mapping(processes.get(str(span.get("processID")))))
+        return
     requests = items(record.get("resourceSpans")) + items(record.get("resourceLogs"))
     parts: list[Record] = [mapping(part) for part in requests]
     for part in parts or [record]:
@@ -121,6 +126,25 @@ def _span(span: Record, resource: dict[str, Any]) -> Span:
         attributes_of(span.get("attributes")),
         events,
         resource,
+    )
+
+
+def _jaeger_span(span: Record, process: Record) -> Span:
+    """Read a span as Jaeger's API and its "Download JSON" write it: tags, logs with fields, times in microseconds."""
+    logs = [attributes_of(mapping(log).get("fields")) for log in items(span.get("logs"))]
+    parents = [mapping(reference) for reference in items(span.get("references"))]
+    start, duration = span.get("startTime"), span.get("duration")
+    end = start + duration if isinstance(start, int | float) and isinstance(duration, int | float) else start
+    return Span(
+        _hexadecimal(span.get("traceID")),
+        _hexadecimal(span.get("spanID")),
+        next((_hexadecimal(parent.get("spanID")) for parent in parents if parent.get("refType") == "CHILD_OF"), ""),
+        str(span.get("operationName")),
+        seconds(start),
+        seconds(end),
+        attributes_of(span.get("tags")),
+        [(str(first(fields, "event", "name")), fields) for fields in logs],
+        {**attributes_of(process.get("tags")), "service.name": process.get("serviceName")},
     )
 
 

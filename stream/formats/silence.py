@@ -1,37 +1,41 @@
 """Why no turn was read from records of a known format, and what mends it: most tools record no content by default."""
 
-from turnsignal.stream.formats.assembly import NO_CONTENT, ONLY_RETRIEVALS
-from turnsignal.stream.formats.messages import CUT_OFF
+from turnsignal.stream.formats.assembly import HALF, NO_CONTENT, ONLY_RETRIEVALS
+from turnsignal.stream.formats.messages import CUT_OFF, REDACTED
 from turnsignal.stream.formats.protocol import Assumed
 
 #: How messages come to be recorded, by the format that lacks them.
 _RECORD_CONTENT = {
     "otel": "set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true where the assistant runs (SPAN_AND_EVENT with "
     "OTEL_SEMCONV_STABILITY_OPT_IN=gen_ai_latest_experimental), and give the file of its log records, too, where "
-    "messages are events",
+    "messages are events; of OpenLLMetry, set TRACELOOP_TRACE_CONTENT=true",
     "openinference": "set OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS to false where the assistant runs, "
     "and those of INPUT_MESSAGES, OUTPUT_MESSAGES, INPUT_TEXT and OUTPUT_TEXT",
     "openllmetry": "set TRACELOOP_TRACE_CONTENT=true where the assistant runs",
     "langsmith": "set LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS to false where the assistant runs, and export "
     "runs with their inputs and outputs",
-    "langfuse": "leave capture_input and capture_output on where the assistant runs, and export observations with "
-    "their input and output",
+    "langfuse": "leave capture_input and capture_output on where the assistant runs, mask no whole messages, and "
+    "export observations with their input and output",
 }
 
 
-def explain_silence(name: str, assumed: Assumed, conversations: int, scores: int) -> str | None:
-    """Say why hardly a conversation was read from files of a format; None where most were.
+def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int, scores: int) -> str | None:
+    """Say why hardly a conversation was read from files of a format, or only halves; None where most were.
 
     assumed: what was left out of them; scores: by people, that the files hold.
     """
+    mend = _RECORD_CONTENT.get(name, "log the messages of request and response")
     if assumed[CUT_OFF] > conversations:
-        mend = (
-            "unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT and OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT, or what else limits "
+        limits = (
+            "unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT and OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT, or what else limits"
         )
-        return f"{assumed[CUT_OFF]:,} lists of messages are cut off: {mend}attributes, where the assistant runs"
+        return f"{assumed[CUT_OFF]:,} lists of messages are cut off: {limits} attributes, where the assistant runs"
+    if assumed[REDACTED] >= max(conversations, 1):
+        return f"{assumed[REDACTED]:,} messages are redacted: {mend}"
     if assumed[NO_CONTENT] > conversations:
-        mend = _RECORD_CONTENT.get(name, "log the messages of request and response")
         return f"message content is not recorded in {assumed[NO_CONTENT]:,} traces: {mend}"
+    if assumed[HALF] * 2 > turns:
+        return f"what was asked, or what was answered, is not recorded in {assumed[HALF]:,} traces: {mend}"
     if conversations:
         return None
     if assumed[ONLY_RETRIEVALS]:

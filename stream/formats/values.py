@@ -1,6 +1,8 @@
 """Values in strangers' records: times, ids, and JSON within strings, each in bounded size or not at all."""
 
+import ast
 import math
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -13,6 +15,7 @@ from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.text.timestamps import epoch_seconds
 
 MAX_NESTED = 8 << 20  #: characters of a string that is read as JSON
+_MAX_LITERAL = 1 << 20  #: characters of a string that is read as Python spells lists
 _MILLISECONDS = 1e11  #: seconds beyond this would be in the year 5138: such a number counts milliseconds,
 _MICROSECONDS = 1e14  #: beyond this microseconds,
 _NANOSECONDS = 1e17  #: and beyond this nanoseconds
@@ -31,6 +34,7 @@ _FIELD_KEYS = {
 }
 _ENVIRONMENTS = dict.fromkeys(("prod", "prd", "live", "default", "production"), "production")
 _EMPTY: dict[str, Any] = {}
+_REDACTED = re.compile(r"(__|\[|<|\*\*)(redacted|masked|hidden|filtered|removed)(__|\]|>|\*\*)|\*{3,40}", re.IGNORECASE)
 
 
 def mapping(value: object) -> dict[str, Any]:
@@ -55,6 +59,29 @@ def nested(value: object) -> Any:
         except orjson.JSONDecodeError:
             break
     return value
+
+
+def literal(value: Any) -> Any:
+    """Return the list or object that a cell of CSV spells as Python does; anything else as it is.
+
+    >>> literal("[{'id': 'd1'}]")
+    [{'id': 'd1'}]
+    """
+    if isinstance(value, str) and value[:2] in ("[{", "{'") and "'" in value and len(value) <= _MAX_LITERAL:
+        try:
+            return ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return value
+    return value
+
+
+def is_redacted(text: str) -> bool:
+    """Say whether a text only stands where another was taken out, as OpenInference and masks leave one.
+
+    >>> is_redacted("__REDACTED__"), is_redacted("What is [REDACTED]?")
+    (True, False)
+    """
+    return len(text) <= 40 and _REDACTED.fullmatch(text.strip()) is not None
 
 
 def at_path(record: object, path: str) -> Any:

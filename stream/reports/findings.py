@@ -226,8 +226,12 @@ def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fi
     if len(releases) == 1:
         return None
     few = min((row for row in rows if "not_compared" in row), key=lambda row: row["conversations"], default=None)
-    why = "" if few is None else f": {few['version'] or 'what has no version'} has {few['not_compared']}"
-    return Finding("note", f"releases are not compared{why}")
+    if few is None:
+        return Finding("note", "releases are not compared")
+    cut = sum(few["left_out"].get(why, 0) for why in ("young", "headless"))
+    others = f"; the recording begins or ends within {cut:,} others" if cut else ""
+    release = few["version"] or "what has no version"
+    return Finding("note", f"releases are not compared: {release} has {few['not_compared']}{others}")
 
 
 def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:

@@ -151,6 +151,10 @@ def measure_export(directory: Path, turns: int, brokers: str) -> list[Target]:
     assert producer.flush(60) == 0
     cpu, clock = [], []
     ours, bare = directory / "ours.jsonl", directory / "bare.jsonl"
+    place = {"TURNSIGNAL_BROKERS": brokers, "TURNSIGNAL_PREFIX": settings.prefix}
+    seconds, memory = cost_of("export", "turns", "--out", ours, environment=place)
+    print(f"turnsignal export of {turns:,} turns: {seconds:.1f} s of CPU, {memory} MB\n", flush=True)
+    ours.unlink()
     for number in range(ROUNDS):
         works = [(lambda: export_topic(settings, Wanted("turns"), ours)), (lambda: _consume(settings, topic, bare))]
         order = (0, 1) if number % 2 else (1, 0)  # neither always meets a disk that is busy with the other's lines
@@ -159,9 +163,6 @@ def measure_export(directory: Path, turns: int, brokers: str) -> list[Target]:
         ours.unlink()
         cpu.append(measured[1][0] / measured[0][0])
         clock.append(measured[1][1] / measured[0][1])
-    place = {"TURNSIGNAL_BROKERS": brokers, "TURNSIGNAL_PREFIX": settings.prefix}
-    seconds, memory = cost_of("export", "turns", "--out", ours, environment=place)
-    print(f"turnsignal export of {turns:,} turns: {seconds:.1f} s of CPU, {memory} MB\n")
     return [
         Target(f"speed of export beside a bare consumer, {turns:,} turns, by CPU", Measured.of(cpu), 0.7, False),
         Target(

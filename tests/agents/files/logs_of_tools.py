@@ -32,20 +32,14 @@ LOST: dict[str, tuple[str, ...]] = {
 }
 
 
-def logged(turns: Iterable[Turn], write: Write) -> Iterator[Turn]:
-    """What a tool would have logged of turns: each call with the whole history; the last message may have no answer."""
-    conversations: dict[str, list[Turn]] = {}
-    for turn in turns:
-        conversations.setdefault(turn["conversation_id"], []).append(turn)
-    for name, spoken in conversations.items():
-        for number, turn in enumerate(spoken):
-            is_last = number == len(spoken) - 1
-            if turn["role"] == "assistant" or is_last:
-                answer = turn if turn["role"] == "assistant" else None
-                history = spoken[:number] if answer else spoken
-                if history:
-                    fields = {key: turn[key] for key in FIELDS if key in turn}
-                    yield from write(history, answer, f"{name}-{number}", fields)
+def calls_of(spoken: list[Turn]) -> Iterator[tuple[list[Turn], Turn | None, str, dict[str, Any]]]:
+    """What `Write` takes of a conversation: each call with the whole history; the last message may have no answer."""
+    for number, turn in enumerate(spoken):
+        answer = turn if turn["role"] == "assistant" else None
+        history = spoken[:number] if answer else spoken
+        if history and (answer or number == len(spoken) - 1):
+            fields = {key: turn[key] for key in FIELDS if key in turn}
+            yield history, answer, f"{turn['conversation_id']}-{number}", fields
 
 
 def documents(answer: Turn | None) -> list[Turn]:
@@ -286,13 +280,15 @@ WRITERS: dict[str, Write] = {
 WHOLE = ("sharegpt",)  #: formats that hold a conversation in one record
 
 
-def written(turns: list[Turn], name: str) -> Iterator[Turn]:
-    """The log of turns in a format by its name."""
-    if name not in WHOLE:
-        yield from logged(turns, WRITERS[name])
-        return
-    last = {record["id"]: record for record in logged(turns, WRITERS[name])}
-    yield from last.values()
+def written(turns: Iterable[Turn], name: str) -> Iterator[Turn]:
+    """What a tool would have logged of turns, in a format by its name."""
+    conversations: dict[str, list[Turn]] = {}
+    for turn in turns:
+        conversations.setdefault(turn["conversation_id"], []).append(turn)
+    for spoken in conversations.values():
+        calls = list(calls_of(spoken))
+        for call in calls[-1:] if name in WHOLE else calls:
+            yield from WRITERS[name](*call)
 
 
 def without(turn: Turn, lost: tuple[str, ...]) -> Turn:

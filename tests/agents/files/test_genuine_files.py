@@ -68,3 +68,42 @@ def test_a_citation_that_an_api_delivers_names_the_document_that_it_searched() -
     with Imported([DATA / "anthropic.jsonl"], HowToRead()) as imported:
         answers = [orjson.loads(line) for line, _ in Recording(imported.sources).lines()][1::2]
     assert [answer["metadata"]["citations"][0]["doc_id"] for answer in answers] == ["d-reset", "d-reset"]
+
+
+_OTEL = "message content is not recorded in 2 traces: set OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true"
+_INFERENCE = "redacted: set OPENINFERENCE_HIDE_INPUTS and OPENINFERENCE_HIDE_OUTPUTS to false"
+_SMITH = "is not recorded in 2 traces: set LANGSMITH_HIDE_INPUTS and LANGSMITH_HIDE_OUTPUTS to false"
+#: file whose content a switch of its tool hid → what is still read of the four messages, and what is said
+HIDDEN: dict[str, tuple[list[tuple[str, str]], str]] = {
+    "otel-old": ([], _OTEL),
+    "otel-new": ([], _OTEL),
+    "otel-new-cut": ([], "4 lists of messages are cut off: unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT"),
+    "openllmetry": ([], "of OpenLLMetry, set TRACELOOP_TRACE_CONTENT=true"),
+    "openinference": ([], _INFERENCE),
+    "openinference-inputs": (HELD[1::2], _INFERENCE),
+    "openinference-messages": (HELD, ""),  # the whole request is beside them
+    "openinference-text": (HELD, ""),
+    "openinference-langchain": ([], _INFERENCE),
+    "langsmith": ([], _SMITH),
+    "langsmith-inputs": (HELD[1::2], _SMITH),
+    "langfuse-spans": (
+        [],
+        "redacted: leave capture_input and capture_output on where the assistant runs, mask no whole",
+    ),
+}
+
+
+def test_every_file_with_hidden_content_is_read_by_a_test() -> None:
+    assert {path.stem for path in (DATA / "hidden").glob("*.jsonl")} == HIDDEN.keys()
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_the_switch_that_hid_the_content_is_named_and_what_stands_in_its_place_is_nobodys_words(name: str) -> None:
+    remaining, told = HIDDEN[name]
+    with Imported([DATA / "hidden" / f"{name}.jsonl"], HowToRead()) as imported:
+        (report,) = imported.reports
+        turns: list[dict[str, Any]] = [orjson.loads(line) for line, _ in Recording(imported.sources).lines()]
+    assert [(turn["role"], turn["text"]) for turn in turns] == remaining
+    assert not any("REDACTED" in str(turn) for turn in turns)
+    assert told in " ".join(report.warnings)
+    assert bool(report.warnings) == bool(told)

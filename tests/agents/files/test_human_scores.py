@@ -73,12 +73,16 @@ def test_scores_within_a_trace_and_feedback_of_langsmith_are_heard(tmp_path: Pat
     feedback = written(
         tmp_path / "feedback.jsonl",
         {"id": "f1", "key": "user_score", "score": 0.5, "comment": "so-so", **given},
+        {"id": "f4", "key": "user_score", "score": 1.0, **given, "run_id": "r3", "trace_id": "r1"},
+        {"id": "f5", "key": "accuracy", "score": 1, **given},
         {"id": "f2", "key": "thumbs", "score": 0, **given, "run_id": "r3", "trace_id": "r1"},
         {"id": "f3", "key": "correctness", "score": 1, **given, "feedback_source": {"type": "model"}},
     )
     records, _ = heard(DATA / "langsmith.jsonl", feedback)
     assert [(record["id"], record["turn_id"], record.get("vote"), record.get("value")) for record in records] == [
         ("langsmith:f1", "langsmith:r1", None, 0.5),
+        ("langsmith:f4", "langsmith:r1", 1, None),
+        ("langsmith:f5", "langsmith:r1", None, 1.0),
         ("langsmith:f2", "langsmith:r1", -1, None),
     ]
     assert {record["rater"] for record in records} == {"bo"}
@@ -101,6 +105,7 @@ def test_a_replay_takes_them_in_and_convert_writes_them(tmp_path: Path) -> None:
     assert "(2 of users, 2 of assistants), 1 score by people." in done.output
     summary = orjson.loads((tmp_path / "out" / "summary.json").read_bytes())
     assert summary["feedback"] == [{"kind": "vote", "result": "known", "n": 1}]
+    assert "feedback: vote 1\n" in done.output
     told = CliRunner().invoke(turnsignal, ["convert", *given, "--check", "--feedback", str(tmp_path / "f.jsonl")])
     assert "Wrote 1 records of feedback" in told.output
     assert decode_feedback((tmp_path / "f.jsonl").read_bytes()).vote == 1

@@ -387,7 +387,10 @@ def test_half_a_trace_gives_the_half_that_is_there(tmp_path: Path) -> None:
     asked_only = span(3, "CHAIN", None, "t3", input="Why?")
     turns, report = read(written(tmp_path / "log.jsonl", [answer_only, retrieved_only, asked_only]))
     assert [turn["text"] for turn in turns] == ["How?", "So.", "Why?"]
-    assert report.assumed == {"traces that are retrievals alone left out": 1}
+    assert report.assumed == {
+        "traces that are retrievals alone left out": 1,
+        "traces that hold a question alone, or an answer alone": 1,
+    }
 
 
 def test_two_roots_of_one_trace_are_two_exchanges(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from turnsignal.stream.formats.assembly import join_trace
 from turnsignal.stream.formats.messages import spoken
 from turnsignal.stream.formats.openllmetry import OpenLLMetry
 from turnsignal.stream.formats.otel import OpenTelemetry
-from turnsignal.stream.formats.protocol import Call, LogFormat
+from turnsignal.stream.formats.protocol import Call, LogFormat, Message
 from turnsignal.stream.formats.silence import explain_silence
 
 
@@ -30,20 +30,20 @@ def test_calls_without_content_say_what_switches_it_on(
     assumed: Counter[str] = Counter()
     span = {"traceId": "t1", "spanId": "s1", "startTimeUnixNano": "1", "attributes": attributes}
     assert join_trace(log.read(span, assumed), assumed) == []
-    told = explain_silence(named, assumed, 0, 0)
+    told = explain_silence(named, assumed, 0, 0, 0)
     assert told is not None
     assert told.startswith(f"message content is not recorded in 1 traces: {switch}")
-    assert explain_silence(named, assumed, 5, 0) is None
+    assert explain_silence(named, assumed, 5, 20, 0) is None
 
 
 def test_retrievals_evaluations_and_scores_alone_are_named_as_such() -> None:
     assumed: Counter[str] = Counter()
     join_trace([Call("x:1", kind="retrieval", documents=[{"doc_id": "a"}])], assumed)
-    assert str(explain_silence("langfuse", assumed, 0, 0)).startswith("these are retrievals alone")
+    assert str(explain_silence("langfuse", assumed, 0, 0, 0)).startswith("these are retrievals alone")
     judged = Counter({"evaluators' observations left out": 3})
-    assert str(explain_silence("langfuse", judged, 0, 0)).startswith("these are evaluations of answers alone")
-    assert str(explain_silence("langfuse", Counter(), 0, 12)).startswith("these are scores alone")
-    assert explain_silence("langfuse", Counter(), 0, 0) is None
+    assert str(explain_silence("langfuse", judged, 0, 0, 0)).startswith("these are evaluations of answers alone")
+    assert str(explain_silence("langfuse", Counter(), 0, 0, 12)).startswith("these are scores alone")
+    assert explain_silence("langfuse", Counter(), 0, 0, 0) is None
 
 
 def test_messages_that_are_cut_off_are_nobodys_words_and_the_limit_is_named() -> None:
@@ -52,5 +52,25 @@ def test_messages_that_are_cut_off_are_nobodys_words_and_the_limit_is_named() ->
     assert [message.text for message in spoken(whole, "user", assumed)] == ["How?"]
     assert spoken(whole[:40], "user", assumed) == []
     assert [message.text for message in spoken('{"a": what is this', "user", assumed)] == ['{"a": what is this']
-    told = explain_silence("otel", assumed, 0, 0) or ""
+    told = explain_silence("otel", assumed, 0, 0, 0) or ""
     assert told.startswith("1 lists of messages are cut off: unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT")
+
+
+def test_what_stands_for_a_text_that_was_taken_out_is_counted_and_a_text_about_it_is_read() -> None:
+    assumed = Counter[str]()
+    assert spoken("__REDACTED__", "user", assumed) == []
+    assert [message.text for message in spoken("What is [REDACTED]?", "user", assumed)] == ["What is [REDACTED]?"]
+    assert [message.text for message in spoken({"answer": "So.", "choices": ["a"]}, "assistant", assumed)] == ["So."]
+    assert assumed["messages that were redacted left out"] == 1
+    assert explain_silence("langfuse", assumed, 5, 20, 0) is None
+    assert str(explain_silence("langfuse", assumed, 1, 2, 0)).startswith("1 messages are redacted: leave capture_input")
+
+
+def test_questions_without_answers_are_named_where_there_are_many() -> None:
+    assumed = Counter[str]()
+    join_trace([Call("x:1", inputs=[Message("user", "How?")])], assumed)
+    told = str(explain_silence("langsmith", assumed, 1, 1, 0))
+    assert told.startswith(
+        "what was asked, or what was answered, is not recorded in 1 traces: set LANGSMITH_HIDE_INPUTS"
+    )
+    assert explain_silence("langsmith", assumed, 1, 4, 0) is None

@@ -199,8 +199,10 @@ def as_otlp(spans):
 
 def make_otel(url, name):
     """opentelemetry-instrumentation-openai-v2: messages as events (old), or as attributes (new)."""
-    os.environ["OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"] = "span_only" if name == "otel-new" else "true"
-    if name == "otel-new":
+    is_new = "otel-new" in name
+    captured = "span_only" if is_new else "true"
+    os.environ.setdefault("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", captured)
+    if is_new:
         os.environ["OTEL_SEMCONV_STABILITY_OPT_IN"] = "gen_ai_latest_experimental"
     from opentelemetry.instrumentation.openai_v2 import OpenAIInstrumentor
 
@@ -208,7 +210,7 @@ def make_otel(url, name):
     OpenAIInstrumentor().instrument()
     client = openai_client(url)
     talk(lambda messages: client.chat.completions.create(model=MODEL, messages=messages).choices[0].message.content)
-    if name == "otel-new":
+    if is_new:
         write(f"{name}.jsonl", as_otlp(spans.get_finished_spans()))
     else:
         records = [json.loads(span.to_json()) for span in spans.get_finished_spans()]
@@ -304,6 +306,7 @@ def make_langfuse(url, name):
     langfuse = Langfuse(
         public_key="pk", secret_key="sk", base_url=url, environment="production", release="v7",
         tracer_provider=trace.get_tracer_provider(), span_exporter=spans,
+        mask=(lambda **_: "[REDACTED]") if name == "hidden/langfuse-spans" else None,
     )  # fmt: skip
     client = openai_client(url)
 
@@ -402,20 +405,44 @@ MAKERS = {
     "responses": make_responses,
     "anthropic": make_anthropic,
 }
+#: files of the same with their content hidden, as far as each tool has a switch for it
+HIDDEN = {
+    "otel-old": {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "false"},
+    "otel-new": {"OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT": "no_content"},
+    "otel-new-cut": {"OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT": "100"},
+    "openllmetry": {"TRACELOOP_TRACE_CONTENT": "false"},
+    "openinference": {"OPENINFERENCE_HIDE_INPUTS": "true", "OPENINFERENCE_HIDE_OUTPUTS": "true"},
+    "openinference-inputs": {"OPENINFERENCE_HIDE_INPUTS": "true"},
+    "openinference-messages": {
+        "OPENINFERENCE_HIDE_INPUT_MESSAGES": "true",
+        "OPENINFERENCE_HIDE_OUTPUT_MESSAGES": "true",
+    },
+    "openinference-text": {"OPENINFERENCE_HIDE_INPUT_TEXT": "true", "OPENINFERENCE_HIDE_OUTPUT_TEXT": "true"},
+    "openinference-langchain": {"OPENINFERENCE_HIDE_INPUTS": "true", "OPENINFERENCE_HIDE_OUTPUTS": "true"},
+    "langsmith": {"LANGSMITH_HIDE_INPUTS": "true", "LANGSMITH_HIDE_OUTPUTS": "true"},
+    "langsmith-inputs": {"LANGSMITH_HIDE_INPUTS": "true"},
+    "langfuse-spans": {},  # by a mask
+}
 
 
 def main():
     """Make one file, or all of them, each in a process of its own."""
     if len(sys.argv) == 1:
+        (HERE / "hidden").mkdir(exist_ok=True)
         for name in MAKERS:
             subprocess.run([sys.executable, __file__, name], check=False, timeout=120)
+        for name, env in HIDDEN.items():
+            command = [sys.executable, __file__, f"hidden/{name}"]
+            subprocess.run(command, check=False, timeout=120, env={**os.environ, **env})
         versions = "".join(f"{name} {version(name)}\n" for name in sorted(PACKAGES))
         (HERE / "VERSIONS").write_text(versions)
         return
     logging.disable(logging.CRITICAL)
     server = ThreadingHTTPServer(("127.0.0.1", 0), Server)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    MAKERS[sys.argv[1]](f"http://127.0.0.1:{server.server_port}", sys.argv[1])
+    name = sys.argv[1].removeprefix("hidden/")
+    maker = max((maker for maker in MAKERS if name.startswith(maker)), key=len)
+    MAKERS[maker](f"http://127.0.0.1:{server.server_port}", sys.argv[1])
     server.shutdown()
 
 
