@@ -37,7 +37,7 @@ def results(directory: Path) -> list[bytes]:
     return [(directory / name).read_bytes() for name in RESULTS]
 
 
-@pytest.mark.parametrize("as_is", [False, True])
+@pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_files_are_the_same_whatever_the_number_of_processes(traffic: Path, tmp_path: Path, as_is: bool) -> None:
     for workers in (1, 3):
         replay_files([traffic], tmp_path / str(workers), Suite(), NOW, workers=workers, as_is=as_is)
@@ -46,7 +46,7 @@ def test_the_files_are_the_same_whatever_the_number_of_processes(traffic: Path, 
     assert {path.name for path in (tmp_path / "1").iterdir()} == set(RESULTS)
 
 
-@pytest.mark.parametrize("as_is", [False, True])
+@pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_feedback_is_taken_in_among_the_turns_by_as_many_processes_as_there_are(
     traffic: Path, tmp_path: Path, as_is: bool
 ) -> None:
@@ -253,6 +253,7 @@ def test_a_back_test_says_when_would_have_been_called_and_why(broken: Path, tmp_
     assert {path.name for path in tmp_path.iterdir()} == {*RESULTS, "series"}
 
 
+@pytest.mark.slow
 def test_a_back_test_hears_what_operators_decided(broken: Path, tmp_path: Path) -> None:
     command = ["replay", str(broken), "--out", str(tmp_path), "--alerts", "--workers", "1", "--json"]
     called = orjson.loads(CliRunner().invoke(turnsignal, command).stdout)["alerts"]["incidents"][0]
