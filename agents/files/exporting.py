@@ -7,7 +7,7 @@ how far it is; an export that was interrupted goes on from there.
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Self
@@ -19,7 +19,7 @@ from turnsignal.agents.files.dead_letters import encode_kept_letter
 from turnsignal.agents.kafka.logs import Ranges, find_held_back, find_log, find_offsets, find_topic_id, read_log
 from turnsignal.agents.kafka.topics import TOPICS, topic_names
 from turnsignal.agents.settings import Settings
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.wire import DEAD_LETTERS
 
 #: topics that can be exported: what stands on them are records, and no state
@@ -107,13 +107,24 @@ def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progre
         for number, (first, end) in sorted(note.left.items()):
             part = {number: (first, end)}
             done = _shifted(progress, behind, total)
-            for messages in read_log(settings, topic, part, committed=True, progress=done):
-                _note_gone(note, number, messages[0], log[number][0])
-                file.write(_lines(messages, note, keys, forgotten))
-                note.left[number] = messages[-1].offset() + 1, end
+            with _told_to_repeat():
+                for messages in read_log(settings, topic, part, committed=True, progress=done):
+                    _note_gone(note, number, messages[0], log[number][0])
+                    file.write(_lines(messages, note, keys, forgotten))
+                    note.left[number] = messages[-1].offset() + 1, end
             del note.left[number]
             behind += end - first
         return file.finish()
+
+
+@contextmanager
+def _told_to_repeat() -> Iterator[None]:
+    """Add to what the broker did not do that the export can be repeated, and goes on."""
+    try:
+        yield
+    except TurnsignalError as error:
+        msg = f"{error}; repeat the same command when the broker is back, and it goes on where it was"
+        raise TurnsignalError(msg) from None
 
 
 def _choose(settings: Settings, topic: str, log: Ranges, wanted: Wanted) -> dict[int, tuple[int, int]]:

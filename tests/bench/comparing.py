@@ -1,6 +1,6 @@
 """Comparing: what `turnsignal compare` and `turnsignal export` promise, in figures.
 
-    python tests/bench/comparing.py [--only claims width cost export] [--pairs 2000] [--turns 20000] [--brokers …]
+    python tests/bench/comparing.py [--only claims width cost export] [--pairs 4000] [--turns 20000] [--brokers …]
 
 claims: comparisons of sides that do not differ, by conversation and naively by turn, and how often anything is claimed.
 width: the paired interval beside the one of two releases, of one recording under two suites. cost: CPU time of
@@ -200,7 +200,7 @@ def main() -> None:
     """Measure what was asked for, and print the targets."""
     parser = argparse.ArgumentParser(description="What comparing and exporting promise, in figures.")
     parser.add_argument("--only", nargs="+", choices=("claims", "width", "cost", "export"))
-    parser.add_argument("--pairs", type=int, default=2_000)
+    parser.add_argument("--pairs", type=int, default=4_000)
     parser.add_argument("--turns", type=int, default=20_000)
     parser.add_argument("--brokers", default="")
     options = parser.parse_args()
