@@ -105,7 +105,7 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
     named: set[str] = set()
 
     def on_committed(result: BatchResult) -> None:
-        rows.take(result)
+        rows.update(result)
         name_assumptions(result.deltas.assumptions, named)
 
     owner.work.on_committed = on_committed

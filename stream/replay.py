@@ -21,6 +21,7 @@ from turnsignal.stream.records.turns import Role
 from turnsignal.stream.records.wire import OutputRecord, Record
 from turnsignal.stream.reports.run import Run
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 __all__ = [
     "FEEDBACK_TOPIC",
@@ -138,7 +139,7 @@ class Indexer:
                     line = mend(line, offset) or line
                 key, stamp = _slow_head(line)
             partition = crc32(key) % PARTITIONS
-            time = last[partition] if stamp is None else _seconds(stamp)
+            time = last[partition] if stamp is None else epoch_seconds(stamp)
             last[partition] = time
             if time > self.end and stamp is not None:
                 self.end = min(time, present)
@@ -197,10 +198,6 @@ def _slow_head(line: bytes) -> tuple[bytes, datetime | None]:
         return key, _DATETIME.validate_python(fields.get("timestamp"))
     except ValidationError:
         return key, None
-
-
-def _seconds(stamp: datetime) -> float:
-    return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
 
 
 class PackedReplay(NamedTuple):

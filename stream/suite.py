@@ -31,13 +31,15 @@ from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.follow_ups.rules import FollowUpRules
 from turnsignal.stream.judging.exchanges import ExchangePart
 from turnsignal.stream.judging.judges import JudgePart, JudgingPart, check_names, judged_scorers
-from turnsignal.stream.measures import Measure, parse_measure
+from turnsignal.stream.measures import parse_measure
+from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.statistics.claims import PRIMARIES
 
 #: parts that move no score; a verdict carries its judge's own digest
 _NO_SCORES = {*("name", "python", "exchanges", "aggregates", "alerts"), *("judging", "judges")}
+_LIMITS = Limits()  # its defaults are ours
 MAX_WINDOWS = 300  #: windows of one size that a conversation may carry
 
 
@@ -164,13 +166,13 @@ class ThresholdPart(_SuitePart):
 class ConversationPart(_SuitePart):
     """How much and how long a conversation is remembered; failed: patterns of answers that are none, beside ours."""
 
-    idle: Duration = 1800.0
-    retention: Duration = 86400.0
-    grace: Duration = 300.0
+    idle: Duration = _LIMITS.idle
+    retention: Duration = _LIMITS.retention
+    grace: Duration = _LIMITS.grace
     silence: Duration = 60.0
-    recent_turns: Annotated[int, Field(ge=1, le=10_000)] = 256
-    kept_turns: Annotated[int, Field(ge=3, le=100)] = 6
-    kept_characters: Annotated[int, Field(ge=100, le=100_000)] = 2000
+    recent_turns: Annotated[int, Field(ge=1, le=10_000)] = _LIMITS.recent_turns
+    kept_turns: Annotated[int, Field(ge=3, le=100)] = _LIMITS.kept_turns
+    kept_characters: Annotated[int, Field(ge=100, le=100_000)] = _LIMITS.kept_characters
     failed: tuple[Annotated[str, _read_by(lambda pattern: Failures([pattern]))], ...] = ()
 
     @model_validator(mode="after")

@@ -9,6 +9,7 @@ import click
 
 from turnsignal.agents.commands.options import JSON, print_json, reach_settings, shown_progress
 from turnsignal.agents.report.program_name import typed_program
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 #: Names of `agents.files.exporting.EXPORTED`, here so that `--help` need not import them; a test compares.
 TOPIC_NAMES = (
@@ -117,7 +118,7 @@ def _time(text: str, name: str, day: float | None = None) -> float:
         like = "2026-11-20T14:00, 2026-11-20 or 2026-11-20T14:00+01:00"
         msg = f"{name}: expected a time such as {like}; got {text[:80]!r}"
         raise click.UsageError(msg) from None
-    return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
+    return epoch_seconds(read)
 
 
 def _before(now: float, text: str) -> float:

@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.named import one_line
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.prompts.reader import PromptReading, Proposal
 from turnsignal.stream.text.toml import write_toml
+from turnsignal.stream.text.visible import one_line
 
 MAX_PROMPT = 200_000  #: characters
 LISTED = 500  #: sentences without a check that are listed; more are counted

@@ -165,7 +165,7 @@ class LiveComparison:
         for conversation in old_enough:
             if conversation.release[0] == release[0]:
                 quality.add(self._until(conversation, conversation.opened + age))
-        quality.sum_up(minimum)
+        quality.finish(minimum)
         rows = quality.comparisons(minimum, self._part.primary, self._part.least_change)
         row = next((row for row in rows if row["after"] == release[1]), None)
         if row is None or row["before"] not in self._came_after[release]:

@@ -7,7 +7,7 @@ how far it is; an export that was interrupted goes on from there.
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Self
@@ -16,10 +16,10 @@ import msgspec
 import orjson
 
 from turnsignal.agents.files.dead_letters import encode_kept_letter
-from turnsignal.agents.kafka.logs import Ranges, find_held_back, find_log, find_offsets, read_log
+from turnsignal.agents.kafka.logs import Ranges, find_held_back, find_log, find_offsets, find_topic_id, read_log
 from turnsignal.agents.kafka.topics import TOPICS, topic_names
 from turnsignal.agents.settings import Settings
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.records.wire import DEAD_LETTERS
 
 #: topics that can be exported: what stands on them are records, and no state
@@ -68,7 +68,11 @@ class Exported(msgspec.Struct):
 
 
 class _Note(msgspec.Struct):
-    """How far an export is. chosen: the ranges that were asked for; left: what is to be read; size: bytes written."""
+    """How far an export is.
+
+    chosen: the ranges that were asked for; left: what is to be read; size: bytes written; topic_id: of the topic that
+    it began with, "" where the broker has none.
+    """
 
     topic: str
     wanted: Wanted
@@ -76,6 +80,7 @@ class _Note(msgspec.Struct):
     left: dict[int, tuple[int, int]]
     exported: Exported
     size: int = 0
+    topic_id: str = ""
 
 
 def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progress = lambda *_: None) -> Exported:
@@ -83,30 +88,43 @@ def export_topic(settings: Settings, wanted: Wanted, out: Path, progress: Progre
 
     Only what is committed; no group and no metric is touched. progress: told how many of how many offsets lie behind.
     Raises TurnsignalError when the broker does not answer, ConfigError when `out` is there already, or what stands
-    beside it is the beginning of another export.
+    beside it is the beginning of another export, or of one of another topic of that name.
     """
     topic = topic_names(settings.prefix)[wanted.topic]
-    log = find_log(settings, topic)
+    log, topic_id = find_log(settings, topic), find_topic_id(settings, topic)
     with _PartialFile(out, topic, wanted) as file:
         note = file.note
+        if note is not None and note.topic_id and topic_id and note.topic_id != topic_id:
+            raise ConfigError(file.describe_anew(topic))
         if note is None:
             chosen = _choose(settings, topic, log, wanted)
             left = dict(log) if wanted.whole else chosen
             exported = Exported(gone=_emptied(log, wanted), held_back=find_held_back(settings, topic, left))
-            note = file.note = _Note(topic, wanted, chosen, left, exported)
+            note = file.note = _Note(topic, wanted, chosen, left, exported, topic_id=topic_id)
         keys = _keys(settings, wanted, note.chosen, progress) if wanted.whole else None
         forgotten = _forgotten(settings) if wanted.topic in _OF_CONVERSATIONS else {}
         behind, total = 0, sum(end - first for first, end in note.left.values())
         for number, (first, end) in sorted(note.left.items()):
             part = {number: (first, end)}
             done = _shifted(progress, behind, total)
-            for messages in read_log(settings, topic, part, committed=True, progress=done):
-                _note_gone(note, number, messages[0], log[number][0])
-                file.write(_lines(messages, note, keys, forgotten))
-                note.left[number] = messages[-1].offset() + 1, end
+            with _told_to_repeat():
+                for messages in read_log(settings, topic, part, committed=True, progress=done):
+                    _note_gone(note, number, messages[0], log[number][0])
+                    file.write(_lines(messages, note, keys, forgotten))
+                    note.left[number] = messages[-1].offset() + 1, end
             del note.left[number]
             behind += end - first
         return file.finish()
+
+
+@contextmanager
+def _told_to_repeat() -> Iterator[None]:
+    """Add to what the broker did not do that the export can be repeated, and goes on."""
+    try:
+        yield
+    except TurnsignalError as error:
+        msg = f"{error}; repeat the same command when the broker is back, and it goes on where it was"
+        raise TurnsignalError(msg) from None
 
 
 def _choose(settings: Settings, topic: str, log: Ranges, wanted: Wanted) -> dict[int, tuple[int, int]]:
@@ -233,6 +251,13 @@ class _PartialFile(AbstractContextManager["_PartialFile"]):
             )
             raise ConfigError(msg)
         return note
+
+    def describe_anew(self, topic: str) -> str:
+        """Say that the topic was made anew since the export began, and what to do."""
+        return (
+            f"{self._part}: expected the topic {topic} that this export began with, got another under the same name (it"
+            f" was made anew); remove {self._part} and {self._note} to export what there is now"
+        )
 
     def write(self, lines: Iterator[bytes]) -> None:
         """Add lines; note how far it is when there are enough."""

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, ClusterMetadata, OffsetSpec
 
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, log_bounds, topic_metadata
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, log_bounds, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import TurnsignalError
 
@@ -31,6 +31,15 @@ def find_log(settings: Settings, topic: str) -> Ranges:
     except KafkaException as error:
         msg = f"expected the broker to say what {topic} holds, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
+
+
+def find_topic_id(settings: Settings, topic: str) -> str:
+    """Return the id that tells a topic from others of its name, before or after it; "" where the broker has none."""
+    admin = AdminClient({**settings.confluent(), "log_level": 0})
+    try:
+        return topic_ids(admin, topic_metadata(admin), [topic]).get(topic, "")
+    except KafkaException:
+        return ""  # older than topic ids
 
 
 def find_offsets(settings: Settings, topic: str, ranges: Ranges, since: float) -> Mapping[int, int]:
@@ -136,3 +145,25 @@ def read_log(
             progress(min(total, sum(at - ranges[number][0] for number, at in reached.items())), total)
     finally:
         consumer.close()
+
+
+def topic_ids(
+    admin: AdminClient, metadata: ClusterMetadata, names: Sequence[str], timeout: float = ADMIN_SECONDS
+) -> dict[str, str]:
+    """Read the ids that tell two topics of one name apart, as 32 hex digits; none from a broker that has none.
+
+    Raises KafkaException, and TurnsignalError when no answer comes within the timeout in seconds.
+    """
+    if metadata.cluster_id.startswith(MOCK_CLUSTER):
+        return {}
+    futures = admin.describe_topics(TopicCollection(list(names)), request_timeout=timeout)
+    ids = {}
+    for name, future in futures.items():
+        try:
+            uuid = future.result(timeout).topic_id
+        except TimeoutError:  # it says nothing of its own
+            msg = f"expected the broker to describe the topic {name} within {timeout:.0f} s, got no answer"
+            raise TurnsignalError(msg) from None
+        high, low = uuid.get_most_significant_bits(), uuid.get_least_significant_bits()
+        ids[name] = f"{high % 2**64:016x}{low % 2**64:016x}"
+    return ids

@@ -34,14 +34,13 @@ from turnsignal.agents.metrics.negotiation import wants_openmetrics
 from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, LabelGuard, name_label
 from turnsignal.stream.pipeline.metric_deltas import (
     RELEASE,
-    SCORE,
     SCORE_BOUNDS,
-    Family,
     LowestScore,
     MetricDeltas,
     Release,
     pipeline_families,
 )
+from turnsignal.stream.pipeline.metric_family import SCORE, Family
 from turnsignal.stream.pipeline.release_labels import MAX_SEEN, ReleaseLabels
 from turnsignal.stream.pipeline.scoring import ScorerFacts
 from turnsignal.stream.records.scores import Unscored

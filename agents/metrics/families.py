@@ -7,7 +7,8 @@ what a worker knows of itself.
 
 from collections.abc import Mapping
 
-from turnsignal.stream.pipeline.metric_deltas import JUDGE, RELEASE, SCORE, WATCH, Family, pipeline_families
+from turnsignal.stream.pipeline.metric_deltas import RELEASE, pipeline_families
+from turnsignal.stream.pipeline.metric_family import JUDGE, SCORE, WATCH, Family
 from turnsignal.stream.records.environments import ENVIRONMENTS
 
 PREFIX = "turnsignal_"
@@ -102,7 +103,9 @@ WORKER_FAMILIES: Mapping[str, Family] = {
         "gauge", ("scorer",), "From which score on an answer is good, where the suite says.", begun=False, apps=(SCORE,)
     ),
     "slo_bad_budget_ratio": Family(
-        *("gauge", ("scorer",), "Share of a scorer's scores that may be bad over 30 days, by the suite."),
+        "gauge",
+        ("scorer",),
+        "Share of a scorer's scores that may be bad over 30 days, by the suite.",
         begun=False,
         apps=(SCORE,),
     ),

@@ -25,7 +25,7 @@ class RecentRows:
         #: key and value of each row, and the conversations that were forgotten at the end of the batch
         self._batches: deque[tuple[list[tuple[bytes | None, bytes | None]], frozenset[bytes]]] = deque()
 
-    def take(self, batch: BatchResult) -> None:
+    def update(self, batch: BatchResult) -> None:
         """Keep the rows of a committed batch; the oldest ones leave."""
         rows = [(output.key, output.value) for output in batch.outputs if output.topic == SCORES][-self._limit :]
         forgotten = frozenset([key for key, value in batch.changes.items() if value is None])

@@ -18,6 +18,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 from turnsignal.agents.pages.html import html_templates
+from turnsignal.stream.text.signed import signed
 from turnsignal.stream.text.visible import OF_TEXTS, visible
 
 MAX_NAME = 300  #: characters of a name or an id that are shown
@@ -116,7 +117,7 @@ def format_figure(value: object) -> str:
 
 def format_signed(value: object) -> str:
     """Write how much something moved."""
-    return f"{value:+.3f}".replace("-", "−") if isinstance(value, int | float) else "–"
+    return signed(value) if isinstance(value, int | float) else "–"
 
 
 def quote_path(value: object) -> str:

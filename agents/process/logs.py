@@ -82,7 +82,7 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
             return
         now = self._clock()
         if _is_ours(record) and record.levelno < logging.ERROR:
-            self._sum_up(now)
+            self._write_counts(now)
             super().emit(record)
             return
         kind = _kind(record)
@@ -91,11 +91,11 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
             known.more, known.last = known.more + 1, record
             return
         self._kinds.pop(kind, None)
-        self._sum_up(now)
+        self._write_counts(now)
         self._kinds[kind] = _Kind(now + self._seconds, record)
         super().emit(_shortened(record, known.more if known is not None else 0))
 
-    def _sum_up(self, now: float) -> None:
+    def _write_counts(self, now: float) -> None:
         """Write the counts of messages whose time has passed, and forget them."""
         for kind, known in list(self._kinds.items()):
             if now < known.until and len(self._kinds) < MAX_KINDS:
@@ -108,7 +108,7 @@ class RepeatHandler(logging.StreamHandler[TextIO]):
         """Write the remaining counts and close."""
         self.acquire()
         try:
-            self._sum_up(float("inf"))
+            self._write_counts(float("inf"))
         finally:
             self.release()
         super().close()

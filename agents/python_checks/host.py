@@ -23,7 +23,6 @@ from typing import IO, Any, NamedTuple, cast
 from turnsignal.agents.process import confining
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.stream.checks.breaker import SHARE, CircuitBreakers
-from turnsignal.stream.checks.named import one_line
 from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.checks.python import GROUP, Hosted, errored, plain, read_result
 from turnsignal.stream.citations.reader import citation_reader
@@ -31,6 +30,7 @@ from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.text.visible import one_line
 
 OLDEST = (3, 9)  #: the oldest Python that process.py can run in
 START = 30.0  #: seconds for Python to start and load all functions

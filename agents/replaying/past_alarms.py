@@ -4,7 +4,7 @@ import gzip
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import IO, cast
 
@@ -14,6 +14,7 @@ from turnsignal.agents.files.json_lines import read_json_lines
 from turnsignal.agents.replaying.back_testing import read_batches
 from turnsignal.stream.detection.known_incidents import KnownIncident
 from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 SERIES_DIRECTORY = "series"  #: where a replay keeps what each partition's detectors would have been given
 MOST_KNOWN = 10_000  #: incidents of one list
@@ -72,9 +73,9 @@ def read_known(path: Path) -> list[KnownIncident]:
         if len(known) == MOST_KNOWN:
             msg = f"{path}: expected at most {MOST_KNOWN:,} incidents, got more"
             raise TurnsignalError(msg)
-        ended = None if noted.ended is None else _seconds(noted.ended)
+        ended = None if noted.ended is None else epoch_seconds(noted.ended)
         name = noted.name[:200] or f"line {number}"
-        known.append(KnownIncident(name, noted.assistant, _seconds(noted.began), ended))
+        known.append(KnownIncident(name, noted.assistant, epoch_seconds(noted.began), ended))
     return known
 
 
@@ -84,11 +85,7 @@ def _read_noted(line: bytes) -> _Noted:
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         msg = f"expected an incident such as {_LIKE}, got one that does not fit: {error}"
         raise ValueError(msg) from None
-    if noted.ended is not None and _seconds(noted.ended) < _seconds(noted.began):
+    if noted.ended is not None and epoch_seconds(noted.ended) < epoch_seconds(noted.began):
         msg = f"expected `ended` to be after `began`, got {noted.ended} and {noted.began}"
         raise ValueError(msg)
     return noted
-
-
-def _seconds(stamp: datetime) -> float:
-    return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()

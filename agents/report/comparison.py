@@ -8,9 +8,10 @@ from rich.table import Column
 from rich.text import Text
 
 from turnsignal.agents.report.escaping import plain
-from turnsignal.agents.report.tables import add, fold, indent, make_table, number, write_number
+from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.stream.reports.paired import EQUIVALENT, IDENTICAL
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
+from turnsignal.stream.text.signed import signed
 
 _ORDER = (WORSE, BETTER, CHANGED)
 _STYLES = {WORSE: "red", BETTER: "green", CHANGED: "yellow"}
@@ -50,11 +51,7 @@ def _sentence(named: list[tuple[str, Mapping[str, Any]]], after: str) -> str:
         return "No difference is shown in any score."
     parts = []
     for verdict in _ORDER:
-        of = [
-            f"{plain(name, 60)} {write_number(figure['value'])}"
-            for name, figure in named
-            if figure["verdict"] == verdict
-        ]
+        of = [f"{plain(name, 60)} {signed(figure['value'])}" for name, figure in named if figure["verdict"] == verdict]
         if of:
             parts.append(f"{verdict}: {', '.join(of)}")
     return f"With {after} {'; '.join(parts)}"
@@ -67,7 +64,7 @@ def _figures(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableTyp
         table, drawn = make_table(fold("score", width=14), *columns, Column("verdict", ratio=1))
         rank = {verdict: place for place, verdict in enumerate(_ORDER)}
         for name, figure in sorted(differing, key=lambda item: (rank.get(item[1]["verdict"], len(rank)), item[0])):
-            interval = f"{write_number(figure['low'])} to {write_number(figure['high'])}"
+            interval = f"{signed(figure['low'])} to {signed(figure['high'])}"
             verdict = Text(figure["verdict"], style=_STYLES.get(figure["verdict"], ""))
             if "why" in figure:
                 verdict.append(
@@ -75,7 +72,7 @@ def _figures(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableTyp
                     if figure["verdict"] == EQUIVALENT
                     else f": {plain(figure['why'], 80)}"
                 )
-            cells = [write_number(figure["value"]), interval, f"{figure['n']:,}", f"{figure['least_shown']:.3f}"]
+            cells = [signed(figure["value"]), interval, f"{figure['n']:,}", f"{figure['least_shown']:.3f}"]
             add(table, [plain(name, 60), *cells, verdict])
         yield drawn
         yield Text("least shown: a difference of that size would have been named in 80 of 100 such recordings")

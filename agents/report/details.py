@@ -11,11 +11,12 @@ from rich.text import Text
 from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.overview import describe_unscored, name_releases
-from turnsignal.agents.report.tables import add, fold, indent, make_table, number, write_number, write_percent
+from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, FREE_CONVERSATIONS, OUTCOMES, WORSE
+from turnsignal.stream.text.signed import signed, signed_percent
 
 #: Said under debiased nDCGs; measured over three strengths of position bias and three kinds of relevance.
 DEBIASED = (
@@ -129,7 +130,7 @@ def _comparisons(rows: Sequence[Mapping[str, Any]]) -> RenderableType:
         add(table, [Text(_name_pair(row), style="cyan"), "", "", ""])
         for name in _changes(row):
             delta = row["deltas"][name]
-            write = write_percent if "unit" in delta else write_number
+            write = signed_percent if "unit" in delta else signed
             verdict = Text(delta["verdict"], style=_STYLES.get(delta["verdict"], ""))
             if name == row["primary"]:
                 verdict.append(" (primary)")

@@ -9,9 +9,9 @@ from typing import Any
 
 from turnsignal.agents.pages.html import html_templates
 from turnsignal.agents.report.escaping import plain
-from turnsignal.agents.report.tables import write_number
 from turnsignal.stream.reports.article_text import describe_blame, describe_overlap, describe_pair, describe_several
 from turnsignal.stream.reports.waterfall_text import MEANINGS
+from turnsignal.stream.text.signed import signed
 
 _WIDE = 600  #: length of a bar that stands for all answers
 
@@ -19,7 +19,7 @@ _WIDE = 600  #: length of a bar that stands for all answers
 def page(report: Mapping[str, Any]) -> str:
     """Return the page of a traffic report, as `TrafficReport.as_json` has it."""
     environment = html_templates("turnsignal.agents.report")
-    environment.filters |= {"plain": plain, "number": _number, "signed": write_number, "share": _share, "wide": _wide}
+    environment.filters |= {"plain": plain, "number": _number, "signed": signed, "share": _share, "wide": _wide}
     environment.filters |= {
         "blame": describe_blame,
         "several": describe_several,

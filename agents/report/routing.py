@@ -8,8 +8,9 @@ from rich.table import Column
 from rich.text import Text
 
 from turnsignal.agents.report.escaping import plain
-from turnsignal.agents.report.tables import add, fold, make_table, number, write_number
+from turnsignal.agents.report.tables import add, fold, make_table, number
 from turnsignal.stream.reports.routing_errors import AGENTS, FEWER, MORE
+from turnsignal.stream.text.signed import signed
 from turnsignal.stream.text.visible import visible
 
 _STYLES = {MORE: "red", FEWER: "green"}
@@ -96,7 +97,7 @@ def _gains(gains: list[Mapping[str, Any]], left: int) -> Iterator[RenderableType
     for gain in gains[:_SHOWN]:
         exact = gain["exact"]
         interval = f"{exact['low']:.3f} to {exact['high']:.3f}"
-        figures = [f"{gain['n']:,}", write_number(exact["value"]), interval, write_number(gain["weighted_f1"])]
+        figures = [f"{gain['n']:,}", signed(exact["value"]), interval, signed(gain["weighted_f1"])]
         add(table, [_error(gain), *figures])
     yield drawn
     yield from _left(len(gains), left)
@@ -160,7 +161,7 @@ def _words(words: Mapping[str, Any]) -> Iterator[RenderableType]:
         figures = [
             f"{word['n']:,}",
             f"{word['errors']:,}",
-            write_number(word["log_odds"], 2),
+            signed(word["log_odds"], 2),
             f"{word['adjusted']:.3g}",
         ]
         add(table, [plain(word["word"], _NAME), *figures])

@@ -38,16 +38,6 @@ def indent(lines: Sequence[tuple[str | Text, str | Text]]) -> Table:
     return grid
 
 
-def write_number(value: float, digits: int = 3) -> str:
-    """Write a difference with its sign: `−0.579`."""
-    return f"{value:+.{digits}f}".replace("-", "−")
-
-
-def write_percent(value: float) -> str:
-    """Write a relative difference: `+25%`."""
-    return f"{value:+.0%}".replace("-", "−")
-
-
 def print_lines(console: Console, lines: Iterable[RenderableType]) -> None:
     """Print what a report gives; lines that must not be broken, so that they can be copied, stay whole."""
     for line in lines:

@@ -10,9 +10,10 @@ from rich.text import Text
 
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.routing import format_routing
-from turnsignal.agents.report.tables import add, fold, make_table, number, write_number
+from turnsignal.agents.report.tables import add, fold, make_table, number
 from turnsignal.stream.reports.article_text import describe_blame, describe_overlap, describe_pair, describe_several
 from turnsignal.stream.statistics.claims import SAME
+from turnsignal.stream.text.signed import signed
 
 _NAME = 60  # characters of a name
 _SHOWN = 8  # classes of a table
@@ -66,9 +67,9 @@ def _compared(compared: Mapping[str, Any]) -> RenderableType:
         fold("stage", width=12), *columns, title=f"{after} against {before}, of answers that reach a stage"
     )
     for change in compared["stages"]:
-        interval = f"{write_number(change['low'])} to {write_number(change['high'])}"
+        interval = f"{signed(change['low'])} to {signed(change['high'])}"
         style = {SAME: "", "fails more": "red", "fails less": "green"}[change["verdict"]]
-        cells = [change["stage"], write_number(change["value"]), interval, f"{change['adjusted']:.3g}"]
+        cells = [change["stage"], signed(change["value"]), interval, f"{change['adjusted']:.3g}"]
         add(table, [*cells, Text(change["verdict"], style=style)])
     return drawn
 

@@ -16,6 +16,7 @@ from functools import partial
 from confluent_kafka import Consumer
 from confluent_kafka.admin import AdminClient
 
+from turnsignal.agents.kafka.logs import topic_ids
 from turnsignal.agents.kafka.topics import log_bounds, topic_metadata
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
@@ -29,7 +30,6 @@ from turnsignal.agents.worker.positions import (
     check_positions,
     encode_commit_metadata,
     read_positions,
-    topic_ids,
 )
 from turnsignal.agents.worker.restore import RestoredChangelog, restore_changelog
 from turnsignal.agents.worker.stores import make_store
@@ -87,7 +87,7 @@ class Assignment:
         """
         numbers = sorted(numbers)
         counts, ids = self._describe_topics(len(numbers))
-        check_positions([], counts, self._spec.name, marked=True)
+        check_positions([], counts, self._spec.name)
         with ThreadPoolExecutor(_SIDE_BY_SIDE, "takeover") as pool:
             writers = dict(zip(numbers, pool.map(partial(self._fence_unless_owned, owned), numbers), strict=True))
             positions = self._read_positions(numbers)
@@ -181,7 +181,7 @@ class Assignment:
             )
             changelogs.append(here)
         read = [position for number in states for position in positions[number]]
-        check_positions(read, counts, self._spec.name, marked=True, changelogs=changelogs)
+        check_positions(read, counts, self._spec.name, changelogs=changelogs)
 
     def _complete(self, position: Position, state: _State, checkpoint: Checkpoint) -> Position:
         """Add to a position what the state knows of it; offsets are known to it of the first input alone."""

@@ -13,10 +13,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, ClusterMetadata
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient
 
-from turnsignal.agents.kafka.topics import ADMIN_SECONDS, MOCK_CLUSTER, inputs, log_bounds, topic_metadata
+from turnsignal.agents.kafka.logs import topic_ids
+from turnsignal.agents.kafka.topics import ADMIN_SECONDS, inputs, log_bounds, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
@@ -113,14 +114,12 @@ def find_troubles(
     positions: Iterable[Position],
     counts: Mapping[str, int],
     app: str,
-    marked: bool,
     changelogs: Iterable[Changelog] = (),
 ) -> list[PositionProblem]:
     """Compare an app's positions with its logs and its state; an empty list says that it may go on.
 
-    counts: partition counts of the topics that must have equal ones, the changelog included; marked: whether this app's
-    commits carry marks; without, a recreated topic is seen only when it is shorter than the position; changelogs: of
-    the partitions that the positions are of.
+    counts: partition counts of the topics that must have equal ones, the changelog included; changelogs: of the
+    partitions that the positions are of.
     """
     positions = list(positions)
     repair = f"stop all {app} workers, then `turnsignal topics repair {app}"
@@ -143,7 +142,7 @@ def find_troubles(
             )
             findings.append(PositionProblem(Trouble.STATE_LOST, str(changelog), sentence))
     for position in positions:
-        problem = _problem_of(position, marked)
+        problem = _problem_of(position)
         if problem is not None:
             trouble, happened, remedy = problem
             findings.append(PositionProblem(trouble, str(position), f"{happened}; {repair} --to {remedy}"))
@@ -155,7 +154,6 @@ def check_positions(
     counts: Mapping[str, int],
     app: str,
     *,
-    marked: bool,
     changelogs: Sequence[Changelog] = (),
 ) -> None:
     """Refuse to go on from a position that makes no sense; arguments as in `find_troubles`.
@@ -163,7 +161,7 @@ def check_positions(
     Raises ConfigError, one line: the first trouble, where the same is the case, how many others there are, and the
     command that repairs it.
     """
-    findings = find_troubles(positions, counts, app, marked, changelogs)
+    findings = find_troubles(positions, counts, app, changelogs)
     if findings:
         first = findings[0]
         alike = [problem.where for problem in findings[1:] if problem.trouble is first.trouble]
@@ -174,7 +172,7 @@ def check_positions(
         raise ConfigError(msg)
 
 
-def _problem_of(position: Position, marked: bool) -> tuple[Trouble, str, str] | None:
+def _problem_of(position: Position) -> tuple[Trouble, str, str] | None:
     """Say what is wrong with one position, and to where it may be repaired."""
     low, high, committed = position.low, position.high, position.known
     if committed is None:
@@ -186,8 +184,7 @@ def _problem_of(position: Position, marked: bool) -> tuple[Trouble, str, str] | 
             return Trouble.RECREATED, _RECREATED, _WHAT_THERE_IS
         if position.state is not None and position.state >= committed:
             return _expired(position)  # workers that know no checkpoints have gone on from it
-        marked = False  # what follows of marks is said of commits
-    if marked and position.commit_metadata and position.topic_id:
+    elif position.commit_metadata and position.topic_id:
         partitions = position.commit_metadata.partition("/")[2]
         if position.recreated:
             return Trouble.RECREATED, _RECREATED, _WHAT_THERE_IS
@@ -204,12 +201,9 @@ def _problem_of(position: Position, marked: bool) -> tuple[Trouble, str, str] | 
             f"expected the record at {committed}, got a log that begins at {low}: {low - committed} expired unread"
         )
         return Trouble.RECORDS_EXPIRED, happened, "accept` goes on without them"
-    if marked and not position.commit_metadata and position.committed is not None:
+    if position.committed is not None and not position.commit_metadata:
         happened = f"expected a position set by turnsignal, got {committed}, set by another tool"
         return Trouble.MOVED, happened, "accept` goes on from there"
-    if not marked and position.state is not None and committed <= position.state:
-        happened = f"expected a position after offset {position.state} of the state, got {committed} (it was set back)"
-        return Trouble.MOVED, happened, f"{position.state + 1} --in {position}` reads on where the state is"
     return None
 
 
@@ -267,28 +261,6 @@ def read_positions(
         )
         for place in committed
     ]
-
-
-def topic_ids(
-    admin: AdminClient, metadata: ClusterMetadata, names: Sequence[str], timeout: float = ADMIN_SECONDS
-) -> dict[str, str]:
-    """Read the ids that tell two topics of one name apart, as 32 hex digits; none from a broker that has none.
-
-    Raises KafkaException, and TurnsignalError when no answer comes within the timeout in seconds.
-    """
-    if metadata.cluster_id.startswith(MOCK_CLUSTER):
-        return {}
-    futures = admin.describe_topics(TopicCollection(list(names)), request_timeout=timeout)
-    ids = {}
-    for name, future in futures.items():
-        try:
-            uuid = future.result(timeout).topic_id
-        except TimeoutError:  # it says nothing of its own
-            msg = f"expected the broker to describe the topic {name} within {timeout:.0f} s, got no answer"
-            raise TurnsignalError(msg) from None
-        high, low = uuid.get_most_significant_bits(), uuid.get_least_significant_bits()
-        ids[name] = f"{high % 2**64:016x}{low % 2**64:016x}"
-    return ids
 
 
 def _committed(

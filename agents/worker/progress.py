@@ -15,10 +15,11 @@ from confluent_kafka import Consumer, ConsumerGroupState, KafkaException
 from confluent_kafka.admin import AdminClient, ClusterMetadata
 from faust.types import TP
 
+from turnsignal.agents.kafka.logs import topic_ids
 from turnsignal.agents.pages.views import Health
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
-from turnsignal.agents.worker.positions import Changelog, Position, check_positions, topic_ids
+from turnsignal.agents.worker.positions import Changelog, Position, check_positions
 from turnsignal.stream.errors import TurnsignalError
 
 logger = logging.getLogger("turnsignal.progress")
@@ -140,7 +141,7 @@ class Progress:
         ]
         now = ids.get(spec.changelog, "")
         changelogs = [Changelog(spec.changelog, one.number, 1, now, one.ids.get(spec.changelog, "")) for one in owned]
-        check_positions(positions, counts, spec.name, marked=True, changelogs=changelogs)
+        check_positions(positions, counts, spec.name, changelogs=changelogs)
         anew = [topic for topic, topic_id in ids.items() if self._outputs.get(topic, topic_id) != topic_id]
         for topic in anew:
             logger.warning("%s was made anew: what was written to it before is gone, the work goes on", topic)

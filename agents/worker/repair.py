@@ -14,10 +14,11 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, NewPartitions
 
+from turnsignal.agents.kafka.logs import topic_ids
 from turnsignal.agents.kafka.topics import ADMIN_SECONDS, TOPICS, topic_metadata
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.checkpoints import Checkpoint, checkpoint_record
-from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions, topic_ids
+from turnsignal.agents.worker.positions import Position, encode_commit_metadata, read_positions
 from turnsignal.agents.worker.restore import restore_changelog
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
@@ -44,7 +45,7 @@ def repair(
     to: Literal["earliest", "latest", "accept", "state"] | Mapping[tuple[str, int], int],
     timeout: float = ADMIN_SECONDS,
 ) -> list[Repaired]:
-    """Set an app's positions, with fresh marks and checkpoints; `check_positions` then lets it go on.
+    """Set an app's positions, with fresh commit metadata and checkpoints; `check_positions` then lets it go on.
 
     to: earliest and latest go to the log's bounds; accept keeps a position that the log still has, and takes the
     earliest for the others, of a topic that was made anew too; state goes to where the state is; or offsets for some
@@ -147,7 +148,7 @@ def align_partitions(settings: Settings, timeout: float = ADMIN_SECONDS) -> dict
     except KafkaException as error:
         msg = f"expected the broker to add partitions, got: {error.args[0].str()}"
         raise TurnsignalError(msg) from None
-    # Until brokers tell of the new partitions, positions would be marked with the old counts, and be refused for it.
+    # Until brokers tell of the new partitions, commits would carry the old counts, and be refused for it.
     end = time.monotonic() + timeout
     while fewer and any(0 < count < most for count in aligned_counts(settings, timeout).values()):
         if time.monotonic() > end:

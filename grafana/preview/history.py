@@ -16,7 +16,7 @@ from grafana.preview.judging import JUDGES, JudgeWorker
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.watch import MAX_GAUGES
 from turnsignal.stream.judging.judges import judged_scorers
-from turnsignal.stream.pipeline.metric_deltas import JUDGE, SCORE, WATCH
+from turnsignal.stream.pipeline.metric_family import JUDGE, SCORE, WATCH
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of, scorer_names
 from turnsignal.stream.pipeline.series import SeriesProcessor

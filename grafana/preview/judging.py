@@ -15,7 +15,7 @@ from turnsignal.stream.judging.docket import ReservedCall
 from turnsignal.stream.judging.judges import NANO, EndpointPart, make_judge
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.docket_processor import DocketProcessor
-from turnsignal.stream.pipeline.metric_deltas import JUDGE
+from turnsignal.stream.pipeline.metric_family import JUDGE
 from turnsignal.stream.records.verdicts import Verdict
 from turnsignal.stream.records.wire import EXCHANGES, VERDICTS, OutputRecord
 from turnsignal.stream.suite import Suite

@@ -25,8 +25,8 @@ from turnsignal.stream.checks import (
     startend,
     tables,
 )
+from turnsignal.stream.checks.instruction_check import InstructionCheck
 from turnsignal.stream.checks.loose import PREFIX, Loose
-from turnsignal.stream.checks.named import Named
 from turnsignal.stream.checks.protocol import Check, CheckResult, Result
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.names import Value, parse_name
@@ -49,15 +49,15 @@ _FILES: tuple[ModuleType, ...] = (
 )
 
 
-def _checks_in(module: ModuleType) -> list[type[Named]]:
+def _checks_in(module: ModuleType) -> list[type[InstructionCheck]]:
     own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
-    return [one for one in own if issubclass(one, Named) and "family" in vars(one)]
+    return [one for one in own if issubclass(one, InstructionCheck) and "family" in vars(one)]
 
 
 #: family → class
-CHECKS: dict[str, type[Named]] = {one.family: one for module in _FILES for one in _checks_in(module)}
+CHECKS: dict[str, type[InstructionCheck]] = {one.family: one for module in _FILES for one in _checks_in(module)}
 #: Users' own functions: what they promise is their authors' business, so they stand apart from ours.
-USERS: dict[str, type[Named]] = {one.family: one for one in (python.Function, python.EntryPoint)}
+USERS: dict[str, type[InstructionCheck]] = {one.family: one for one in (python.Function, python.EntryPoint)}
 
 
 def parse_check(name: str) -> Check:
@@ -92,7 +92,7 @@ def compliance(results: Sequence[tuple[CheckResult, float]]) -> float | None:
     return passed / applicable if applicable > 0 else None
 
 
-def _parse(name: str) -> Named:
+def _parse(name: str) -> InstructionCheck:
     family, params, cutoff = parse_name(name)
     known_families = CHECKS | USERS
     chosen = known_families.get(family)

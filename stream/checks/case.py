@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.counted import Counted
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
@@ -18,7 +18,7 @@ _CAPITAL = re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Upper(Named):
+class Upper(InstructionCheck):
     """Every letter is a capital. Source: IFEval, change_case:english_capital. Not applicable without such letters."""
 
     family: ClassVar[str] = "case.upper"
@@ -32,7 +32,7 @@ class Upper(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lower(Named):
+class Lower(InstructionCheck):
     """No letter is a capital. Source: IFEval, change_case:english_lowercase. Not applicable without such letters."""
 
     family: ClassVar[str] = "case.lower"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.citations.reader import DEFAULT_STYLES, Citations
 from turnsignal.stream.conversations.exchanges import Response
@@ -30,7 +30,7 @@ _URL = re.compile(r"(?:https?://|www\.)[^\s<>|\"'`]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format(Named):
+class Format(InstructionCheck):
     """Every marker is well formed. Source: Hoffer, "Citation format: citations must follow [doc_id] format".
 
     style: the one style that markers must have (`doc_id`, `numeric`, …); default `any`: every style that the suite
@@ -74,7 +74,7 @@ class Format(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resolves(Named):
+class Resolves(InstructionCheck):
     """Every marker names something that was retrieved. Source: Hoffer, citation errors that mislead users come first.
 
     What is delivered beside the text counts too. Not applicable without citations, and without documents: nobody can
@@ -100,7 +100,7 @@ class Resolves(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Placement(Named):
+class Placement(InstructionCheck):
     """Each marker stands directly after the text it supports. Source: Hoffer, "immediately after supporting text".
 
     That is: after a word, closing quote or bracket, at most one space between; not opening a line, cell or list item,
@@ -160,7 +160,7 @@ class Placement(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MaxConsecutive(Named):
+class MaxConsecutive(InstructionCheck):
     """No more than `at_most` citations in a row. Source: Hoffer, "Max three consecutive".
 
     In a row: only spaces, commas or semicolons between; a list `[1, 2]` counts its items. Not applicable without
@@ -191,7 +191,7 @@ class MaxConsecutive(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoSourceUrls(Named):
+class NoSourceUrls(InstructionCheck):
     """The response shows no URL where a citation belongs. Source: Hoffer, "No source URLs".
 
     Any web address outside code counts, Markdown links included; in a response without citations, only addresses of
@@ -223,7 +223,7 @@ class NoSourceUrls(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Required(Named):
+class Required(InstructionCheck):
     """A response that was given documents cites at least one. Source: Hoffer, the prompt asks to cite the sources used.
 
     A marker that names nothing retrieved does not count. Not applicable without documents.

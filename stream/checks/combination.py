@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwoResponses(Named):
+class TwoResponses(InstructionCheck):
     """Two different responses, separated by six asterisks. Source: IFEval, combination:two_responses."""
 
     family: ClassVar[str] = "combination.two_responses"
@@ -26,7 +26,7 @@ class TwoResponses(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatPrompt(Named):
+class RepeatPrompt(InstructionCheck):
     """The response first repeats a text word for word. Source: IFEval, combination:repeat_prompt.
 
     prompt: the text; upper and lower case are the same.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from turnsignal.stream.checks.counted import Counted
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
@@ -36,7 +36,7 @@ class NumberPlaceholders(Counted):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Postscript(Named):
+class Postscript(InstructionCheck):
     """The response has a postscript. Source: IFEval, detectable_content:postscript.
 
     marker: what begins it; a space after its full stops and upper or lower case make no difference.
@@ -49,7 +49,7 @@ class Postscript(Named):
     pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        Named.__post_init__(self)
+        InstructionCheck.__post_init__(self)
         loose = re.escape(self.marker.strip()).replace(r"\.", r"\.\s?").removesuffix(r"\s?")
         object.__setattr__(self, "pattern", re.compile(loose, re.IGNORECASE))
 

@@ -6,12 +6,12 @@ IFEval says "at least n", "less than n" or "exactly n"; all three are a lower an
 from dataclasses import dataclass
 from typing import ClassVar
 
-from turnsignal.stream.checks.named import Named, failed
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counted(Named):
+class Counted(InstructionCheck):
     """A check on how many there are.
 
     at_least, at_most: both inclusive, one of them is needed; "less than n" is `at_most=n-1`, "exactly n" is both.

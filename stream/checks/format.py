@@ -10,7 +10,7 @@ from typing import ClassVar
 import orjson
 
 from turnsignal.stream.checks.counted import Counted
-from turnsignal.stream.checks.named import Named, failed
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
@@ -20,7 +20,7 @@ _DOUBLE = re.compile(r"\*\*[^\n*]*\*\*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Json(Named):
+class Json(InstructionCheck):
     """The whole response is JSON, in a code fence or bare. Source: IFEval, detectable_format:json_format."""
 
     family: ClassVar[str] = "format.json"
@@ -42,7 +42,7 @@ class Json(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Title(Named):
+class Title(InstructionCheck):
     """The response has a title in double angular brackets, such as <<poem of joy>>. Source: IFEval,
     detectable_format:title.
     """
@@ -131,7 +131,7 @@ class MultipleSections(Counted):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConstrainedResponse(Named):
+class ConstrainedResponse(InstructionCheck):
     """The response holds one of the fixed answers. Source: IFEval, detectable_format:constrained_response.
 
     options: separated by `|`.

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from turnsignal.stream.checks.counted import Counted
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Existence(Named):
+class Existence(InstructionCheck):
     """Every word of the list appears. Source: IFEval, keywords:existence.
 
     words: separated by `|`; found inside longer words too, upper and lower case are the same, as in the reference.
@@ -40,7 +40,7 @@ class Existence(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForbiddenWords(Named):
+class ForbiddenWords(InstructionCheck):
     """No word of the list appears. Source: IFEval, keywords:forbidden_words.
 
     words: separated by `|`; whole words only, upper and lower case are the same. A word may begin or end with a sign:
@@ -55,7 +55,7 @@ class ForbiddenWords(Named):
     pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        Named.__post_init__(self)
+        InstructionCheck.__post_init__(self)
         words = "|".join(re.escape(word) for word in _split(self.words))
         object.__setattr__(self, "pattern", re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE))
 

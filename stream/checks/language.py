@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
 
-from turnsignal.stream.checks.named import Named, failed
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import ConfigError
@@ -23,7 +23,7 @@ _NO_WORD = re.compile(r"[\d\s!-/:-@\[-`{-~]+")  # of ASCII only: elsewhere marks
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Is(Named):
+class Is(InstructionCheck):
     """The response is in one language. Source: IFEval, language:response_language (its program asks langdetect).
 
     code: ISO 639-1, such as `en`, `de`, `hi`; read from the words of the first 5 000 characters. Fails when another
@@ -40,7 +40,7 @@ class Is(Named):
     identify: Callable[[str], Any] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        Named.__post_init__(self)
+        InstructionCheck.__post_init__(self)
         object.__setattr__(self, "identify", _identifier().classify)
 
     def validate(self) -> str | None:

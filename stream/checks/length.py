@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from turnsignal.stream.checks.counted import Counted
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
@@ -80,7 +80,7 @@ class NumberParagraphs(Counted):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NthParagraphFirstWord(Named):
+class NthParagraphFirstWord(InstructionCheck):
     """The response has `paragraphs` paragraphs, and number `nth` begins with `word`. Source: IFEval,
     length_constraints:nth_paragraph_first_word.
 

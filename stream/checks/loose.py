@@ -7,7 +7,7 @@ answer.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from turnsignal.stream.checks.named import Named
+from turnsignal.stream.checks.instruction_check import InstructionCheck
 from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 
@@ -15,7 +15,7 @@ PREFIX = "loose."  #: `loose.punctuation.no_comma` is the loose form of `punctua
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loose(Named):
+class Loose(InstructionCheck):
     """The response, or a variant of it, keeps the instruction. Source: IFEval, section 2.2 (loose accuracy).
 
     inner: the strict check. Variants: without the first line, the last, both, each also without asterisks. What fails
@@ -23,7 +23,7 @@ class Loose(Named):
     """
 
     family: ClassVar[str] = "loose"
-    inner: Named
+    inner: InstructionCheck
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", PREFIX + self.inner.name)

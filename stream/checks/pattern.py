@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import re2
 
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
@@ -18,7 +18,7 @@ _OPTIONS.max_mem = 8 << 20  # a pattern that needs more than 8 MiB is a mistake 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pattern(Named):
+class Pattern(InstructionCheck):
     """A check with a compiled pattern.
 
     regex: RE2 syntax (no look-around, no back-references); `(?i)` for either case, `(?m)` for lines, `(?s)` for `.`
@@ -29,7 +29,7 @@ class Pattern(Named):
     compiled: Any = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        Named.__post_init__(self)
+        InstructionCheck.__post_init__(self)
         object.__setattr__(self, "compiled", re2.compile(self.regex, _OPTIONS))
 
     def validate(self) -> str | None:

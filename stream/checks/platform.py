@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from markdown_it.token import Token
 
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import CUT, Markdown
@@ -36,7 +36,7 @@ _SIMPLE = {"heading_open": "a heading", "table_open": "a table", "hr": "a rule"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Slack(Named):
+class Slack(InstructionCheck):
     """On Slack: no headings, tables, images, raw HTML, rules, nested lists, **bold** or [text](url).
 
     Source: Hoffer, and Slack's formatting reference (mrkdwn), whose own markup passes: *bold*, _italic_, ~strike~,
@@ -58,7 +58,7 @@ class Slack(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Web(Named):
+class Web(InstructionCheck):
     """On the web, full Markdown is allowed; Slack's links and mentions (<url|text>, <@user>, <!here>) are shown raw.
 
     Source: Hoffer, "Web responses use full markdown". Not applicable to responses of another or unknown

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from turnsignal.stream.checks.named import Named, failed
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NoComma(Named):
+class NoComma(InstructionCheck):
     """The response has no comma. Source: IFEval, punctuation:no_comma."""
 
     family: ClassVar[str] = "punctuation.no_comma"

@@ -9,9 +9,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from turnsignal.stream.checks.named import Named, is_blank, one_line, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, is_blank, shown
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.text.visible import one_line
 
 GROUP = "turnsignal.checks"  #: the entry points that packages offer checks under
 TIMEOUT = 0.1  #: seconds that a call may take where the suite does not say
@@ -24,7 +25,7 @@ _KEYS = frozenset({"passed", "result", "explanation", "start", "end"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Python(Named):
+class Python(InstructionCheck):
     """A check that is a user's function. Source: turnsignal's own, for instructions that no pattern can tell."""
 
     @property

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import PASSED, CheckResult
 from turnsignal.stream.conversations.exchanges import Response
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quotation(Named):
+class Quotation(InstructionCheck):
     """The whole response stands in double quotation marks. Source: IFEval, startend:quotation."""
 
     family: ClassVar[str] = "startend.quotation"
@@ -25,7 +25,7 @@ class Quotation(Named):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EndChecker(Named):
+class EndChecker(InstructionCheck):
     """The response ends with a phrase and nothing after it. Source: IFEval, startend:end_checker.
 
     phrase: upper and lower case are the same; closing double quotation marks do not count.

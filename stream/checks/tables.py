@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from markdown_it.token import Token
 
-from turnsignal.stream.checks.named import Named, failed, shown
+from turnsignal.stream.checks.instruction_check import InstructionCheck, failed, shown
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.text.markdown import CUT
@@ -30,7 +30,7 @@ _NUMBERED = re.compile(r"(?:^|\s)\d{1,3}[.)]\s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cells(Named):
+class Cells(InstructionCheck):
     """Table cells hold no line break (`<br>` too) and no list; decoration and citations are allowed.
 
     Error where the text is so intricate (rows that lack most cells, quotes in quotes) that not all of it is parsed, and

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from turnsignal.stream.conversations.pairing import ASSISTANT, KeptTurn, PendingResponse
+from turnsignal.stream.conversations.pairing import ASSISTANT, KeptTurn, PendingResponse, Responder
 from turnsignal.stream.conversations.recent_ids import digest
 from turnsignal.stream.records.feedback import MAX_REASON
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
@@ -20,20 +20,20 @@ MAX_WAITING = 16  #: feedback of one conversation that waits for its turn
 MAX_NEWEST = 32  #: newest feedback, each about something else, that later feedback may replace
 MAX_IDS = 256  #: ids by which feedback that comes again is recognised
 MAX_ANSWERED = 64  #: responses that are no longer kept, and can still be given feedback
-_MAX_RELEASES = 16  #: different releases that gave those responses
-_UNKNOWN = 255  #: number of a release when there were more
-_ANSWERED_BYTES = 8  #: of a response: its id's digest, the number of its release, what its follow-up was
+_MAX_RESPONDERS = 16  #: different ones that gave those responses
+_UNKNOWN = 255  #: number of a responder when there were more
+_ANSWERED_BYTES = 8  #: of a response: its id's digest, the number of its responder, what its follow-up was
 #: bytes that all of it takes at most: what waits, what was newest, who answered, and digests
 MAX_BYTES = (
     MAX_WAITING * 4 * (2 * MAX_ID + MAX_REASON + 4 * MAX_SHORT)
     + MAX_NEWEST * (8 * MAX_ID + 200)
-    + _MAX_RELEASES * 16 * MAX_SHORT
+    + _MAX_RESPONDERS * 16 * MAX_SHORT
     + 9 * MAX_IDS
     + _ANSWERED_BYTES * MAX_ANSWERED
 )
 NONE, FINE, CLARIFICATION = 0, 1, 2  #: what a follow-up was
 
-#: Fields of an answer that are the same for all of a release.
+#: Fields of a response that say who gave it.
 _WHO = [
     name
     for name in PendingResponse.__struct_fields__
@@ -86,12 +86,12 @@ class NewestFeedback(msgspec.Struct, array_like=True, gc=False, order=True):
 class VoteMeeting(NamedTuple):
     """A vote on a response beside its follow-up, or a response without votes.
 
-    turn_id: "" where only its follow-up is known; answer: who answered, None where that is not known any more; vote:
-    −1, 1, or 0 without a vote; follow_up: NONE, FINE or CLARIFICATION.
+    turn_id: "" where only its follow-up is known; responder: None where that is not known any more; vote: −1, 1, or 0
+    without a vote; follow_up: NONE, FINE or CLARIFICATION.
     """
 
     turn_id: str
-    answer: PendingResponse | None
+    responder: Responder | None
     vote: int
     follow_up: int
 
@@ -101,37 +101,37 @@ class FeedbackMemory(msgspec.Struct, array_like=True):
 
     ids: digests of the last ids; waiting: feedback whose turn has not come, in order of arrival; newest: the newest
     feedback about each thing, oldest first; answered: digests of responses that are no longer kept, with the number of
-    their release and what their follow-up was; releases: who gave those responses.
+    their responder and what their follow-up was; responders: who gave those responses.
     """
 
     ids: bytes = b""
     waiting: list[KeptFeedback] = []
     newest: list[NewestFeedback] = []
     answered: bytes = b""
-    releases: list[PendingResponse] = []
+    responders: list[PendingResponse] = []
 
-    def on_evicted(self, turn_id: str, answer: PendingResponse) -> None:
+    def on_evicted(self, turn_id: str, response: PendingResponse) -> None:
         """Remember who gave a response that is no longer kept, and what its follow-up was."""
-        who = _identify(answer)
-        for number, known in enumerate(self.releases):  # noqa: B007 - nearly always the first
+        who = _identify(response)
+        for number, known in enumerate(self.responders):  # noqa: B007 - nearly always the first
             if _identify(known) == who:
                 break
         else:
-            number = len(self.releases) if len(self.releases) < _MAX_RELEASES else _UNKNOWN
+            number = len(self.responders) if len(self.responders) < _MAX_RESPONDERS else _UNKNOWN
             if number != _UNKNOWN:
-                self.releases.append(PendingResponse(**dict(zip(_WHO, who, strict=True))))
-        evicted = digest(turn_id) + bytes((number, follow_up_of(answer)))
+                self.responders.append(PendingResponse(**dict(zip(_WHO, who, strict=True))))
+        evicted = digest(turn_id) + bytes((number, follow_up_of(response)))
         self.answered = (self.answered + evicted)[-MAX_ANSWERED * _ANSWERED_BYTES :]
 
-    def find(self, turn_id: str) -> PendingResponse | None:
+    def find(self, turn_id: str) -> Responder | None:
         """Return who gave a response that is no longer kept; None when that is not known."""
         named = digest(turn_id)
-        return next((answer for name, answer, _ in self._evicted() if name == named), None)
+        return next((responder for name, responder, _ in self._evicted() if name == named), None)
 
-    def _evicted(self) -> Iterator[tuple[bytes, PendingResponse | None, int]]:
+    def _evicted(self) -> Iterator[tuple[bytes, Responder | None, int]]:
         for at in range(0, len(self.answered), _ANSWERED_BYTES):
             *name, number, follow_up = self.answered[at : at + _ANSWERED_BYTES]
-            yield bytes(name), self.releases[number] if number < len(self.releases) else None, follow_up
+            yield bytes(name), self.responders[number] if number < len(self.responders) else None, follow_up
 
     def replace(self, new: NewestFeedback) -> tuple[str, str]:
         """Take in feedback; return the row that it replaces, and the row that replaces it, "" for none."""
@@ -155,17 +155,17 @@ class FeedbackMemory(msgspec.Struct, array_like=True):
                 for vote in votes.pop(turn.turn_id, (0,)):
                     yield VoteMeeting(turn.turn_id, turn.response, vote, follow_up_of(turn.response))
         named = {digest(turn_id): turn_id for turn_id in votes}
-        for name, answer, follow_up in self._evicted():
+        for name, responder, follow_up in self._evicted():
             turn_id = named.get(name, "")
             for vote in votes.pop(turn_id, (0,)):
-                yield VoteMeeting(turn_id, answer, vote, follow_up)
+                yield VoteMeeting(turn_id, responder, vote, follow_up)
         for turn_id, several in votes.items():
             for vote in several:
                 yield VoteMeeting(turn_id, None, vote, NONE)
 
 
-def follow_up_of(answer: PendingResponse) -> int:
+def follow_up_of(response: PendingResponse) -> int:
     """Return what the follow-up of a response was: NONE where no rule recognised it."""
-    if answer.strict is None:
+    if response.strict is None:
         return NONE
-    return CLARIFICATION if answer.clarification else FINE
+    return CLARIFICATION if response.clarification else FINE

@@ -46,8 +46,8 @@ def widen(means: Means, size: int) -> Means:
     return means
 
 
-def take_out(means: Means, positions: Iterable[int], values: Iterable[float]) -> None:
-    """Take values out again; a scorer without observations is exactly empty."""
+def retract(means: Means, positions: Iterable[int], values: Iterable[float]) -> None:
+    """Retract values; a scorer without observations is exactly empty."""
     for position, value in zip(positions, values, strict=True):
         means[position] -= 1
         means[position + 1] = means[position + 1] - value if means[position] else 0

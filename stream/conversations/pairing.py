@@ -7,6 +7,7 @@ writes a score row. So a late turn and a turn in order take the same path.
 
 from collections.abc import Sequence
 from itertools import takewhile
+from typing import Protocol
 
 import msgspec
 
@@ -26,13 +27,23 @@ TOGETHER = "\n"  #: between messages that came together, and between their ids
 _TOGETHER_KEY = f"{_FOLLOWED_UP}:clear"  #: how the keys begin of pairings that may have several messages
 
 
+class Responder(Protocol):
+    """Who gave a response, or was asked for one; environment: None is production."""
+
+    assistant: str
+    version: str | None
+    model: str | None
+    platform: str | None
+    environment: str | None
+
+
 class PendingResponse(msgspec.Struct, array_like=True, gc=False):
-    """What is remembered of a response until it is paired, and of its pairing afterwards.
+    """What is remembered of a response until it is paired, and of its pairing afterwards; with its `Responder`.
 
     relevancy, compliance: its scores, None when unscored; pairing: the key of its last `Pairing`, "" before; row_id,
     row_time, strict, precision, clarification, free, went_on: of the follow-up row that was written for that pairing,
     "" and None before; free: whether it was clarification-free, as 0 or 1; went_on: whether it was read as going on or
-    as thanks; environment: None is production.
+    as thanks.
     """
 
     assistant: str

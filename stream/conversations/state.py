@@ -11,7 +11,7 @@ import msgspec
 from turnsignal.stream.conversations import recent_ids as recent
 from turnsignal.stream.conversations.feedback_memory import MAX_WAITING, FeedbackMemory, KeptFeedback
 from turnsignal.stream.conversations.judged import JudgedMemory
-from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, KeptTurn, PendingResponse, insert
+from turnsignal.stream.conversations.pairing import ASKED, ASSISTANT, KeptTurn, PendingResponse, Responder, insert
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.windows import ScoreWindows
 from turnsignal.stream.errors import SchemaError
@@ -102,7 +102,7 @@ class Conversation(msgspec.Struct, array_like=True):
         """Add the entry of a turn; the oldest is dropped when there are too many."""
         self.recent = recent.add(self.recent, entry, limits.recent_turns)
 
-    def meet(self, time: float, limits: Limits) -> bool:
+    def observe_time(self, time: float, limits: Limits) -> bool:
         """Take in an event time and return whether it is late for this conversation."""
         late = time < self.last - limits.grace
         if self.turns == 0 or time < self.first:
@@ -164,7 +164,7 @@ class Conversation(msgspec.Struct, array_like=True):
             self.judged, self.version = JudgedMemory(), VERSION
         return self.judged
 
-    def answer(self, turn_id: str) -> PendingResponse | None:
+    def responder(self, turn_id: str) -> Responder | None:
         """Return who gave the response of that id, kept or not; None when it is not known (any more)."""
         for turn in self.kept:
             if turn.turn_id == turn_id and turn.role == ASSISTANT:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from turnsignal.stream.conversations.means import Means, add, empty, merge, take_out
+from turnsignal.stream.conversations.means import Means, add, empty, merge, retract
 
 _FOREVER = float("inf")
 
@@ -32,9 +32,9 @@ class WindowSpec:
         """Return the start of the window that holds `time`."""
         return time - time % self.size
 
-    def expired(self, start: float, now: float) -> bool:
-        """Say whether the window is past its keep; `now` is the conversation's own largest event time."""
-        return start + self.size + self.keep <= now
+    def expired(self, start: float, stream_time: float) -> bool:
+        """Say whether the window is past its keep; stream_time: largest event time of the conversation."""
+        return start + self.size + self.keep <= stream_time
 
 
 class WindowLayout(NamedTuple):
@@ -101,44 +101,44 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
         return means
 
     def add(
-        self, layout: WindowLayout, time: float, last: float, positions: Sequence[int], values: Sequence[float]
+        self, layout: WindowLayout, time: float, stream_time: float, positions: Sequence[int], values: Sequence[float]
     ) -> int:
         """Add a row's values; return how many windows they came too late for.
 
-        time: of the row; last: largest event time of the conversation; positions: of each value's scorer, its position
-        in the suite times two.
+        time: of the row; stream_time: largest event time of the conversation; positions: of each value's scorer, its
+        position in the suite times two.
         """
-        if time < last:
-            return self._add_late(layout, time, last, positions, values)
+        if time < stream_time:
+            return self._add_late(layout, time, stream_time, positions, values)
         if not self.since <= time < self.until:
             if self.pending:
-                self.merge_pending(layout, last)
+                self.merge_pending(layout, stream_time)
             self.pending = empty(layout.scorers)
             self.since = max([spec.start(time) for spec in layout.specs], default=-_FOREVER)
             self.until = min([spec.start(time) + spec.size for spec in layout.specs], default=_FOREVER)
         add(self.pending, positions, values)
         return 0
 
-    def take_out(
-        self, layout: WindowLayout, time: float, last: float, positions: Sequence[int], values: Sequence[float]
+    def retract(
+        self, layout: WindowLayout, time: float, stream_time: float, positions: Sequence[int], values: Sequence[float]
     ) -> None:
-        """Take a row's values out again, where they still are; arguments as in `add`."""
-        merged = self._gather(layout, last)
-        take_out(merged.means, positions, values)
+        """Retract a row's values, where they still are; arguments as in `add`."""
+        merged = self._merge(layout, stream_time)
+        retract(merged.means, positions, values)
         for spec in layout.specs:
             window = find(merged.windows, spec, time)
             if window is not None:
-                take_out(window.means, positions, values)
+                retract(window.means, positions, values)
         self.merged = _encode(merged)
 
-    def merge_pending(self, layout: WindowLayout, last: float) -> MergedScores:
+    def merge_pending(self, layout: WindowLayout, stream_time: float) -> MergedScores:
         """Merge what is pending, drop the windows that have expired, and return everything."""
-        merged = self._gather(layout, last)
+        merged = self._merge(layout, stream_time)
         self.merged = _encode(merged)
         return merged
 
-    def _gather(self, layout: WindowLayout, last: float) -> MergedScores:
-        """Return what `merge_pending` does, to be changed before it is encoded."""
+    def _merge(self, layout: WindowLayout, stream_time: float) -> MergedScores:
+        """Merge what is pending and drop expired windows; the caller encodes the result."""
         specs, scorers = layout
         merged = _decode(self.merged) if self.merged else MergedScores(empty(scorers), [])
         if self.pending:
@@ -146,18 +146,18 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
             for spec in specs:
                 merge(_window(merged.windows, spec, self.since, scorers).means, self.pending)
             self.pending, self.since, self.until = [], _FOREVER, -_FOREVER
-        merged.windows = expire(merged.windows, specs, last)
+        merged.windows = expire(merged.windows, specs, stream_time)
         return merged
 
     def _add_late(
-        self, layout: WindowLayout, time: float, last: float, positions: Sequence[int], values: Sequence[float]
+        self, layout: WindowLayout, time: float, stream_time: float, positions: Sequence[int], values: Sequence[float]
     ) -> int:
         """Add a row that is older than the conversation's newest turn, whose windows may have expired."""
-        merged = self._gather(layout, last)
+        merged = self._merge(layout, stream_time)
         add(merged.means, positions, values)
         expired = 0
         for spec in layout.specs:
-            if spec.expired(spec.start(time), last):
+            if spec.expired(spec.start(time), stream_time):
                 expired += 1
             else:
                 add(_window(merged.windows, spec, time, layout.scorers).means, positions, values)
@@ -174,10 +174,10 @@ def find(windows: Sequence[Window], spec: WindowSpec, time: float) -> Window | N
     return None
 
 
-def expire(windows: Sequence[Window], specs: Sequence[WindowSpec], now: float) -> list[Window]:
-    """Return the windows that are still kept at `now`; their sizes are those of the specs."""
+def expire(windows: Sequence[Window], specs: Sequence[WindowSpec], stream_time: float) -> list[Window]:
+    """Return the windows that are still kept at a stream time; their sizes are those of the specs."""
     by_size = {spec.size: spec for spec in specs}
-    return [window for window in windows if not by_size[window.size].expired(window.start, now)]
+    return [window for window in windows if not by_size[window.size].expired(window.start, stream_time)]
 
 
 def _window(windows: list[Window], spec: WindowSpec, time: float, scorers: int) -> Window:

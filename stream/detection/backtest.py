@@ -72,7 +72,7 @@ def back_test(
         while waiting and waiting[0].time < row.time:
             idle += not watched.decide(waiting.popleft())
         first, last = min(first, row.time), max(last, row.time)
-        watched.take(row)
+        watched.update(row)
     idle += sum(not watched.decide(decision) for decision in waiting)
     incidents = list(newest(watched.written).values())
     return BackTest(incidents, rows, watched.unwatched, first, last, (total, idle))
@@ -99,7 +99,7 @@ class _WatchedSeries:
             self.written += self._incidents.relearn(series, self._detectors[series][0], CLOSES[decision.kind])
         return bool(about)
 
-    def take(self, row: _ObservedAnswer) -> None:
+    def update(self, row: _ObservedAnswer) -> None:
         """Take in a row."""
         now = self._now = max(self._now, row.clock)
         self._expire_unfed(now)

@@ -106,7 +106,7 @@ class Detector(msgspec.Struct, array_like=True):
     alarms: dict[str, Alarm] = {}
     clock: float = -math.inf
 
-    def take(self, version: str, observation: Observation, paging: Paging, latest: float = math.inf) -> list[Alarm]:
+    def update(self, version: str, observation: Observation, paging: Paging, latest: float = math.inf) -> list[Alarm]:
         """Take in what a version was given; return the alarms that are new, or a page now that were a ticket.
 
         latest: the most that an event time counts: no observation is of a time when nobody had it yet.

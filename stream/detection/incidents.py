@@ -67,11 +67,11 @@ class Incidents:
     ) -> list[Incident]:
         """Have a series' detector take in an observation; return the incidents' new records, in their order.
 
-        latest: as `Detector.take` has it.
+        latest: as `Detector.update` has it.
         """
         before = tuple(detector.alarms.values()) if detector.alarms else ()
         paging = self._paging.get(series[2]) or self._remember_paging(series[2])
-        alarms = detector.take(version, observation, paging, latest)
+        alarms = detector.update(version, observation, paging, latest)
         if not before and not alarms:
             return []
         over = [alarm for alarm in before if alarm.name not in detector.alarms]

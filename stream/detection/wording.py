@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 from turnsignal.stream.detection.detector import PAGE, TICKET, VERSION
 from turnsignal.stream.records.regressions import Incident, ScorerChange
+from turnsignal.stream.text.signed import signed
 
 _SHOWN = 60  # characters of a name
 _LONG = 3_600.0  # seconds
@@ -30,7 +31,7 @@ def describe_incident(incident: Incident) -> Iterator[str]:
 
 def describe_change(change: ScorerChange) -> str:
     """Describe a change in numbers: lower, from 0.80 to 0.70 (−0.10, 95 % −0.13 to −0.07), 400 values since …"""
-    bounds = f"{_signed(change.change)}, 95 % {_signed(change.low)} to {_signed(change.high)}"
+    bounds = f"{signed(change.change, 2)}, 95 % {signed(change.low, 2)} to {signed(change.high, 2)}"
     moved = f"from {change.before:.2f} to {change.after:.2f} ({bounds})"
     since = f"{change.n:,} values since {_clock(change.since)}"
     if change.scope == VERSION:
@@ -47,10 +48,6 @@ def _tier(incident: Incident) -> str:
 
 def _short(name: str) -> str:
     return name if len(name) <= _SHOWN else f"{name[: _SHOWN - 1]}…"
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
 
 
 def _clock(time: float) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from turnsignal.stream.formats.documents import once, read_document
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, name, seconds
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_name
 
 _BLOCKS = ("search_result", "document", "tool_use", "tool_result")
 _PLAIN = ("text", "source", "content", "title")
@@ -41,7 +41,7 @@ class AnthropicMessages:
         yield Call(
             origin=f"anthropic:{first(response, 'id') or first(record, 'id', 'request_id') or ''}",
             conversation=conversation_of(record, metadata),
-            response=name(first(response, "id")),
+            response=short_name(first(response, "id")),
             start=start,
             end=end if end is not None else start,
             inputs=read_messages(request.get("messages"), assumed),

@@ -6,7 +6,7 @@ from typing import Any
 from turnsignal.stream.formats.documents import once, read_document
 from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import bounded_id, first, items, mapping, name, names, seconds
+from turnsignal.stream.formats.values import bounded_id, first, items, mapping, seconds, short_name, short_names
 
 
 class DialogflowCX:
@@ -30,7 +30,7 @@ class DialogflowCX:
         metadata = {"citations": list(_citations(signals, cited, answered))} if any(cited) else None
         vote = vote_of(mapping(record.get("bot_answer_feedback")).get("rating"))
         start = seconds(record.get("request_time"))
-        agent = name(str(record.get("agent_id") or "").rpartition("/")[2])
+        agent = short_name(str(record.get("agent_id") or "").rpartition("/")[2])
         answer = Message("assistant", answered, metadata=metadata, fields={} if vote is None else {"vote": vote})
         yield Call(
             origin=f"dialogflow:{session}/{first(record, 'turn_position') or first(response, 'responseId') or ''}",
@@ -40,7 +40,7 @@ class DialogflowCX:
             inputs=[Message("user", asked)] if asked else [],
             outputs=[answer] if answered else [],
             documents=once(document for document in (*searched, *cited) if document is not None),
-            fields=names(assistant=agent, platform=mapping(request.get("queryParams")).get("channel")),
+            fields=short_names(assistant=agent, platform=mapping(request.get("queryParams")).get("channel")),
         )
 
     def origin(self, turn_id: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from turnsignal.stream.formats.protocol import Assumed, Record
-from turnsignal.stream.formats.values import bounded_id, first, mapping, name, seconds
+from turnsignal.stream.formats.values import bounded_id, first, mapping, seconds, short_name
 
 _UP = (
     "up",
@@ -89,7 +89,7 @@ def human_scores_of(record: Record, origin: str, keys: Sequence[str], assumed: A
     if str(first(source, "type") or record.get("source") or "").lower() in _MACHINES:
         assumed["scores by evaluators and judges left out"] += 1
         return
-    titled = name(first(record, "name", "key")) or "score"
+    titled = short_name(first(record, "name", "key")) or "score"
     given, text = first(record, "value", "score"), first(record, "string_value", "stringValue", "label")
     if record.get("score") is not None and isinstance(given, str):  # LangSmith has a score and a value in words
         given, text = record["score"], given
@@ -104,12 +104,12 @@ def human_scores_of(record: Record, origin: str, keys: Sequence[str], assumed: A
         time=seconds(first(record, "timestamp", "created_at", "createdAt")),
         vote=vote,
         reason=str(first(record, "comment") or "")[:_MOST] or None,
-        rater=name(
+        rater=short_name(
             first(record, "author_user_id", "authorUserId") or first(source, "user_id") or record.get("user_id")
         ),
     )
     if vote is None:
-        score.scorer, score.label = titled, name(text)
+        score.scorer, score.label = titled, short_name(text)
         score.value = number if number is not None and 0 <= number <= 1 else None
         if score.value is None and score.label is None:
             assumed["scores that are neither 0 to 1 nor a word left out"] += 1

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, name, seconds
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_name
 
 _LISTS = ("messages", "chat_history", "history")
 _TYPES = ("human", "ai", "HumanMessage", "AIMessage", "AIMessageChunk", "HumanMessageChunk")
@@ -28,7 +28,7 @@ class LangChainMessages:
         """Give the conversation as the history of one call."""
         metadata = {**mapping(mapping(record.get("config")).get("configurable")), **mapping(record.get("metadata"))}
         conversation = conversation_of(record, metadata)
-        named = name(first(record, "id", "run_id", "checkpoint_id")) or conversation or ""
+        named = short_name(first(record, "id", "run_id", "checkpoint_id")) or conversation or ""
         messages = read_messages(first(record, *_LISTS), assumed)
         documents = read_documents(first(record, "documents", "context", "source_documents"))
         if documents and messages and messages[-1].role == "assistant":

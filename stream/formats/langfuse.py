@@ -8,7 +8,16 @@ from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, 
 from turnsignal.stream.formats.messages import spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, name, names, seconds
+from turnsignal.stream.formats.values import (
+    conversation_of,
+    fields_of,
+    first,
+    items,
+    mapping,
+    seconds,
+    short_name,
+    short_names,
+)
 
 _TYPES = ("GENERATION", "RETRIEVER", "AGENT", "TOOL", "CHAIN", "EVALUATOR", "SPAN", "EVENT", "EMBEDDING", "GUARDRAIL")
 _SPAN = "langfuse.observation.type"
@@ -41,7 +50,7 @@ class Langfuse:
                 is_given = is_score(row)
                 yield from human_scores_of(row, "langfuse", _ABOUT, assumed) if is_given else _observation(row, assumed)
             return
-        trace = name(record.get("id")) or ""
+        trace = short_name(record.get("id")) or ""
         start = seconds(first(record, "timestamp", "created_at", "createdAt"))
         observations = [mapping(item) for item in items(record.get("observations"))]
         ends = [end for item in observations if (end := seconds(first(item, "end_time", "endTime"))) is not None]
@@ -82,7 +91,7 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
     if kind == "EVALUATOR":
         assumed["evaluators' observations left out"] += 1
         return
-    trace, own = name(first(record, "trace_id", "traceId")) or "", name(record.get("id")) or ""
+    trace, own = short_name(first(record, "trace_id", "traceId")) or "", short_name(record.get("id")) or ""
     call = Call(
         origin=f"langfuse:{trace}/{own}",
         kind="context",
@@ -111,7 +120,7 @@ def _fields(record: Record) -> dict[str, str]:
     model = first(record, "provided_model_name", "providedModelName", "model")
     assistant = first(metadata, "assistant", "agent") or first(record, "trace_name", "traceName")
     assistant = assistant or (record.get("name") if _is_trace(record) else None)
-    own = names(version=version, model=model, assistant=assistant, user_id=first(record, "user_id", "userId"))
+    own = short_names(version=version, model=model, assistant=assistant, user_id=first(record, "user_id", "userId"))
     return {**fields_of(metadata, {"environment": record.get("environment")}), **own}
 
 

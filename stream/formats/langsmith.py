@@ -7,7 +7,16 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of
 from turnsignal.stream.formats.messages import plain_text, read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import bounded_id, fields_of, first, items, mapping, name, names, seconds
+from turnsignal.stream.formats.values import (
+    bounded_id,
+    fields_of,
+    first,
+    items,
+    mapping,
+    seconds,
+    short_name,
+    short_names,
+)
 
 _THREADS = ("thread_id", "session_id", "conversation_id")  #: of a run's metadata, in the order in which they count
 
@@ -31,8 +40,8 @@ class LangSmith:
         if "evaluator" in titled or kind == "evaluator":
             assumed["evaluators' runs left out"] += 1
             return
-        own = name(record.get("id")) or ""
-        trace = name(record.get("trace_id")) or (None if record.get("parent_run_id") else own)
+        own = short_name(record.get("id")) or ""
+        trace = short_name(record.get("trace_id")) or (None if record.get("parent_run_id") else own)
         inputs, outputs = mapping(record.get("inputs")), mapping(record.get("outputs"))
         thread = first(metadata, *_THREADS)
         call = Call(
@@ -52,7 +61,7 @@ class LangSmith:
             call.inputs = spoken(inputs, "user", assumed)
             call.outputs = _answer(outputs, call.inputs, assumed)
             if call.kind == "whole":
-                call.fields = {**names(assistant=record.get("name")), **call.fields}
+                call.fields = {**short_names(assistant=record.get("name")), **call.fields}
         yield call
 
     def origin(self, turn_id: str) -> dict[str, str]:
@@ -89,5 +98,5 @@ def _flat(value: object) -> list[Any]:
 
 def _fields(metadata: dict[str, Any]) -> dict[str, str]:
     model = first(metadata, "ls_model_name", "model", "model_name")
-    revision = names(version=metadata.get("revision_id"))  # of the deployment, where nobody named a version
-    return {**revision, **fields_of(metadata), **names(model=model)}
+    revision = short_names(version=metadata.get("revision_id"))  # of the deployment, where nobody named a version
+    return {**revision, **fields_of(metadata), **short_names(model=model)}

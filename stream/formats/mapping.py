@@ -34,7 +34,8 @@ from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.messages import role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
-from turnsignal.stream.formats.values import at_path, bounded_id, each_at, items, name, nested, seconds, timestamp
+from turnsignal.stream.formats.values import at_path, bounded_id, each_at, items, nested, seconds, short_name, timestamp
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 Field = str | dict[str, str | int | float]
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
@@ -158,7 +159,7 @@ def read_date(text: str, date_format: str) -> float | None:
     86400.0
     """
     stamp = _parsed(text.strip()[:MAX_DATE_FORMAT], date_format)
-    return None if stamp is None else (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+    return None if stamp is None else epoch_seconds(stamp)
 
 
 @lru_cache(4096)
@@ -336,7 +337,7 @@ def _more(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> dict[str
         path = getattr(paths, field)
         if path is not None and _value(path, where) is None:
             assumed[f"{_NOTHING}{field} = {_path(path)}"] += 1
-    values = {field: name(_value(getattr(paths, field), where)) for field in _SHORT}
+    values = {field: short_name(_value(getattr(paths, field), where)) for field in _SHORT}
     vote = _value(paths.vote, where)
     vote = {"1": 1, "up": 1, "true": 1, "-1": -1, "0": -1, "down": -1, "false": -1}.get(str(vote).lower())
     return {key: value for key, value in {**values, "vote": vote}.items() if value is not None}

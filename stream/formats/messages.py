@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from turnsignal.stream.formats.protocol import Assumed, Message, Record
-from turnsignal.stream.formats.values import first, is_redacted, items, mapping, name, nested, seconds
+from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, seconds, short_name
 
 ROLES = {
     **dict.fromkeys(("user", "human", "customer", "client", "end_user", "end-user", "visitor"), "user"),
@@ -80,7 +80,7 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
         if isinstance(item.get(key), list) and item[key]:
             metadata.setdefault(key, []).extend(item[key])
     when = first(item, "timestamp", "created_at", "create_time", "time", "date")
-    return Message(role, text, name(item.get("id")), seconds(when), metadata=metadata or None, called=called)
+    return Message(role, text, short_name(item.get("id")), seconds(when), metadata=metadata or None, called=called)
 
 
 def calls_of(item: Record) -> list[str]:
@@ -104,7 +104,7 @@ def _add_call(messages: list[Message], called: str) -> None:
 
 
 def _call_id(call: Record) -> str:
-    return name(first(call, "call_id", "id", "name") or mapping(call.get("function")).get("name")) or ""
+    return short_name(first(call, "call_id", "id", "name") or mapping(call.get("function")).get("name")) or ""
 
 
 def text_of(content: object, metadata: dict[str, Any], assumed: Assumed) -> str:

@@ -7,7 +7,7 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, literal, mapping, names
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, literal, mapping, short_names
 
 _KIND, _ATTRIBUTE = "openinference.span.kind", "attributes."
 _ROW_ID, _ROW_TRACE = "context.span_id", "context.trace_id"  # columns of Phoenix's get_spans_dataframe
@@ -105,7 +105,7 @@ def _fields(span: Span) -> dict[str, str]:
     given, metadata = span.attributes, mapping(span.attributes.get("metadata"))
     return {
         **fields_of(metadata, {"environment": first(span.resource, "deployment.environment.name")}),
-        **names(
+        **short_names(
             assistant=given.get("agent.name") or first(span.resource, "openinference.project.name", "service.name"),
             model=first(given, "llm.response.model_name", "llm.model_name"),
             user_id=given.get("user.id"),

@@ -7,7 +7,7 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, names
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, short_names
 
 _ASSOCIATION = "traceloop.association.properties."
 _HITS = ("db.query.result", "db.search.result")
@@ -66,7 +66,7 @@ def _hit(attributes: dict[str, Any]) -> dict[str, Any]:
 def _fields(span: Span, chosen: dict[str, Any]) -> dict[str, str]:
     given = span.attributes
     return {
-        **names(
+        **short_names(
             assistant=first(given, "traceloop.workflow.name") or span.resource.get("service.name"),
             model=first(given, "gen_ai.response.model", "gen_ai.request.model"),
             version=first(given, "traceloop.prompt.version"),

@@ -7,7 +7,15 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import bounded_id, conversation_of, fields_of, first, mapping, name, names
+from turnsignal.stream.formats.values import (
+    bounded_id,
+    conversation_of,
+    fields_of,
+    first,
+    mapping,
+    short_name,
+    short_names,
+)
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _EVENT_ROLES = {"gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant"}
@@ -50,7 +58,7 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
         trace=span.trace or None,
         conversation=bounded_id(conversation) if isinstance(conversation, str) and conversation else None,
         session=_session_of(given),
-        response=name(given.get("gen_ai.response.id")),
+        response=short_name(given.get("gen_ai.response.id")),
         partial=span.is_log,
         start=span.start,
         end=span.end,
@@ -93,7 +101,7 @@ def _fields(given: dict[str, Any], span: Span) -> dict[str, str]:
     resource = span.resource
     return {
         **fields_of({"environment": first(resource, "deployment.environment.name", "deployment.environment")}),
-        **names(
+        **short_names(
             assistant=first(given, "gen_ai.agent.name", "gen_ai.workflow.name") or resource.get("service.name"),
             model=first(given, "gen_ai.response.model", "gen_ai.request.model"),
             version=first(given, "gen_ai.prompt.version", "gen_ai.agent.version") or resource.get("service.version"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from turnsignal.stream.formats.protocol import Record
-from turnsignal.stream.formats.values import first, items, mapping, name, seconds
+from turnsignal.stream.formats.values import first, items, mapping, seconds, short_name
 
 _MAX_DEPTH = 32  #: of values within values
 _MAX_INDEX = 10_000  #: of a flattened list
@@ -167,4 +167,4 @@ def _number(value: object) -> object:
 
 def _hexadecimal(value: object) -> str:
     """Return an id as OTLP's JSON spells it; the console exporter puts 0x before it."""
-    return (name(value) or "").removeprefix("0x")
+    return (short_name(value) or "").removeprefix("0x")

@@ -11,6 +11,7 @@ from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Call, TurnFields
 from turnsignal.stream.formats.values import each_at, items, nested, seconds
 from turnsignal.stream.text.toml import write_value as toml
+from turnsignal.stream.text.visible import one_line
 
 _DEPTH = 5
 _SPEAKERS = 6  #: words for who speaks, beyond which a column is not one of roles
@@ -137,7 +138,7 @@ def _propose(sample: Sequence[Mapping[str, Any]], origin: str, listed: str | Non
             taken[field] = path
             break
     lines = [
-        f"# Proposed by `turnsignal convert --propose` for {_one_line(origin)}: read it before you use it.",
+        f"# Proposed by `turnsignal convert --propose` for {one_line(origin, 120)}: read it before you use it.",
         "# Above each line stand values that were seen there.",
         "[turns]" if role else "[exchanges]",
         *([] if listed is None else [f"list = {toml(listed)}"]),
@@ -148,7 +149,7 @@ def _propose(sample: Sequence[Mapping[str, Any]], origin: str, listed: str | Non
         elif field in ("conversation_id", "timestamp", *wanted):
             lines.append(f'# {field} = "…"   # not recognised')
     rest = [path for path in seen if path not in taken.values()]
-    lines += ["", "# Not used:", *(f"# {_one_line(path)}: {_examples(seen[path])}" for path in rest[:50])]
+    lines += ["", "# Not used:", *(f"# {one_line(path, 120)}: {_examples(seen[path])}" for path in rest[:50])]
     text = "\n".join(lines) + "\n"
     return ProposedMapping(text, _count_read(text, sample), len(wheres), list(_doubts(taken, seen)))
 
@@ -241,7 +242,7 @@ def _doubts(taken: Mapping[str, str], seen: Mapping[str, Sequence[Any]]) -> Iter
     values = seen[taken["timestamp"]] if "timestamp" in taken else []
     if values and not _are_times(values) and len(formats := _date_formats(values)) > 1:
         yield (
-            f"days and months cannot be told apart in {_one_line(str(values[0]), 40)!r}: it was taken for "
+            f"days and months cannot be told apart in {one_line(str(values[0]), 40)!r}: it was taken for "
             f"{formats[0]}, and could be {formats[1]}; see date_format in the mapping"
         )
 
@@ -357,9 +358,4 @@ def _share(values: Sequence[Any], test: Any) -> bool:
 
 
 def _examples(values: Sequence[Any]) -> str:
-    return " · ".join(_one_line(str(value), 40) for value in list(dict.fromkeys(map(str, values)))[:_SEEN])
-
-
-def _one_line(text: str, width: int = 120) -> str:
-    shown = "".join(char if char.isprintable() else " " for char in text)
-    return shown if len(shown) <= width else shown[: width - 1] + "…"
+    return " · ".join(one_line(str(value), 40) for value in list(dict.fromkeys(map(str, values)))[:_SEEN])

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, name, seconds
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_name
 
 
 class OpenAIResponses:
@@ -27,7 +27,7 @@ class OpenAIResponses:
         assumed["file searches without results (ask for them with `include`)"] += bool(searches and not results)
         asked = request.get("input") if request is not response else None
         asked = first(record, "input") if asked is None else asked
-        named = name(response.get("id"))
+        named = short_name(response.get("id"))
         made = seconds(first(response, "created_at", "created") or first(record, "timestamp", "created_at"))
         done = seconds(response.get("completed_at"))
         text = "\n\n".join(message.text for message in read_messages(outputs, assumed) if message.role == "assistant")
@@ -35,7 +35,7 @@ class OpenAIResponses:
             origin=f"responses:{named or ''}",
             conversation=conversation_of({"conversation": response.get("conversation")}, request, metadata, record),
             response=named,
-            previous=name(first(response, "previous_response_id") or first(request, "previous_response_id")),
+            previous=short_name(first(response, "previous_response_id") or first(request, "previous_response_id")),
             start=made,
             end=done if done is not None else made,
             inputs=spoken(asked, "user", assumed),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import fields_of, first, items, name, seconds
+from turnsignal.stream.formats.values import fields_of, first, items, seconds, short_name
 
 
 class ShareGPT:
@@ -17,7 +17,7 @@ class ShareGPT:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the conversation as the history of one call."""
-        named = name(first(record, "id", "conversation_id"))
+        named = short_name(first(record, "id", "conversation_id"))
         system = record.get("system")
         before = [Message("system", system)] if isinstance(system, str) and system else []
         yield Call(

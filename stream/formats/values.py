@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 MAX_NESTED = 8 << 20  #: characters of a string that is read as JSON
 _MAX_LITERAL = 1 << 20  #: characters of a string that is read as Python spells lists
@@ -136,20 +137,20 @@ def first(record: Mapping[str, Any], *keys: str) -> Any:
     return None
 
 
-def name(value: object) -> str | None:
+def short_name(value: object) -> str | None:
     """Return a short name, such as a model or a version; None where there is none, cut where it is too long."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
         return None
     return str(value)[:MAX_SHORT]
 
 
-def names(**values: object) -> dict[str, Any]:
+def short_names(**values: object) -> dict[str, Any]:
     """Return the fields of a turn that have a value, as short names.
 
     >>> names(model="m1", version=3, platform=None)
     {'model': 'm1', 'version': '3'}
     """
-    return {key: text for key, value in values.items() if (text := name(value)) is not None}
+    return {key: text for key, value in values.items() if (text := short_name(value)) is not None}
 
 
 def bounded_id(text: str) -> str:
@@ -188,7 +189,7 @@ def _seconds_of_text(text: str) -> float | None:
     except ValueError:
         return None
     try:
-        return (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+        return epoch_seconds(stamp)
     except OverflowError:
         return None
 
@@ -231,6 +232,6 @@ def fields_of(*records: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for record in records:
         for field, keys in _FIELD_KEYS.items():
-            if field not in fields and (value := name(first(record, *keys))) is not None:
+            if field not in fields and (value := short_name(first(record, *keys))) is not None:
                 fields[field] = _ENVIRONMENTS.get(value.lower(), value) if field == "environment" else value
     return fields

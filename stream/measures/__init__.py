@@ -4,16 +4,16 @@ One file per measure and one line in `MEASURES`. Gains come from citations (1 if
 documents; the measures do not care which, so the same code compares with trec_eval.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Protocol, cast
+from typing import cast
 
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.measures.f1 import F1
 from turnsignal.stream.measures.ndcg import NDCG
 from turnsignal.stream.measures.precision import Precision
+from turnsignal.stream.measures.protocol import Measure
+from turnsignal.stream.measures.ranking_measure import On, Order
 from turnsignal.stream.measures.recall import Recall
 from turnsignal.stream.measures.rr import ReciprocalRank
-from turnsignal.stream.measures.setting import On, Order
 from turnsignal.stream.measures.success import Success
 from turnsignal.stream.names import parse_name, write_name
 
@@ -27,41 +27,6 @@ MEASURES: dict[str, type[NDCG | ReciprocalRank | Precision | Recall | F1 | Succe
 }
 _WITHOUT_CUTOFF = ("nDCG", "RR")  #: measures that may read the whole ranking
 _PARAMS = {"order": ("context", "retrieval"), "on": ("citations", "truth")}  #: values, the default first
-
-
-class Measure(Protocol):
-    """A scorer over a ranking.
-
-    Implemented by frozen values, so that a suite can be compared and hashed.
-    """
-
-    @property
-    def name(self) -> str:
-        """The canonical name, as `stream.names` writes it, without defaults."""
-        ...
-
-    @property
-    def version(self) -> int:
-        """The version, raised when the meaning changes; part of the suite's fingerprint."""
-        ...
-
-    @property
-    def order(self) -> Order:
-        """The ranking that callers must pass: in the context, or before reranking."""
-        ...
-
-    @property
-    def on(self) -> On:
-        """The judgments that callers must pass: the response's citations, or the turn's known relevant documents."""
-        ...
-
-    def __call__(self, ranking: Sequence[str], judgments: Mapping[str, float]) -> float:
-        """Measure a ranking. Called once for each response with judgments; must not keep state between calls.
-
-        ranking: document ids, best first, each once; judgments: gain by document id, also of documents that are not in
-        the ranking; a missing or non-positive gain is not relevant. Returns 0 to 1; 0 when nothing is relevant.
-        """
-        ...
 
 
 def parse_measure(text: str) -> Measure:

@@ -7,7 +7,7 @@ from math import log2
 from operator import mul
 from typing import ClassVar
 
-from turnsignal.stream.measures.setting import RankingMeasure
+from turnsignal.stream.measures.ranking_measure import RankingMeasure
 
 _DISCOUNTS = tuple(1 / log2(rank + 1) for rank in range(1, 1_001))
 _IDEALS = (0.0, *accumulate(_DISCOUNTS))  # of n documents with gain 1

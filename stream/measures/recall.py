@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from turnsignal.stream.measures.setting import RankingMeasure
+from turnsignal.stream.measures.ranking_measure import RankingMeasure
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
-from turnsignal.stream.conversations.pairing import PendingResponse
+from turnsignal.stream.conversations.pairing import Responder
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.compliance import Results
 from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
@@ -134,17 +134,17 @@ class BatchOutput:
         """Write score rows of a conversation; count what they say, and hand their values to the series."""
         conversation, outputs = key.decode(), self.outputs
         for row in rows:
-            response, scored = row.response, row.scored
-            outputs.append(_written((SCORES, key, self._encode(conversation, row, response), None)))
+            responder, scored = row.responder, row.scored
+            outputs.append(_written((SCORES, key, self._encode(conversation, row, responder), None)))
             if row.window_expired:
                 self.deltas.pairing["window_expired"] += row.window_expired
-            if response.environment != self._environment:
+            if responder.environment != self._environment:
                 if row.moves:
-                    self._observe_other(name_environment(response.environment), scored)
+                    self._observe_other(name_environment(responder.environment), scored)
                 if scored.failing_stage:
-                    self.deltas.other_failing_stages[name_environment(response.environment), scored.failing_stage] += 1
+                    self.deltas.other_failing_stages[name_environment(responder.environment), scored.failing_stage] += 1
                 continue
-            release = (response.assistant, response.version)
+            release = (responder.assistant, responder.version)
             if row.stage is _RESPONSE:
                 self._findings.append((release, scored.findings))
                 self._markers.append((release, scored.markers, scored.faults))
@@ -180,7 +180,7 @@ class BatchOutput:
             return
         outcome = (summary.outcome or Unscored.CUT).value
         if summary.environment == name_environment(self._environment):
-            self.deltas.outcomes[row.response.assistant, row.response.version, outcome] += 1
+            self.deltas.outcomes[row.responder.assistant, row.responder.version, outcome] += 1
         else:
             self.deltas.other_outcomes[summary.environment, outcome] += 1
 
@@ -212,16 +212,16 @@ class BatchOutput:
         """Write the tombstone that erases a conversation's summary from its compacted topic."""
         self.outputs.append(OutputRecord(CONVERSATIONS, key, None))
 
-    def _encode(self, conversation: str, row: ScoreRow, response: PendingResponse) -> bytes:
+    def _encode(self, conversation: str, row: ScoreRow, responder: Responder) -> bytes:
         record = _WrittenRow(
             1,
             conversation,
             row.turn_id,
             row.stage,
-            response.assistant or None,  # nobody is known where feedback is about an unknown turn
-            response.version,
-            response.model,
-            response.platform,
+            responder.assistant or None,  # nobody is known where feedback is about an unknown turn
+            responder.version,
+            responder.model,
+            responder.platform,
             row.time,
             row.id,
             self._suite,
@@ -231,7 +231,7 @@ class BatchOutput:
         for name, value in row.fields.items():
             setattr(record, name, value)
         if record.environment is None:
-            record.environment = response.environment
+            record.environment = responder.environment
         return _encode_row(record)
 
     def _observe_other(self, environment: str, scored: Scored) -> None:

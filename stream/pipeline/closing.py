@@ -62,7 +62,7 @@ class Closing:
         last, response = _who_spoke(state)
         cut = end <= state.quiet_since + self._limits.idle
         means = state.score_windows.merge_pending(self._layout.windows, state.last).means
-        summary, diagnosis = self._sum_up(key, state, means, end, cut=cut)
+        summary, diagnosis = self._summarise(key, state, means, end, cut=cut)
         if last is None or response is None or (summary.outcome is None and not cut):
             return Close(summary, None)
         row = self._close_row(state, last, response, summary, diagnosis)
@@ -79,13 +79,13 @@ class Closing:
         if state.judged is None or state.judged.awaiting or state.suite != self._suite or not state.closes:
             return None
         means = state.score_windows.merge_pending(self._layout.windows, state.last).means
-        summary, diagnosis = self._sum_up(key, state, means, math.inf, cut=False)
+        summary, diagnosis = self._summarise(key, state, means, math.inf, cut=False)
         if last is None or response is None or summary.outcome is None:
             return Close(summary, None)
         row = self._make_row(state, last, response, summary, diagnosis)
         return Close(summary, None, self._judge_row(state, summary, row))
 
-    def _sum_up(
+    def _summarise(
         self, key: bytes, state: Conversation, means: Means, end: float, *, cut: bool
     ) -> tuple[Summary, dict[str, Any]]:
         """Return the summary of a closed conversation, and its diagnosis as a score."""
@@ -170,7 +170,7 @@ class Closing:
         name = row_id(summary.conversation_id, row.turn_id, Stage.CLOSE, row.id, self._suite, by)
         scored = Scored([*row.scored.scores, *scores])
         fields = row.fields | {"replaces": row.id}
-        return ScoreRow(name, Stage.CLOSE, row.turn_id, row.response, row.time, scored, fields, moves=False)
+        return ScoreRow(name, Stage.CLOSE, row.turn_id, row.responder, row.time, scored, fields, moves=False)
 
     def _diagnose(self, means: Means, outcome: ConversationOutcome | None) -> dict[str, Any]:
         """Read the conversation's means together; who got no answer in the end was not helped."""

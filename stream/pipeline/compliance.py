@@ -7,7 +7,7 @@ import msgspec
 import orjson
 
 from turnsignal.stream.checks import compliance
-from turnsignal.stream.checks.named import Named, is_blank
+from turnsignal.stream.checks.instruction_check import InstructionCheck, is_blank
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, Check, CheckResult, Result
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.pipeline.cited import CitedScores
@@ -57,7 +57,7 @@ class InstructionScorer:
     def __init__(self, parts: Sequence[tuple[CheckPart, Check]]) -> None:
         self._checks = [check for _, check in parts]
         # Of ours, what follows the question whether there is anything to look at, which is asked once here.
-        self._looks = [check.evaluate if isinstance(check, Named) else check.check for check in self._checks]
+        self._looks = [check.evaluate if isinstance(check, InstructionCheck) else check.check for check in self._checks]
         self._names = [check.name for check in self._checks]
         self._weights = [part.weight for part, _ in parts]
         self._usual: dict[int, tuple[EncodedScores, Results, float | None]] = {}

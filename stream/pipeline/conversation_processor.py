@@ -243,7 +243,7 @@ class ConversationProcessor:
             self._expected.expect(state, _FOLLOW_UP_STAGE, response.row_id, pairing.turn.time)
 
     def _retract(self, state: Conversation, response: PendingResponse) -> None:
-        """Take the values of the row that is replaced out of the counts, means and windows again."""
+        """Retract the values of the row that is replaced from the counts, means and windows."""
         state.clarifications -= response.clarification
         state.went_on -= response.went_on
         known = {FOLLOW_UP: response.strict, FOLLOW_UP_PRECISION: response.precision, CLARIFICATION_FREE: response.free}
@@ -254,7 +254,7 @@ class ConversationProcessor:
         if state.suite != self._suite or response.environment != self._environment:
             return  # it was never part of these means
         positions, _ = self._layout.positions(tuple(values))
-        state.score_windows.take_out(
+        state.score_windows.retract(
             self._layout.windows, response.row_time, state.last, positions, tuple(values.values())
         )
 
@@ -266,7 +266,7 @@ class ConversationProcessor:
         if state.suite != self._suite:
             state.adopt_suite(self._suite)
         scored = row.scored
-        if not scored.values or row.response.environment != self._environment:
+        if not scored.values or row.responder.environment != self._environment:
             return
         positions, pick = self._layout.positions(scored.scorers)
         row.earlier = state.score_windows.look_up(pick)

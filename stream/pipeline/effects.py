@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from turnsignal.stream.conversations.pairing import PendingResponse
+from turnsignal.stream.conversations.pairing import Responder
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.observations import Earlier
@@ -34,7 +34,7 @@ class RecordContext(msgspec.Struct, gc=False):
 class ScoreRow(msgspec.Struct, gc=False):
     """One score record before it is written, and what is counted with it.
 
-    id: of the row; turn_id, response: the turn that is scored, and who gave it; time: event time of what completed
+    id: of the row; turn_id, responder: the turn that is scored, and who gave it; time: event time of what completed
     the row; scored: its scores; fields: those that only some rows have; offset, topic: of the record that completed
     the row, without an offset where no record did, without a topic where turns come from; closed_as: the word by
     which its exchange is counted once it has closed; fate: the word by which feedback is counted; window_expired: how
@@ -45,7 +45,7 @@ class ScoreRow(msgspec.Struct, gc=False):
     id: str
     stage: Stage
     turn_id: str
-    response: PendingResponse
+    responder: Responder
     time: float
     scored: Scored
     fields: dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 from turnsignal.stream.conversations import recent_ids as recent
 from turnsignal.stream.conversations.feedback_memory import MAX_IDS, KeptFeedback, NewestFeedback
-from turnsignal.stream.conversations.pairing import PendingResponse
+from turnsignal.stream.conversations.pairing import PendingResponse, Responder
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.errors import Refused
@@ -26,7 +26,7 @@ from turnsignal.stream.suite import Suite
 KNOWN, WAITED, UNKNOWN = "known", "waited", "unknown"  #: what became of feedback
 
 _LABELS = {1: "up", -1: "down"}
-_NOBODY = PendingResponse("", None, None, None)
+_NOBODY: Responder = PendingResponse("", None, None, None)
 
 
 class FeedbackScorer:
@@ -66,9 +66,9 @@ class FeedbackScorer:
 
     def on_feedback(self, key: bytes, state: Conversation, feedback: KeptFeedback) -> list[ScoreRow]:
         """Take in new feedback: return its row, or let it wait until its turn comes."""
-        response = state.answer(feedback.turn_id)
-        if response is not None or state.has_had(feedback.turn_id):
-            return [self._row(key, state, feedback, response, KNOWN)]
+        responder = state.responder(feedback.turn_id)
+        if responder is not None or state.has_had(feedback.turn_id):
+            return [self._row(key, state, feedback, responder, KNOWN)]
         oldest = state.wait_for_turn(feedback)
         return [] if oldest is None else [self._row(key, state, oldest, None, KNOWN)]
 
@@ -78,7 +78,7 @@ class FeedbackScorer:
         waiting = state.feedback_memory().waiting
         ready = [feedback for feedback in waiting if feedback.turn_id == turn_id]
         waiting[:] = [feedback for feedback in waiting if feedback.turn_id != turn_id]
-        return [self._row(key, state, feedback, state.answer(turn_id), WAITED) for feedback in ready]
+        return [self._row(key, state, feedback, state.responder(turn_id), WAITED) for feedback in ready]
 
     def on_vote(self, context: RecordContext, turn: Turn) -> list[ScoreRow]:
         """Return the row of the vote that a turn carries; a turn may come again to carry a vote, which counts once."""
@@ -86,7 +86,7 @@ class FeedbackScorer:
         feedback = KeptFeedback("", turn.turn_id, VOTE, turn.time, context.offset, turn.vote)
         if self.recognise(state, feedback, f"{feedback.turn_id}\x1f{feedback.vote}") is not Seen.NEW:
             return []
-        return [self._row(context.key, state, feedback, state.answer(feedback.turn_id), KNOWN)]
+        return [self._row(context.key, state, feedback, state.responder(feedback.turn_id), KNOWN)]
 
     def on_end(self, key: bytes, state: Conversation) -> list[ScoreRow]:
         """Give up waiting, as the turns do not come any more; return the rows of what has waited."""
@@ -96,7 +96,7 @@ class FeedbackScorer:
         return [self._row(key, state, feedback, None, WAITED) for feedback in waiting]
 
     def _row(
-        self, key: bytes, state: Conversation, feedback: KeptFeedback, response: PendingResponse | None, result: str
+        self, key: bytes, state: Conversation, feedback: KeptFeedback, responder: Responder | None, result: str
     ) -> ScoreRow:
         """Return the row of one feedback; a vote that nothing replaces moves the metrics and the series."""
         shown_id = feedback.id or f"\x1f{feedback.vote}"  # a turn's vote has no id; no feedback can have this one
@@ -115,14 +115,14 @@ class FeedbackScorer:
             name,
             Stage.FEEDBACK,
             feedback.turn_id,
-            response or _NOBODY,
+            responder or _NOBODY,
             feedback.time,
-            _score(feedback, known=response is not None),
+            _score(feedback, known=responder is not None),
             fields,
             offset=feedback.offset,
             topic=self._topic if feedback.id else None,
-            fate=UNKNOWN if response is None else result,
-            moves=response is not None and not replaced_by,
+            fate=UNKNOWN if responder is None else result,
+            moves=responder is not None and not replaced_by,
             meetings=self._labels.on_label(state, feedback),
         )
 

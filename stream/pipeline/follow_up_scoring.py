@@ -19,9 +19,14 @@ from turnsignal.stream.suite import Suite
 
 #: Thanks, or going on, after an answer that is none says nothing of that answer.
 _POLITE = FollowUpReading(
-    *(FollowUp.OTHER, None, None, 0.0, False),
-    f"The user goes on or thanks, after an answer that is {MEANING}.",
-    *("rules", Unscored.NO_SIGNAL),
+    label=FollowUp.OTHER,
+    strict=None,
+    precision=None,
+    confidence=0.0,
+    clarification=False,
+    explanation=f"The user goes on or thanks, after an answer that is {MEANING}.",
+    decided_by="rules",
+    unscored=Unscored.NO_SIGNAL,
 )
 
 

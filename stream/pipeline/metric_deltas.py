@@ -10,18 +10,26 @@ workers know of themselves (lag, transactions, tables) stands in `agents.metrics
 
 # ruff: noqa: RUF009 - what declares a field returns one of dataclasses
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import partial
-from math import prod
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.judging.repeats import RESULTS
+from turnsignal.stream.pipeline.metric_family import (
+    JUDGE,
+    SCORE,
+    WATCH,
+    Family,
+    counter,
+    latched,
+    newest,
+    ratios,
+    weights,
+)
 from turnsignal.stream.pipeline.truth_scoring import FAILING_STAGES
-from turnsignal.stream.records.environments import ENVIRONMENTS
 from turnsignal.stream.records.feedback import KINDS
 from turnsignal.stream.records.scores import ConversationOutcome, Unscored
 from turnsignal.stream.records.verdicts import Unjudged
@@ -31,12 +39,10 @@ Release = tuple[str, str | None]  #: assistant and version, as they came in the 
 SeriesName = tuple[str, str | None, str]  #: assistant, version, and a third word: scorer, role, kind, …
 Detail = tuple[str, str | None, str, str]  #: assistant, version, scorer or check, and its result
 Gauges = dict[tuple[str | None, ...], float | None]  #: labels → value, None takes it away
-Words = tuple[str, ...] | Mapping[str, tuple[str, ...]]  #: what a label can say, by app where apps say different things
 
 K = TypeVar("K")
 
 RELEASE = ("assistant", "version")  #: labels of what answered; the values come from traffic and pass the label guard
-SCORE, JUDGE, WATCH = "score", "judge", "watch"  #: apps
 SCORE_BOUNDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99, 1.0)
 ENVIRONMENT_BOUNDS = (0.5, 0.99)
 RANK_BANDS = ("1", "2", "3", "4-5", "6-10", "11-20", "21+")
@@ -63,77 +69,6 @@ _REASONS = {SCORE: tuple(Reason), JUDGE: _UNREADABLE, WATCH: _UNREADABLE}
 _JUDGED = ("judged", "cached", *tuple(Unjudged))
 
 
-class Family(NamedTuple):
-    """One metric, as the exposition, rules and dashboards read it.
-
-    kind: counter, gauge or histogram; labels: their names, a contract with rules and dashboards; help: one sentence for
-    Prometheus; words: what a label can say, for each label whose words are ours; begun: whether every combination of
-    words is shown at 0 from the start; most: combinations of words that one release can have, where not all meet; apps:
-    which ones move it, () for all; bounds: of a histogram's buckets.
-    """
-
-    kind: str
-    labels: tuple[str, ...]
-    help: str
-    words: Mapping[str, Words] = {}
-    begun: bool = True
-    most: int | None = None
-    apps: tuple[str, ...] = ()
-    bounds: tuple[float, ...] = ()
-
-    def words_of(self, label: str, app: str | None = None) -> tuple[str, ...]:
-        """Return what a label can say in an app (by default in any of them), () where its words are not ours."""
-        words = ENVIRONMENTS if label == "environment" else self.words.get(label, ())
-        if not isinstance(words, Mapping):
-            return words
-        every = [word for known, those in words.items() if app in (None, known) for word in those]
-        return tuple(dict.fromkeys(every))
-
-    def count_series(self, sizes: Mapping[str, int]) -> int:
-        """Return how many series there can be at most; sizes: how many values a label has whose words are not ours."""
-        lines = len(self.bounds) + 3 if self.bounds else 1
-        words = [len(self.words_of(label)) or 1 for label in self.words]
-        others = [sizes.get(label, 1) for label in self.labels if label not in self.words]
-        return lines * (self.most or prod(words)) * prod(others)
-
-
-def _counter(
-    name: str,
-    text: str,
-    *labels: str,
-    begun: bool = True,
-    most: int | None = None,
-    apps: tuple[str, ...] = (SCORE,),
-    **words: Words,
-) -> Any:
-    """Declare a field as a counter. labels: first those whose words are not ours, then each with its words."""
-    family = Family("counter", (*labels, *words), text, words, begun, most, apps)
-    return field(default_factory=partial(defaultdict, int), metadata={name: family})
-
-
-def _weights(name: str, text: str, *labels: str) -> Any:
-    """Declare a field as a counter of what is no whole number."""
-    family = Family("counter", labels, text, begun=False, apps=(SCORE,))
-    return field(default_factory=partial(defaultdict, float), metadata={name: family})
-
-
-def _ratios(name: str, text: str, *labels: str, bounds: tuple[float, ...]) -> Any:
-    """Declare a field as a histogram of values 0–1."""
-    family = Family("histogram", labels, text, apps=(SCORE,), bounds=bounds)
-    return field(default_factory=partial(defaultdict, list), metadata={name: family})
-
-
-def _newest(name: str, text: str, *labels: str) -> Any:
-    """Declare a field as a gauge that shows the value of the last batch."""
-    return field(default_factory=dict, metadata={name: Family("gauge", labels, text, begun=False, apps=(SCORE,))})
-
-
-def _latched(name: str, text: str, *labels: str, most: int | None = None, **words: Words) -> Any:
-    """Declare a field as a gauge of the watch app, that stays until a value of None takes it away."""
-    family = Family("gauge", (*labels, *words), text, words, False, most, (WATCH,))
-    return field(default_factory=dict, metadata={name: family})
-
-
 class LowestScore(NamedTuple):
     """The conversation of a series' lowest bad score in a batch, and that score (0–1)."""
 
@@ -158,150 +93,174 @@ class MetricDeltas:
     rows of the diagnosis do. Below the table stands what is shown beside a metric and is none.
     """
 
-    turns: defaultdict[SeriesName, int] = _counter(
+    turns: defaultdict[SeriesName, int] = counter(
         "turns_total", "Turns taken in; a user's under the version of the answer before it.", *RELEASE, role=_ROLES
     )
-    scores: defaultdict[SeriesName, list[float]] = _ratios(
+    scores: defaultdict[SeriesName, list[float]] = ratios(
         "score_ratio", "Scores, 0 to 1.", *RELEASE, "scorer", bounds=SCORE_BOUNDS
     )
-    quality: defaultdict[Detail, int] = _counter(
+    quality: defaultdict[Detail, int] = counter(
         "score_verdicts_total", "Scores: good, bad or unscored.", *RELEASE, "scorer", verdict=_VERDICTS
     )
-    unscored: defaultdict[Detail, int] = _counter(
-        *("unscored_total", "What could not be scored, by reason.", *RELEASE, "scorer"),
+    unscored: defaultdict[Detail, int] = counter(
+        "unscored_total",
+        "What could not be scored, by reason.",
+        *RELEASE,
+        "scorer",
         begun=False,
         most=6,
         reason=tuple(Unscored),
     )
-    checks: defaultdict[Detail, int] = _counter(
+    checks: defaultdict[Detail, int] = counter(
         "instruction_checks_total", "Instruction checks, by result.", *RELEASE, "check", result=tuple(Result)
     )
-    diagnosis: defaultdict[SeriesName, int] = _counter(
-        *("diagnosis_turns_total", "Exchanges, each quality high, low or unknown.", *RELEASE),
+    diagnosis: defaultdict[SeriesName, int] = counter(
+        "diagnosis_turns_total",
+        "Exchanges, each quality high, low or unknown.",
+        *RELEASE,
         begun=False,
         relevancy=_LEVELS,
         followups=_LEVELS,
         instructions=_LEVELS,
     )
-    failing_stages: defaultdict[Detail, int] = _counter(
-        *("stage_turns_total", "Answers, by the first stage that was wrong; by labels, or by the diagnosis.", *RELEASE),
+    failing_stages: defaultdict[Detail, int] = counter(
+        "stage_turns_total",
+        "Answers, by the first stage that was wrong; by labels, or by the diagnosis.",
+        *RELEASE,
         begun=False,
         most=10,
         stage=FAILING_STAGES,
         basis=tuple(Basis),
     )
-    citations: defaultdict[SeriesName, int] = _counter(
+    citations: defaultdict[SeriesName, int] = counter(
         "citations_total", "Citation markers: valid, or what is wrong with them.", *RELEASE, kind=_MARKERS
     )
-    retrieved: defaultdict[SeriesName, int] = _counter(
+    retrieved: defaultdict[SeriesName, int] = counter(
         "retrieved_documents_total", "Retrieved documents, by rank in the context.", *RELEASE, rank=RANK_BANDS
     )
-    cited: defaultdict[SeriesName, int] = _counter(
+    cited: defaultdict[SeriesName, int] = counter(
         "cited_documents_total", "Cited documents, by rank in the context.", *RELEASE, rank=RANK_BANDS
     )
-    outcomes: defaultdict[SeriesName, int] = _counter(
+    outcomes: defaultdict[SeriesName, int] = counter(
         "conversations_closed_total",
         "Closed conversations, by outcome; resolved and silent are free of clarification.",
         *RELEASE,
         outcome=_OUTCOMES,
     )
-    other_turns: defaultdict[tuple[str, str], int] = _counter(
+    other_turns: defaultdict[tuple[str, str], int] = counter(
         "environment_turns_total", "Turns of other environments than production.", "environment", role=_ROLES
     )
-    other_scores: defaultdict[tuple[str, str], list[float]] = _ratios(
+    other_scores: defaultdict[tuple[str, str], list[float]] = ratios(
         "environment_score_ratio",
         "Scores of answers outside production, 0 to 1.",
-        *("environment", "scorer"),
+        "environment",
+        "scorer",
         bounds=ENVIRONMENT_BOUNDS,
     )
-    other_unscored: defaultdict[tuple[str, str], int] = _counter(
+    other_unscored: defaultdict[tuple[str, str], int] = counter(
         "environment_unscored_total", "What could not be scored outside production.", "environment", "scorer"
     )
-    other_failing_stages: defaultdict[tuple[str, str], int] = _counter(
-        *("environment_stage_turns_total", "Labelled answers outside production, by the first wrong stage."),
+    other_failing_stages: defaultdict[tuple[str, str], int] = counter(
+        "environment_stage_turns_total",
+        "Labelled answers outside production, by the first wrong stage.",
         "environment",
         begun=False,
         stage=FAILING_STAGES,
     )
-    other_outcomes: defaultdict[tuple[str, str], int] = _counter(
+    other_outcomes: defaultdict[tuple[str, str], int] = counter(
         "environment_conversations_closed_total",
         "Closed conversations outside production, by outcome.",
         "environment",
         outcome=_OUTCOMES,
     )
-    pairing: defaultdict[str, int] = _counter(
+    pairing: defaultdict[str, int] = counter(
         "pairing_total", "What became of turns on their way into exchanges.", outcome=_PAIRINGS
     )
-    feedback: defaultdict[tuple[str, str], int] = _counter(
+    feedback: defaultdict[tuple[str, str], int] = counter(
         "feedback_total",
         "Feedback rows: its turn was known, came later, or is not known.",
         kind=KINDS,
         result=("known", "waited", "unknown"),
     )
-    judged_weight: defaultdict[SeriesName, float] = _weights(
+    judged_weight: defaultdict[SeriesName, float] = weights(
         "judged_score_weight_total",
         "Scores that judges gave, each by the inverse of its sampling probability.",
-        *(*RELEASE, "judged"),
+        *RELEASE,
+        "judged",
     )
-    judged_sum: defaultdict[SeriesName, float] = _weights(
+    judged_sum: defaultdict[SeriesName, float] = weights(
         "judged_score_weighted_total", "Sum of the scores, 0 to 1, of judges, weighted so.", *RELEASE, "judged"
     )
-    judged_unscored: defaultdict[Detail, int] = _counter(
-        *("judged_unscored_total", "What judges gave no score, by reason.", *RELEASE, "judged"),
+    judged_unscored: defaultdict[Detail, int] = counter(
+        "judged_unscored_total",
+        "What judges gave no score, by reason.",
+        *RELEASE,
+        "judged",
         begun=False,
         most=6,
         reason=tuple(Unscored),
     )
-    verdicts: defaultdict[str, int] = _counter(
+    verdicts: defaultdict[str, int] = counter(
         "verdict_rows_total",
         "Verdicts read: their exchange stands, has not come, was replaced, is forgotten; or they came before.",
         fate=tuple(Fate),
     )
-    judge_anchors: defaultdict[tuple[str, str, str], int] = _counter(
-        *("judge_anchor_checks_total", "Labels of people beside verdicts, by what each finds of the answer.", "judge"),
+    judge_anchors: defaultdict[tuple[str, str, str], int] = counter(
+        "judge_anchor_checks_total",
+        "Labels of people beside verdicts, by what each finds of the answer.",
+        "judge",
         human=("good", "bad"),
         verdict=("good", "bad"),
     )
-    records: defaultdict[tuple[str, str], int] = _counter(
+    records: defaultdict[tuple[str, str], int] = counter(
         "records_total", "Records read, by what became of them.", "topic", apps=(SCORE, JUDGE, WATCH), result=_RESULTS
     )
-    dead_letters: defaultdict[tuple[str, str], int] = _counter(
+    dead_letters: defaultdict[tuple[str, str], int] = counter(
         "dead_letters_total", "Records set aside, by reason.", "topic", apps=(SCORE, JUDGE, WATCH), reason=_REASONS
     )
-    redactions: defaultdict[str, int] = _counter(
-        *("redactions_total", "What was taken out of texts before they were scored or judged, by kind.", "kind"),
+    redactions: defaultdict[str, int] = counter(
+        "redactions_total",
+        "What was taken out of texts before they were scored or judged, by kind.",
+        "kind",
         apps=(SCORE, JUDGE),
     )
-    assumptions: defaultdict[str, int] = _counter(
-        *("assumptions_total", "Turns that deviate and were read all the same, by what was assumed.", "assumption")
+    assumptions: defaultdict[str, int] = counter(
+        "assumptions_total",
+        "Turns that deviate and were read all the same, by what was assumed.",
+        "assumption",
     )
-    overflow: defaultdict[str, int] = _counter(
-        *("label_overflow_total", "Values counted as other; release: no room in max_series."),
+    overflow: defaultdict[str, int] = counter(
+        "label_overflow_total",
+        "Values counted as other; release: no room in max_series.",
         apps=(SCORE, WATCH),
         label={SCORE: ("assistant", "version", "release", "scorer", "check", "judged"), WATCH: ("series",)},
     )
-    last_event: dict[str, float] = _newest(
+    last_event: dict[str, float] = newest(
         "last_event_timestamp_seconds", "Newest event time of the last batch.", "topic"
     )
 
-    judge_verdicts: defaultdict[tuple[str, str], int] = _counter(
-        *("judge_verdicts_total", "Verdicts: judged, cached, or why there is no value.", "judge"),
+    judge_verdicts: defaultdict[tuple[str, str], int] = counter(
+        "judge_verdicts_total",
+        "Verdicts: judged, cached, or why there is no value.",
+        "judge",
         apps=(JUDGE,),
         outcome=_JUDGED,
     )
-    judge_repeats: defaultdict[tuple[str, str], int] = _counter(
-        *("judge_repeat_checks_total", "Questions asked twice, by whether both answers are good or both bad.", "judge"),
+    judge_repeats: defaultdict[tuple[str, str], int] = counter(
+        "judge_repeat_checks_total",
+        "Questions asked twice, by whether both answers are good or both bad.",
+        "judge",
         apps=(JUDGE,),
         result=RESULTS,
     )
-    judge_tokens: defaultdict[tuple[str, str], int] = _counter(
+    judge_tokens: defaultdict[tuple[str, str], int] = counter(
         "judge_tokens_total", "Tokens, as endpoints count them.", "judge", apps=(JUDGE,), kind=("input", "output")
     )
-    judge_cost: defaultdict[str, float] = _counter(
+    judge_cost: defaultdict[str, float] = counter(
         "judge_cost_total", "What judging cost, in the currency of the suite's prices.", "judge", apps=(JUDGE,)
     )
 
-    incidents: defaultdict[tuple[str, str], int] = _counter(
+    incidents: defaultdict[tuple[str, str], int] = counter(
         "regression_incidents_total",
         "Incidents, by the tier that they opened with or were raised to.",
         "assistant",
@@ -309,50 +268,56 @@ class MetricDeltas:
         apps=(WATCH,),
         tier=_TIERS,
     )
-    regression_open: Gauges = _latched(
+    regression_open: Gauges = latched(
         "regression_open",
         "1 while a change is open; version: the one seen when it was called.",
-        *(*RELEASE, "scorer"),
+        *RELEASE,
+        "scorer",
         most=2,
         scope=_SCOPES,
         tier=_TIERS,
         direction=_DIRECTIONS,
     )
-    regression_change: Gauges = _latched(
+    regression_change: Gauges = latched(
         "regression_change_ratio",
         "How much a value has changed, and the bounds of that, while the change is open.",
-        *(*RELEASE, "scorer"),
+        *RELEASE,
+        "scorer",
         scope=_SCOPES,
         bound=("lower", "mean", "upper"),
     )
-    regression_values: Gauges = _latched(
+    regression_values: Gauges = latched(
         "regression_values",
         "Values since an open change most likely began, as it was called: what the bounds of the change rest on.",
-        *(*RELEASE, "scorer"),
+        *RELEASE,
+        "scorer",
         scope=_SCOPES,
     )
-    regression_since: Gauges = _latched(
+    regression_since: Gauges = latched(
         "regression_since_timestamp_seconds",
         "When an open change most likely began.",
-        *(*RELEASE, "scorer"),
+        *RELEASE,
+        "scorer",
         scope=_SCOPES,
     )
-    regression_evidence: Gauges = _latched(
+    regression_evidence: Gauges = latched(
         "regression_evidence_log10",
         "Evidence that a scorer became worse than usual, as a logarithm; of no single version.",
-        *(*RELEASE, "scorer"),
+        *RELEASE,
+        "scorer",
         most=1,
         scope=_SCOPES,
     )
-    regression_threshold: Gauges = _latched(
+    regression_threshold: Gauges = latched(
         "regression_threshold_log10",
         "Evidence at which a change is called, as a logarithm.",
-        *(*RELEASE, "scorer"),
+        *RELEASE,
+        "scorer",
         most=2,
         scope=_SCOPES,
         tier=_TIERS,
     )
-    baseline: Gauges = _latched(
+    baseline: Gauges = latched(
         "baseline_mean_ratio", "What a scorer usually says, learned over 14 days.", "assistant", "scorer"
     )
 

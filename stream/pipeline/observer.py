@@ -4,7 +4,7 @@ from typing import Protocol
 
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.means import Means
-from turnsignal.stream.conversations.pairing import PendingResponse
+from turnsignal.stream.conversations.pairing import PendingResponse, Responder
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.turns import Turn
@@ -27,10 +27,11 @@ class Observer(Protocol):
         """
         ...
 
-    def on_close(self, key: bytes, state: Conversation, answer: PendingResponse, outcome: str, means: Means) -> None:
+    def on_close(self, key: bytes, state: Conversation, responder: Responder, outcome: str, means: Means) -> None:
         """Called when a conversation closes, which may open again later.
 
-        answer: its last response, or whom it asked where nobody answered; outcome: `cut` where the recording ends.
+        responder: of its last response, or whom it asked where nobody answered; outcome: `cut` where the recording
+        ends.
         """
         ...
 

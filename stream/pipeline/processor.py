@@ -267,7 +267,7 @@ class PartitionProcessor:
         state.clock = self.clock.advance(time, broker_time)
         if turn.environment != state.environment and state.join_environment(turn.environment):
             output.deltas.pairing["mixed_environment"] += 1
-        late = state.meet(time, self._limits)
+        late = state.observe_time(time, self._limits)
         reopened, state.closed = state.closed, False
         due = state.schedule(self._limits)
         if reopened:

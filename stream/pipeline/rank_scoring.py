@@ -12,9 +12,9 @@ import orjson
 
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
-from turnsignal.stream.measures import Measure
 from turnsignal.stream.measures.bands import band, explain, wasted_context
 from turnsignal.stream.measures.order import in_order, in_retrieval_order
+from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.pipeline.compliance import EncodedScores
 from turnsignal.stream.records.scores import Score, Unscored
 from turnsignal.stream.statistics.claims import WASTED

@@ -5,14 +5,13 @@ from collections.abc import Iterable
 import msgspec
 import orjson
 
-from turnsignal.stream.detection.detector import Detector
+from turnsignal.stream.detection.detector import MAX_VERSIONS, Detector
 from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.records.observations import Observation
 
 #: Of the state's layout. New fields are added at the end, with a default, and then it is raised. Version 1 was JSON.
 VERSION = 4
 HALF_LIFE = 500  #: observations after which a value weighs half as much in the rolling mean
-MAX_VERSIONS = 20  #: told apart per series; the one unseen for longest leaves
 BEFORE_ALL = float("-inf")  #: stream time before anything has come
 
 _DECAY = 0.5 ** (1 / HALF_LIFE)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from turnsignal.stream.conversations.feedback_memory import CLARIFICATION, FINE, NONE, VoteMeeting
-from turnsignal.stream.conversations.pairing import PendingResponse
+from turnsignal.stream.conversations.pairing import Responder
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.summaries import VoteFigures, Votes
@@ -45,18 +45,18 @@ def meetings(state: Conversation) -> Iterator[VoteMeeting]:
 def count(met: Iterable[VoteMeeting]) -> Counts:
     """Count meetings by release."""
     return Counter(
-        (None if meeting.answer is None else _release(meeting.answer), meeting.vote, meeting.follow_up)
+        (None if meeting.responder is None else _release(meeting.responder), meeting.vote, meeting.follow_up)
         for meeting in met
     )
 
 
-def sum_up(state: Conversation) -> Voted:
+def count_votes(state: Conversation) -> Voted:
     """Count the votes of a conversation, and what they say of its answers."""
     met = list(meetings(state))
     answers: dict[tuple[Release, str], list[int]] = {}
     for meeting in met:
-        if meeting.vote and meeting.answer is not None:
-            answers.setdefault((_release(meeting.answer), meeting.turn_id), []).append(meeting.vote)
+        if meeting.vote and meeting.responder is not None:
+            answers.setdefault((_release(meeting.responder), meeting.turn_id), []).append(meeting.vote)
     shares: dict[Release, tuple[int, float]] = {}
     for (release, _), votes in answers.items():
         n, total = shares.get(release, (0, 0.0))
@@ -64,8 +64,8 @@ def sum_up(state: Conversation) -> Voted:
     return Voted(count(met), shares)
 
 
-def _release(answer: PendingResponse) -> Release:
-    return answer.assistant, answer.version
+def _release(responder: Responder) -> Release:
+    return responder.assistant, responder.version
 
 
 def figures(counts: Counts, release: Release | None = None) -> VoteFigures:

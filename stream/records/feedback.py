@@ -6,7 +6,7 @@ edited, a label that somebody gave. It comes late, in any order, and from strang
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from hashlib import blake2b
 from typing import Annotated, Literal, cast, get_args
 
@@ -14,6 +14,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_confi
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.turns import MAX_AHEAD, MAX_SHORT, Id, check_bytes, parse_json, refuse
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 MAX_RECORD = 100_000  #: bytes of one record
 MAX_REASON = 1_000  #: characters of the words beside it
@@ -54,7 +55,7 @@ class Feedback:
     def __post_init__(self) -> None:
         """Work out the time in seconds since 1970, once."""
         stamp = self.timestamp
-        self.time = (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+        self.time = epoch_seconds(stamp)
 
 
 FEEDBACK: TypeAdapter[Feedback] = TypeAdapter(Feedback)

@@ -8,7 +8,7 @@ seventh decimal is rounded, not cut).
 
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Literal, cast, get_type_hints
 
 import msgspec
@@ -19,6 +19,7 @@ from typing_extensions import TypedDict
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.environments import PRODUCTION, Environment
+from turnsignal.stream.text.timestamps import epoch_seconds
 
 MAX_RECORD = 4_000_000  #: bytes of one record; a text of the longest takes 2.4 million even if all of it is escaped
 MAX_TEXT = 200_000  #: characters of one turn's text
@@ -126,7 +127,7 @@ class Turn:
     def __post_init__(self) -> None:
         """Work out the event time in seconds since 1970, once, and spell production in one way."""
         stamp = self.timestamp
-        self.time = (stamp if stamp.tzinfo is not None else stamp.replace(tzinfo=UTC)).timestamp()
+        self.time = epoch_seconds(stamp)
         if self.environment == PRODUCTION:
             self.environment = None
 

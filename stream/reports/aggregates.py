@@ -12,7 +12,7 @@ from typing import Any
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.means import Means
-from turnsignal.stream.conversations.pairing import USER, PendingResponse
+from turnsignal.stream.conversations.pairing import USER, PendingResponse, Responder
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.measures.ndcg import NDCG
@@ -141,7 +141,7 @@ class Aggregates:
         self.quality = Quality(scorers, 0.0 if part.whole else suite.limits.idle, covered, ranked)
         self.review = Review()
         self.cite_rates = CiteRates()
-        self.swaps = Interventions()
+        self.interventions = Interventions()
         self.votes: Counts = Counter()
         self._open: dict[bytes, OpenConversation] = {}
         self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
@@ -183,7 +183,7 @@ class Aggregates:
         if scored.ranks:
             self.cite_rates.count(turn.assistant, turn.version, scored.ranks, scored.cited)
             question = _opening(state) if state.responses == 1 else None
-            self.swaps.take(key, turn, scored.ranks, scored.cited, question)
+            self.interventions.update(key, turn, scored.ranks, scored.cited, question)
 
     def on_follow_up(self, key: bytes, turn_id: str, answer: PendingResponse, scored: Scored, around: Exchange) -> None:
         """Take in what followed an answer, in place of what was known to follow it."""
@@ -200,9 +200,9 @@ class Aggregates:
             if conversation.broken is not None:
                 conversation.broken.on_good(turn_id)
 
-    def on_close(self, key: bytes, state: Conversation, answer: PendingResponse, outcome: str, means: Means) -> None:
+    def on_close(self, key: bytes, state: Conversation, responder: Responder, outcome: str, means: Means) -> None:
         """Keep the final figures until the conversation can no longer reopen."""
-        release = (answer.assistant, answer.version)
+        release = (responder.assistant, responder.version)
         conversation = self._open.get(key)
         if conversation is not None and conversation.went is not None and state.closes == 1:
             self._settle(key)  # another one under the same id, forgotten meanwhile
@@ -235,13 +235,13 @@ class Aggregates:
             state.turns,
             conversation.first_answer,
         )
-        conversation.votes = votes.sum_up(state)
+        conversation.votes = votes.count_votes(state)
 
     def on_vote(self, key: bytes, state: Conversation) -> None:
         """Take in a vote on what may be closed already: nothing else tells of it then."""
         conversation = self._open.get(key)
         if conversation is not None and conversation.went is not None:
-            conversation.votes = votes.sum_up(state)
+            conversation.votes = votes.count_votes(state)
 
     def add(self, batch: BatchResult) -> None:
         """Count the conversations that a batch forgot."""
@@ -260,7 +260,7 @@ class Aggregates:
         self.quality.merge(other.quality)
         self.review.merge(other.review)
         self.cite_rates.merge(other.cite_rates)
-        self.swaps.merge(other.swaps)
+        self.interventions.merge(other.interventions)
         self.worst.merge(other.worst)
         self.votes.update(other.votes)
 
@@ -268,7 +268,7 @@ class Aggregates:
         """Return the sections of `summary.json`: conversations, releases compared, checks, ranks."""
         part = suite.aggregates
         minimum = part.minimum_n
-        self.quality.sum_up(minimum)
+        self.quality.finish(minimum)
         checks = {check.name: self.quality.pooled(check.name) for _, check in suite.parsed_checks}
         relevancy = next((m for m in suite.parsed_measures if m.name == relevancy_name(suite)), None)
         cutoff = relevancy.cutoff if isinstance(relevancy, NDCG) else None
@@ -280,7 +280,7 @@ class Aggregates:
             "review": self.review.rows(checks, minimum),
             "cite_rates": self.cite_rates.rows(minimum),
             "votes": votes.rows(self.votes),
-            "position_bias": self.swaps.rows(minimum, cutoff or DEFAULT_CUTOFF),
+            "position_bias": self.interventions.rows(minimum, cutoff or DEFAULT_CUTOFF),
         }
 
     def attach(self, suite: Suite) -> None:

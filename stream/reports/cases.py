@@ -149,7 +149,7 @@ class ConversationRows:
                 known.total += value
             known.explanation = known.explanation or score.get("explanation")
 
-    def sum_up(self, case: CaseKey, conversation: str, pair: str) -> dict[str, Any]:
+    def as_row(self, case: CaseKey, conversation: str, pair: str) -> dict[str, Any]:
         """Return a conversation as one row of its case, as `PairedScores` takes it; pair: what to call both of them."""
         scores = [
             {
@@ -169,7 +169,7 @@ def compare_cases(pairs: CasePairs, first: ConversationRows, second: Conversatio
     scores = PairedScores()
     for case, mine, theirs in pairs.pairs:
         pair = f"{mine} · {theirs}"
-        scores.add(first.sum_up(case, mine, pair), second.sum_up(case, theirs, pair))
+        scores.add(first.as_row(case, mine, pair), second.as_row(case, theirs, pair))
     scores.since, scores.until = min(first.since, second.since), max(first.until, second.until)
     return scores
 

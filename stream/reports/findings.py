@@ -7,6 +7,7 @@ named differences between releases become one (`stream.statistics.claims`); what
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from turnsignal.stream.diagnosis import DIAGNOSES, WorkOn
@@ -30,6 +31,7 @@ from turnsignal.stream.statistics.claims import (
     WITH_DOCUMENTS,
     WORSE,
 )
+from turnsignal.stream.text.signed import signed, signed_percent
 
 _CHECKS_NAMED = 3  #: instructions that a sentence names
 _OFTEN = 0.05  #: share of conversations without an answer from which it is said
@@ -181,20 +183,12 @@ def _list(names: Sequence[str], of: int) -> str:
 
 def _delta(shown: Sequence[Mapping[str, Any]]) -> str:
     """Write a difference: with its interval where it is one, from the least to the greatest where there are several."""
-    write = _percent if "unit" in shown[0] else _number
+    write = signed_percent if "unit" in shown[0] else partial(signed, digits=2)
     values = sorted((entry["value"] for entry in shown), key=abs)
     if len(shown) == 1:
         return f"{write(values[0])} ({write(shown[0]['low'])} to {write(shown[0]['high'])})"
     least, most = write(values[0]), write(values[-1])
     return least if least == most else f"{least} to {most}"
-
-
-def _number(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
-
-
-def _percent(value: float) -> str:
-    return f"{value:+.0%}".replace("-", "−")
 
 
 def _silence(row: Mapping[str, Any]) -> Finding:
@@ -232,8 +226,12 @@ def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fi
     if len(releases) == 1:
         return None
     few = min((row for row in rows if "not_compared" in row), key=lambda row: row["conversations"], default=None)
-    why = "" if few is None else f": {few['version'] or 'what has no version'} has {few['not_compared']}"
-    return Finding("note", f"releases are not compared{why}")
+    if few is None:
+        return Finding("note", "releases are not compared")
+    cut = sum(few["left_out"].get(why, 0) for why in ("young", "headless"))
+    others = f"; the recording begins or ends within {cut:,} others" if cut else ""
+    release = few["version"] or "what has no version"
+    return Finding("note", f"releases are not compared: {release} has {few['not_compared']}{others}")
 
 
 def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:

@@ -49,7 +49,7 @@ class Interventions:
         self._orders: Sample[Ordered] = Sample(64, 256)  # by conversation
         self._questions: Sample[Shown] = Sample(64, 1_000)  # by question and set of documents
 
-    def take(
+    def update(
         self, key: bytes, turn: Turn, ranks: tuple[int, ...], cited: tuple[int, ...], question: str | None
     ) -> None:
         """Take in a response with documents.

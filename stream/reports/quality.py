@@ -30,7 +30,7 @@ from turnsignal.stream.reports.release_totals import (
     begun_by,
 )
 from turnsignal.stream.reports.standardised import FEWEST, within_platforms
-from turnsignal.stream.reports.strays import Strays
+from turnsignal.stream.reports.unattributed import Unattributed
 from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
     CHANGED,
@@ -69,7 +69,7 @@ _MOST_TAKEN_OVER = 2_000  #: conversations of a partition that are held because 
 
 
 class Quality:
-    """Conversations by release: `add` each once, `merge` the parts, `sum_up`, then `rows` and `comparisons`.
+    """Conversations by release: `add` each once, `merge` the parts, `finish`, then `rows` and `comparisons`.
 
     scorers: of the suite; idle: seconds after which a conversation is over, 0 where the recording holds whole ones;
     covered: scorers whose coverage is a figure of its own; ranked: those that depend on how many documents there are.
@@ -99,7 +99,7 @@ class Quality:
         self._cohorts: dict[Release, ReleaseTotals] = {}  # what is compared, where it is not what is shown
         self._taken: Counter[Release] = Counter()  # conversations that a release took over
         self._set_aside: dict[Release, ReleaseTotals] = {}  # of those that it does cut
-        self._strays = Strays()
+        self._unattributed = Unattributed()
 
     def empty(self) -> "array[float]":
         """Return the values of a conversation before its first answer, as `ConversationScores` holds them."""
@@ -108,7 +108,7 @@ class Quality:
     def add(self, went: ConversationScores) -> None:
         """Count a conversation; each once."""
         self.start, self.end = min(self.start, went.first), max(self.end, went.clock)
-        known = self._strays.take(went)
+        known = self._unattributed.update(went)
         if known is not None:
             self._add(known)
 
@@ -133,7 +133,7 @@ class Quality:
         """Add what another part counted; sums of floats depend on the order, so merge in the partitions' order."""
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
         self._cut += other._cut
-        self._strays.merge(other._strays)
+        self._unattributed.merge(other._unattributed)
         for earliest, theirs_first in ((self._begun, other._begun), (self._opened, other._opened)):
             for release, time in theirs_first.items():
                 _keep_first(earliest, release, time)
@@ -141,14 +141,14 @@ class Quality:
             for release, theirs in others.items():
                 self._totals(mine, release, theirs.first).merge(theirs)
 
-    def sum_up(self, minimum: int = 1) -> None:
+    def finish(self, minimum: int = 1) -> None:
         """Attribute conversations without a version, and leave out those that the recording cuts.
 
         Call once all parts are merged; minimum: as in `rows`.
         """
-        for went in self._strays.resolve(minimum):
+        for went in self._unattributed.resolve(minimum):
             if not went.parts or went.release[1] is not None:
-                silent = self._strays.silent_since(went.release[0])
+                silent = self._unattributed.silent_since(went.release[0])
                 begun = went.first if silent is None or went.release[1] is not None else silent
                 _keep_first(self._begun, went.release, begun)
                 if why := self._why_cut(went):
@@ -205,7 +205,7 @@ class Quality:
         for release in sorted(self._releases, key=self._by_time):
             totals = self._releases[release]
             nobody = release[1] is None and not totals.answered[0]
-            if totals.outcomes.total() < minimum or (nobody and self._strays.silent_since(release[0]) is None):
+            if totals.outcomes.total() < minimum or (nobody and self._unattributed.silent_since(release[0]) is None):
                 continue  # the latter: asked of nobody in particular, and nobody answered
             if release[0] in before:
                 rows.append(self._compare(before[release[0]], release, minimum, primary, least_change))
@@ -215,7 +215,7 @@ class Quality:
 
     def silences(self) -> list[dict[str, Any]]:
         """Say where many asked and nobody answered."""
-        return [silence.as_json() for silence in self._strays.silences]
+        return [silence.as_json() for silence in self._unattributed.silences]
 
     def _no_moments(self) -> npt.NDArray[np.float64]:
         return np.zeros((len(self.figures), MOMENTS))
@@ -242,7 +242,7 @@ class Quality:
     def _leave_out(self, went: ConversationScores, why: str) -> None:
         self._totals(self._releases, went.release, went.first).left_out[why] += 1
         for release, values in went.parts.items():
-            self._totals(self._set_aside, release, went.first).take(values, went.opened)
+            self._totals(self._set_aside, release, went.first).update(values, went.opened)
 
     def _count(self, went: ConversationScores, releases: dict[Release, ReleaseTotals]) -> None:
         totals = self._totals(releases, went.release, went.first)
@@ -253,9 +253,9 @@ class Quality:
             stratum.outcomes[went.outcome] += 1
         for release, values in went.parts.items():
             part = self._totals(releases, release, went.first)
-            part.take(values, went.opened)
+            part.update(values, went.opened)
             if platform and (stratum := part.stratum(platform)) is not None:
-                stratum.take(values, went.opened)
+                stratum.update(values, went.opened)
         if went.parts and went.first_answer is not None:
             self._totals(releases, begun_by(went), went.first).first_answers.add(went.first_answer)
 
@@ -264,7 +264,7 @@ class Quality:
 
     def _figures(self, totals: ReleaseTotals, minimum: int) -> dict[str, ReleaseFigure]:
         """Return every figure of a release that enough conversations speak of."""
-        totals.sum_up()
+        totals.add_waiting()
         n = totals.outcomes.total()
         conversations = round(totals.answered[0])
         figures = {}
@@ -289,11 +289,11 @@ class Quality:
 
     def _row(self, release: Release, minimum: int) -> dict[str, Any]:
         totals = self._releases[release]
-        totals.sum_up()
+        totals.add_waiting()
         n = totals.outcomes.total()
         row: dict[str, Any] = {"assistant": release[0], "version": release[1], "conversations": n}
         row |= {"left_out": dict(sorted(totals.left_out.items())), "first": totals.first}
-        if attributed := self._strays.attributed[release]:
+        if attributed := self._unattributed.attributed[release]:
             row["attributed"] = attributed
         if n < minimum:
             row["not_compared"] = f"{n} whole conversations of {minimum} needed"
@@ -319,7 +319,7 @@ class Quality:
         deltas = {name: difference(new[name].mean, old[name].mean) for name in common}
         coverages = dict(_coverages(common, new, old))
         drift = _drift(deltas, *pair)
-        if (change := self._strays.change(after, minimum)) is not None:
+        if (change := self._unattributed.change(after, minimum)) is not None:
             deltas[UNANSWERED_OF_ALL] = change
         before_first, first = (totals.first_answers for totals in pair)
         text = ""
@@ -343,9 +343,11 @@ class Quality:
         row["primary"] = primary if primary in deltas else None
         if by_cohort and self._taken[after]:
             row["taken_over"] = self._taken[after]
-        if attributed := {str(release[1]): n for release in (before, after) if (n := self._strays.attributed[release])}:
+        if attributed := {
+            str(release[1]): n for release in (before, after) if (n := self._unattributed.attributed[release])
+        }:
             row["attributed"] = attributed
-        if apart := self._strays.apart(after):
+        if apart := self._unattributed.apart(after):
             row["apart"] = apart
         if shifted:
             row["shifted"] = shifted

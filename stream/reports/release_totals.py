@@ -85,15 +85,15 @@ class ReleaseTotals:
             known = self.strata[platform] = ReleaseTotals(self.first, np.zeros_like(self.moments))
         return known
 
-    def take(self, values: "array[float]", opened: float) -> None:
+    def update(self, values: "array[float]", opened: float) -> None:
         """Add a conversation's values; opened: event time of its first answer."""
         self.waiting.append(values)
         self.seconds.add(opened, *values[_SECONDS:-1])
         if len(self.waiting) >= _WAITING:
-            self.sum_up()
+            self.add_waiting()
 
-    def sum_up(self) -> None:
-        """Put the values that wait into the moments."""
+    def add_waiting(self) -> None:
+        """Add the values that wait to the moments."""
         if self.waiting:
             values = np.frombuffer(b"".join(self.waiting)).reshape(len(self.waiting), -1)
             turns, totals, answers = values[:, 0:-1:2], values[:, 1:-1:2], values[:, -1:]
@@ -109,7 +109,7 @@ class ReleaseTotals:
 
     def sums(self, figure: int) -> Clusters:
         """Return the sums of the figure at this index."""
-        self.sum_up()
+        self.add_waiting()
         return Clusters(*self.moments[figure, :SUMS].tolist())
 
     def scored(self, figure: int) -> Clusters:
@@ -128,8 +128,8 @@ class ReleaseTotals:
 
     def merge(self, other: "ReleaseTotals") -> None:
         """Add another part's."""
-        other.sum_up()
-        self.sum_up()
+        other.add_waiting()
+        self.add_waiting()
         self.first = min(self.first, other.first)
         self.moments += other.moments
         self.answered += other.answered

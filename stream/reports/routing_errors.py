@@ -247,22 +247,27 @@ def mendings(routing: Routing) -> tuple[list[Mending], int]:
         n.update(kinds)
         if kinds:
             alone[kinds[-1]] += len(missed) <= 1 and len(extra) <= 1
-    counts, classes = count_classes(routing.pairs), routing.of_all_labels.classes
-    gained = [_mend(kind, n[kind], alone[kind], counts, len(routing.queries), len(classes)) for kind in n]
+    counts, classes = count_classes(routing.pairs), len(routing.of_all_labels.classes)
+    sizes = len(routing.queries), classes, counts.expected.total()
+    gained = [_mend(kind, n[kind], alone[kind], counts, sizes) for kind in n]
     return heapq.nsmallest(MOST_GAINS, gained, key=_by_gain), max(0, len(gained) - MOST_GAINS)
 
 
 def _mend(
-    kind: tuple[str | None, str | None], n: int, alone: int, counts: ClassCounts, queries: int, classes: int
+    kind: tuple[str | None, str | None], n: int, alone: int, counts: ClassCounts, sizes: tuple[int, int, int]
 ) -> Mending:
-    """Return the gain of one kind; F1 of two classes changes at most, and supports do not."""
+    """Return the gain of one kind; F1 of two classes changes at most, and supports do not.
+
+    sizes: how many queries there are, classes, and labels of the queries.
+    """
     missed, extra = kind
+    queries, classes, labels = sizes
     weighted = macro = 0.0
     for label, both, predicted in ((missed, n, n), (extra, 0, -n)):
         if label is not None:
             gain = counts.f1(label, both, predicted) - counts.f1(label)
             macro += gain / classes
-            weighted += gain * counts.expected[label] / counts.expected.total()
+            weighted += gain * counts.expected[label] / labels
     return Mending(missed, extra, n, wilson(alone, queries), weighted, macro)
 
 

@@ -16,3 +16,10 @@ def visible(text: str, kept: str = "") -> str:
     'a\\\\x1b[31m'
     """
     return _HIDDEN.sub(lambda match: match[0] if match[0] in kept else ascii(match[0])[1:-1], text)
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """Cut a stranger's text to `limit` characters of one line that no terminal obeys."""
+    line = " ".join(text[: 4 * limit].split())
+    line = "".join(sign if sign.isprintable() else "�" for sign in line)
+    return line if len(line) <= limit else line[: limit - 1] + "…"

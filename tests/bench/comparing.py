@@ -1,6 +1,6 @@
 """Comparing: what `turnsignal compare` and `turnsignal export` promise, in figures.
 
-    python tests/bench/comparing.py [--only claims width cost export] [--pairs 2000] [--turns 20000] [--brokers …]
+    python tests/bench/comparing.py [--only claims width cost export] [--pairs 4000] [--turns 20000] [--brokers …]
 
 claims: comparisons of sides that do not differ, by conversation and naively by turn, and how often anything is claimed.
 width: the paired interval beside the one of two releases, of one recording under two suites. cost: CPU time of
@@ -151,6 +151,10 @@ def measure_export(directory: Path, turns: int, brokers: str) -> list[Target]:
     assert producer.flush(60) == 0
     cpu, clock = [], []
     ours, bare = directory / "ours.jsonl", directory / "bare.jsonl"
+    place = {"TURNSIGNAL_BROKERS": brokers, "TURNSIGNAL_PREFIX": settings.prefix}
+    seconds, memory = cost_of("export", "turns", "--out", ours, environment=place)
+    print(f"turnsignal export of {turns:,} turns: {seconds:.1f} s of CPU, {memory} MB\n", flush=True)
+    ours.unlink()
     for number in range(ROUNDS):
         works = [(lambda: export_topic(settings, Wanted("turns"), ours)), (lambda: _consume(settings, topic, bare))]
         order = (0, 1) if number % 2 else (1, 0)  # neither always meets a disk that is busy with the other's lines
@@ -159,9 +163,6 @@ def measure_export(directory: Path, turns: int, brokers: str) -> list[Target]:
         ours.unlink()
         cpu.append(measured[1][0] / measured[0][0])
         clock.append(measured[1][1] / measured[0][1])
-    place = {"TURNSIGNAL_BROKERS": brokers, "TURNSIGNAL_PREFIX": settings.prefix}
-    seconds, memory = cost_of("export", "turns", "--out", ours, environment=place)
-    print(f"turnsignal export of {turns:,} turns: {seconds:.1f} s of CPU, {memory} MB\n")
     return [
         Target(f"speed of export beside a bare consumer, {turns:,} turns, by CPU", Measured.of(cpu), 0.7, False),
         Target(
@@ -199,7 +200,7 @@ def main() -> None:
     """Measure what was asked for, and print the targets."""
     parser = argparse.ArgumentParser(description="What comparing and exporting promise, in figures.")
     parser.add_argument("--only", nargs="+", choices=("claims", "width", "cost", "export"))
-    parser.add_argument("--pairs", type=int, default=2_000)
+    parser.add_argument("--pairs", type=int, default=4_000)
     parser.add_argument("--turns", type=int, default=20_000)
     parser.add_argument("--brokers", default="")
     options = parser.parse_args()

@@ -60,7 +60,7 @@ def learn(seed: int, kind: str, per_day: float) -> Learned:
     """Teach a detector; what it calls meanwhile is accepted."""
     detector = Detector()
     for observation in traffic(seed, LEARNED, per_day, kind):
-        if detector.take("v1", observation, PAGING):
+        if detector.update("v1", observation, PAGING):
             detector.alarms.clear()
     return Learned(_encode(detector), detector.clock)
 
@@ -69,7 +69,7 @@ def false_alarms(learned: Learned, observations: Iterable[Observation]) -> dict[
     """Count what is called of lower values where nothing has changed; each call closes at once."""
     detector, counts = _decode(learned.state), {PAGE: 0, TICKET: 0}
     for observation in observations:
-        for alarm in detector.take("v1", observation, PAGING):
+        for alarm in detector.update("v1", observation, PAGING):
             if alarm.scope == USUAL and alarm.direction == LOWER:
                 counts[alarm.tier] += 1
         alarms = detector.alarms
@@ -93,7 +93,7 @@ def delays(learned: Learned, observations: Sequence[Observation]) -> dict[str, i
     detector = _decode(learned.state)
     found = {PAGE: MOST, TICKET: MOST}
     for number, observation in enumerate(observations, 1 - BEFORE):
-        for alarm in detector.take("v1", observation, PAGING):
+        for alarm in detector.update("v1", observation, PAGING):
             if alarm.direction == LOWER and alarm.scope == USUAL:
                 found[alarm.tier] = min(found[alarm.tier], max(number, 0))
                 found[TICKET] = min(found.values())
@@ -271,7 +271,7 @@ def known_scorers() -> dict[str, bytes]:
     detectors = {scorer: Detector() for _, scorer, _ in PLANTED}
     for scorer, observation in simulated(history):
         if scorer in detectors:
-            detectors[scorer].take("v1", observation, PAGING)
+            detectors[scorer].update("v1", observation, PAGING)
     return {scorer: _encode(detector) for scorer, detector in detectors.items()}
 
 
@@ -292,7 +292,7 @@ def planted(state: bytes, kind: Kind, scorer: str, share: float, seed: int) -> d
         if name != scorer:
             continue
         after += 1
-        for alarm in detector.take("v2", observation, PAGING):
+        for alarm in detector.update("v2", observation, PAGING):
             if alarm.direction == LOWER and alarm.scope == USUAL:
                 called.setdefault(alarm.tier, after)
         if PAGE in called:

@@ -40,7 +40,7 @@ def serve(wanted: int, pipe: Connection) -> None:
     for start in range(0, len(records), 500):
         batch = processor.process(records[start : start + 500], 0.0)
         processor.accept(batch)
-        rows.take(batch)
+        rows.update(batch)
     ids = [key.decode() for key, _ in rows.newest()][:200]
     originals = list(processor.store.items())
     for number in range(wanted // len(originals)):

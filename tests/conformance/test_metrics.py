@@ -9,7 +9,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.metrics.families import FAMILIES, PREFIX, WORKER_FAMILIES
-from turnsignal.stream.pipeline.metric_deltas import SCORE, WATCH, pipeline_families
+from turnsignal.stream.pipeline.metric_deltas import pipeline_families
+from turnsignal.stream.pipeline.metric_family import SCORE, WATCH
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import scorer_names
 from turnsignal.stream.pipeline.series import SeriesProcessor

@@ -1,8 +1,10 @@
 """What export promises on a real broker: a range by time, what is committed, each once, however often interrupted."""
 
 import gzip
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import orjson
@@ -11,15 +13,18 @@ from click.testing import CliRunner, Result
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from tests.kafka.faults.play import wait
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.recorded import EXPORTED_FEEDBACK, EXPORTED_TURNS
 from turnsignal.agents.files import exporting
-from turnsignal.agents.files.exporting import Wanted, export_topic
+from turnsignal.agents.files.exporting import Progress, Wanted, export_topic
+from turnsignal.agents.kafka import logs
+from turnsignal.agents.kafka.brokers import Broker, ProcessBroker, find_broker
 from turnsignal.agents.kafka.forgetting import send_requests
 from turnsignal.agents.kafka.logs import find_log, read_log
-from turnsignal.agents.kafka.topics import topic_names
+from turnsignal.agents.kafka.topics import create_topics, topic_names
 from turnsignal.agents.settings import Settings
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 pytestmark = pytest.mark.kafka
 
@@ -49,6 +54,17 @@ def ids(path: Path) -> list[str]:
     data = path.read_bytes()
     lines = (gzip.decompress(data) if path.suffix == ".gz" else data).splitlines()
     return [orjson.loads(line)["turn_id"] for line in lines]
+
+
+def interrupt_at(nth: int) -> Progress:
+    """Return a progress that interrupts when it is told so often."""
+    told = count(1)
+
+    def interrupt(_done: int, _of: int) -> None:
+        if next(told) == nth:
+            raise KeyboardInterrupt
+
+    return interrupt
 
 
 def last_time(settings: Settings) -> float:
@@ -94,16 +110,9 @@ def test_an_interrupted_export_goes_on_and_has_no_line_twice(
 ) -> None:
     send(fresh_topics, rounds(*range(1, 30)))
     monkeypatch.setattr(exporting, "_NOTED", 1)
-    out, told = tmp_path / name, 0
-
-    def interrupt(_done: int, _of: int) -> None:
-        nonlocal told
-        told += 1
-        if told == 3:
-            raise KeyboardInterrupt
-
+    out = tmp_path / name
     with pytest.raises(KeyboardInterrupt):
-        export_topic(fresh_topics, Wanted("turns"), out, interrupt)
+        export_topic(fresh_topics, Wanted("turns"), out, interrupt_at(3))
     assert not out.exists()
     with pytest.raises(ConfigError, match="the beginning of this export, got that of another"):
         export_topic(fresh_topics, Wanted("turns", since=1.0), out)
@@ -113,6 +122,74 @@ def test_an_interrupted_export_goes_on_and_has_no_line_twice(
     assert sorted(ids(out)) == sorted(f"c-{c}:{number}" for number in range(1, 30) for c in range(20))
     assert exported.lines == 580
     assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_an_export_that_began_with_a_topic_of_which_there_is_another_now_is_refused_with_what_to_do(
+    fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(fresh_topics, rounds(*range(1, 10)))
+    monkeypatch.setattr(exporting, "_NOTED", 1)
+    out, topic = tmp_path / "turns.jsonl", topic_names(fresh_topics.prefix)["turns"]
+    with pytest.raises(KeyboardInterrupt):
+        export_topic(fresh_topics, Wanted("turns"), out, interrupt_at(3))
+    admin = AdminClient({**fresh_topics.confluent(), "log_level": 0})
+    admin.delete_topics([topic])[topic].result(30)
+    wait(lambda: topic not in admin.list_topics(timeout=10).topics, 30, "the topic to be gone")
+    create_topics(fresh_topics)
+    send(fresh_topics, rounds(*range(11, 20)))
+    with pytest.raises(ConfigError, match=r"another under the same name .* remove .*part"):
+        export_topic(fresh_topics, Wanted("turns"), out)
+    for path in tmp_path.iterdir():
+        path.unlink()
+    assert export_topic(fresh_topics, Wanted("turns"), out).lines == 180
+    assert {name.partition(":")[2] for name in ids(out)} == {str(number) for number in range(11, 20)}
+
+
+@pytest.mark.parametrize("is_back", [True, False])
+def test_a_broker_that_goes_in_the_middle_costs_no_line_and_doubles_none(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_back: bool
+) -> None:
+    if not isinstance(broker, ProcessBroker):
+        pytest.skip(f"this session runs on {broker.kind}, which a test may not crash")
+    monkeypatch.setattr(exporting, "_NOTED", 1)
+    monkeypatch.setattr(logs, "_AT_ONCE", 50)
+    monkeypatch.setattr(logs, "SILENCE_SECONDS", 60.0 if is_back else 2.0)
+    told = count(1)
+    with find_broker({"PATH": os.environ["PATH"], "DOCKER_HOST": "unix:///nowhere"}, directory=tmp_path / "own") as own:
+        settings = Settings(brokers=own.address)
+        create_topics(settings)
+        send(settings, ((key, turn(key.decode(), n) + b" " * 20_000) for key, _ in rounds(0) for n in range(100)))
+
+        def crash(_done: int, _of: int) -> None:
+            if next(told) == 3:
+                own.crash()
+                if is_back:
+                    own.start()
+
+        out = tmp_path / "turns.jsonl"
+        if is_back:
+            exported = export_topic(settings, Wanted("turns"), out, crash)
+        else:
+            with pytest.raises(
+                TurnsignalError, match=r"expected all of turnsignal\.turns, got no answer .* repeat the same command"
+            ):
+                export_topic(settings, Wanted("turns"), out, crash)
+            own.start()
+            exported = export_topic(settings, Wanted("turns"), out)
+        assert (exported.lines, exported.resumed) == (2_000, not is_back)
+    assert sorted(ids(out)) == sorted(f"c-{c}:{number}" for number in range(100) for c in range(20))
+
+
+def test_a_range_of_time_in_which_nothing_came_is_an_empty_file_and_a_sentence(
+    fresh_topics: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(fresh_topics, rounds(1))
+    out = tmp_path / "turns.jsonl.gz"
+    ran = asked(fresh_topics, monkeypatch, "export", "turns", "--to", "2020-01-01", "--out", out)
+    assert ran.exit_code == 0, ran.output
+    assert "Wrote 0 records" in ran.output
+    assert "when a record reached Kafka" in ran.output
+    assert ids(out) == []
 
 
 def test_only_what_is_committed_is_exported(fresh_topics: Settings, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def commit_five(settings: Settings, *, metadata: bool = True) -> None:
 def troubles(settings: Settings, state: dict[tuple[str, int], int] | None = None) -> list[Trouble]:
     known = state or {}
     read = [p._replace(state=known.get((p.topic, p.partition))) for p in read_positions(settings, "score")]
-    found = find_troubles(read, aligned_counts(settings), "score", marked=True)
+    found = find_troubles(read, aligned_counts(settings), "score")
     return [finding.trouble for finding in found]
 
 
@@ -113,7 +113,7 @@ def test_a_commit_in_a_transaction_carries_its_mark_and_may_go_on(fresh_topics: 
 def test_a_position_set_by_another_tool_is_refused_until_it_is_accepted(fresh_topics: Settings) -> None:
     commit_five(fresh_topics, metadata=False)
     with pytest.raises(ConfigError, match="set by another tool"):
-        check_positions(read_positions(fresh_topics, "score"), aligned_counts(fresh_topics), "score", marked=True)
+        check_positions(read_positions(fresh_topics, "score"), aligned_counts(fresh_topics), "score")
     repaired = repair(fresh_topics, "score", "accept")
     assert (repaired[0].before, repaired[0].after) == (5, 5)
     assert troubles(fresh_topics) == []

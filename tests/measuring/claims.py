@@ -186,7 +186,7 @@ def compare(before: Sequence[ConversationScores], after: Sequence[ConversationSc
             (values,) = went.parts.values()
             times = {"first": float(number), "opened": begun}
             quality.add(went._replace(release=release, parts={release: values}, **times))
-    quality.sum_up(WHOLE.aggregates.minimum_n)
+    quality.finish(WHOLE.aggregates.minimum_n)
     return heard(quality.comparisons(WHOLE.aggregates.minimum_n, *_declared())[0])
 
 

@@ -13,7 +13,8 @@ from turnsignal.agents.score import make_score_app
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.errors import Reason
-from turnsignal.stream.pipeline.metric_deltas import SCORE_BOUNDS, WATCH, LowestScore, MetricDeltas
+from turnsignal.stream.pipeline.metric_deltas import SCORE_BOUNDS, LowestScore, MetricDeltas
+from turnsignal.stream.pipeline.metric_family import WATCH
 from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.suite import Suite
 

@@ -63,7 +63,7 @@ class Worker:
         records = list(records)
         batch = self.processor.process(records, 0.0, list(forget))
         self.processor.accept(batch)
-        self.rows.take(batch)
+        self.rows.update(batch)
         self.stored |= {each.offset: each.value for each in records}
 
     async def read(self, partition: int, offsets: Iterable[int]) -> dict[int, bytes]:
@@ -279,7 +279,7 @@ def test_what_judges_said_stands_beside_the_rules_and_why_an_answer_was_not_judg
     spent = make_unjudged(first, grounded, Unjudged.BUDGET, "the money of the day is spent")
     done = worker.processor.process((), 0.0, verdicts=[verdict_record(said), verdict_record(spent)])
     worker.processor.accept(done)
-    worker.rows.take(done)
+    worker.rows.update(done)
     shown = worker.draw("/conversations/{id:.+}", id="c-1")
     assert "waiting for the verdict" not in shown
     assert "&lt;b&gt;The user says no.&lt;/b&gt;" in shown

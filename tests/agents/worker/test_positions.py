@@ -13,8 +13,8 @@ def at(
     return Position("turnsignal.turns", 3, low, high, committed, commit_metadata, "id-1", 4, state)
 
 
-def troubles(*positions: Position, marked: bool = True) -> list[Trouble]:
-    return [finding.trouble for finding in find_troubles(positions, EQUAL, "score", marked)]
+def troubles(*positions: Position) -> list[Trouble]:
+    return [finding.trouble for finding in find_troubles(positions, EQUAL, "score")]
 
 
 def test_a_first_start_has_no_position_and_no_state_and_may_go_on() -> None:
@@ -39,19 +39,19 @@ def test_a_position_beyond_the_end_is_a_recreated_topic() -> None:
 
 
 def test_records_that_expired_unread_are_counted() -> None:
-    (finding,) = find_troubles([at(30, low=42)], EQUAL, "score", marked=True)
+    (finding,) = find_troubles([at(30, low=42)], EQUAL, "score")
     assert finding.trouble is Trouble.RECORDS_EXPIRED
     assert "12 expired unread" in finding.sentence
 
 
 def test_state_without_a_position_says_where_the_state_is() -> None:
-    (finding,) = find_troubles([at(None, commit_metadata="", state=70)], EQUAL, "score", marked=True)
+    (finding,) = find_troubles([at(None, commit_metadata="", state=70)], EQUAL, "score")
     assert finding.trouble is Trouble.OFFSETS_EXPIRED
     assert "turnsignal topics repair score --to state`" in finding.sentence
 
 
 def test_state_beyond_the_log_is_repaired_from_its_beginning() -> None:
-    (finding,) = find_troubles([at(None, commit_metadata="", state=700)], EQUAL, "score", marked=True)
+    (finding,) = find_troubles([at(None, commit_metadata="", state=700)], EQUAL, "score")
     assert "turnsignal topics repair score --to accept`" in finding.sentence
 
 
@@ -61,19 +61,14 @@ def test_partitions_that_were_added_to_all_topics_are_seen_by_the_mark() -> None
 
 def test_partitions_that_were_added_to_one_topic_are_seen_by_the_counts() -> None:
     counts = EQUAL | {"turnsignal.turns": 8}
-    (finding,) = find_troubles([], counts, "score", marked=True)
+    (finding,) = find_troubles([], counts, "score")
     assert finding.trouble is Trouble.PARTITIONS_ADDED
     assert finding.where == "turnsignal.turns"
     assert "turnsignal-score-conversations-changelog 4" in finding.sentence
 
 
-def test_a_position_that_another_tool_set_has_no_mark() -> None:
+def test_a_position_that_another_tool_set_has_no_metadata_of_ours() -> None:
     assert troubles(at(10, commit_metadata="", state=70)) == [Trouble.MOVED]
-
-
-def test_without_marks_a_position_behind_the_state_was_set_back() -> None:
-    assert troubles(at(70, commit_metadata="", state=70), marked=False) == [Trouble.MOVED]
-    assert troubles(at(71, commit_metadata="", state=70), marked=False) == []
 
 
 def test_a_broker_that_tells_no_topic_ids_is_not_accused_of_recreating_topics() -> None:
@@ -86,7 +81,7 @@ def test_a_mark_is_the_topics_id_and_its_partition_count() -> None:
 
 def test_refusal_is_one_line_with_the_place_the_rest_and_the_command() -> None:
     with pytest.raises(ConfigError) as caught:
-        check_positions([at(30, low=42), at(101), at(50)], EQUAL, "score", marked=True)
+        check_positions([at(30, low=42), at(101), at(50)], EQUAL, "score")
     line = str(caught.value)
     assert line.startswith("turnsignal.turns-3: expected the record at 30, got a log that begins at 42")
     assert "`turnsignal topics repair score --to accept`" in line
@@ -95,4 +90,4 @@ def test_refusal_is_one_line_with_the_place_the_rest_and_the_command() -> None:
 
 
 def test_nothing_wrong_is_no_refusal() -> None:
-    check_positions([at(50)], EQUAL, "score", marked=True)
+    check_positions([at(50)], EQUAL, "score")

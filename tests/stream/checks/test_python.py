@@ -3,7 +3,6 @@
 import pytest
 
 from turnsignal.stream.checks import parse_check
-from turnsignal.stream.checks.named import one_line
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
 from turnsignal.stream.checks.python import Hosted, Python, plain, read_result
 from turnsignal.stream.citations.reader import citation_reader
@@ -11,6 +10,7 @@ from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.suite import parse_suite
+from turnsignal.stream.text.visible import one_line
 
 POLITE = '[[checks]]\ncheck = "python.function(call=acme.checks:polite)"\n'
 

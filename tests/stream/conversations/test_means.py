@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnsignal.stream.conversations.means import add, empty, mean, named, take_out
+from turnsignal.stream.conversations.means import add, empty, mean, named, retract
 
 
 def test_means_by_place() -> None:
@@ -27,8 +27,8 @@ def test_the_last_one_taken_out_leaves_nothing_behind() -> None:
     means = empty(1)
     add(means, (0,), (0.1,))
     add(means, (0,), (0.2,))
-    take_out(means, (0,), (0.1,))
-    take_out(means, (0,), (0.2,))
+    retract(means, (0,), (0.1,))
+    retract(means, (0,), (0.2,))
     assert means == [0, 0]
 
 
@@ -39,7 +39,7 @@ def test_what_is_taken_out_might_never_have_been_there(values: list[float], data
     for value in values:
         add(means, (0,), (value,))
     for index in gone:
-        take_out(means, (0,), (values[index],))
+        retract(means, (0,), (values[index],))
     left = [value for index, value in enumerate(values) if index not in gone]
     assert means[0] == len(left)
     assert mean(means, 0) == pytest.approx(sum(left) / len(left), abs=1e-12)

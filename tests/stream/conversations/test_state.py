@@ -189,7 +189,7 @@ def test_ids_are_told_apart_whatever_they_are(ids: list[str]) -> None:
 
 def test_event_times_are_met_in_any_order() -> None:
     state = Conversation()
-    assert [state.meet(time, LIMITS) for time in (1000.0, 700.0, 699.0, 1500.0)] == [False, False, True, False]
+    assert [state.observe_time(time, LIMITS) for time in (1000.0, 700.0, 699.0, 1500.0)] == [False, False, True, False]
     assert (state.first, state.last, state.turns, state.late) == (699.0, 1500.0, 4, 1)
 
 

@@ -100,7 +100,7 @@ def test_waiting_and_moving_on_changes_no_sum(rows: list[tuple[int, float]], dat
             kept = msgspec.msgpack.decode(msgspec.msgpack.encode(kept), type=ScoreWindows)
         gone = data.draw(st.integers(0, 4)) == 0
         if gone:
-            kept.take_out(WindowLayout(specs, 1), float(time), last, PLACES, (value,))
+            kept.retract(WindowLayout(specs, 1), float(time), last, PLACES, (value,))
         for spec in specs:
             start = spec.start(float(time))
             if not gone and not spec.expired(start, last):

@@ -35,7 +35,7 @@ def fed(
 ) -> list[Alarm]:
     called = []
     for observation in observations:
-        called += map(msgspec.structs.replace, detector.take(version, observation, paging, latest))
+        called += map(msgspec.structs.replace, detector.update(version, observation, paging, latest))
     return called
 
 
@@ -80,7 +80,7 @@ def test_a_change_is_called_within_so_many_values(kind: str, drop: float, ticket
         before = sum(one.time < at for one in changed)
         detector = copied(learned)
         for number, one in enumerate(changed, 1 - before):
-            for alarm in detector.take("v1", one, PAGING):
+            for alarm in detector.update("v1", one, PAGING):
                 delays[alarm.tier].append(number)
             if PAGE in [alarm.tier for alarm in detector.alarms.values()]:
                 break
@@ -222,7 +222,7 @@ def test_what_is_the_same_for_a_whole_conversation_counts_once() -> None:
     for seed in range(6):
         detector = Detector()
         for observation in votes(seed, 21.0):
-            tickets += len(detector.take("v1", observation, PAGING))
+            tickets += len(detector.update("v1", observation, PAGING))
             for alarm in list(detector.alarms.values()):
                 detector._close(alarm)
         assert detector.baseline.intraclass_correlation == pytest.approx(1.0)
@@ -235,7 +235,7 @@ def rolled_out(seed: int, drop: float, days: float = 7.0, share: int = 10) -> li
     new = traffic(2000 + seed, days, 200.0 * share / 10, start=at, drop=drop, drop_at=at)
     both = sorted([(one, "v1") for one in old] + [(one, "v2") for one in new], key=lambda each: each[0].time)
     for one, version in both:
-        called += detector.take(version, one, PAGING)
+        called += detector.update(version, one, PAGING)
     return called
 
 
@@ -255,7 +255,7 @@ def test_a_new_version_that_is_worse_on_a_tenth_of_the_traffic_is_called_once() 
 def test_a_version_that_is_no_longer_served_is_no_longer_called() -> None:
     detector, at = taught(3), START + 7 * DAY
     for n, (one, good) in enumerate(zip(constant(0.1, 400, at, 60.0), constant(0.8, 400, at, 60.0), strict=True)):
-        detector.take("v2" if n % 2 else "v1", one if n % 2 else good, Paging())
+        detector.update("v2" if n % 2 else "v1", one if n % 2 else good, Paging())
     assert any(alarm.scope == VERSION for alarm in detector.alarms.values())
     fed(detector, traffic(8, 4.0, 2_000.0, start=at + 0.5 * DAY), paging=Paging())
     assert detector.alarms == {}
@@ -264,6 +264,6 @@ def test_a_version_that_is_no_longer_served_is_no_longer_called() -> None:
 def test_a_release_per_turn_leaves_bounded_state() -> None:
     detector, at = taught(3), START + 7 * DAY
     for n, one in enumerate(traffic(9, 1.0, 2_000.0, start=at)):
-        detector.take(f"build-{n}", one, PAGING)
+        detector.update(f"build-{n}", one, PAGING)
     assert len(detector.versions) == 20
     assert len(msgspec.msgpack.encode(detector)) < 20_000

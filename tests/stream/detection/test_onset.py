@@ -17,7 +17,7 @@ decode = msgspec.msgpack.Decoder(Detector).decode
 def call(learned: bytes, seed: int, drop: float, start: float) -> Alarm | None:
     detector = decode(learned)
     for observation in traffic(seed, 4.3, 3_000.0, start=start, drop=drop, drop_at=start + 25_000.0):
-        for alarm in detector.take("v1", observation, PAGING):
+        for alarm in detector.update("v1", observation, PAGING):
             if alarm.direction == LOWER:
                 return alarm
     return None
@@ -28,7 +28,7 @@ def test_a_change_is_dated_and_measured_whatever_its_size(drop: float) -> None:
     """What came before it is not counted among it: that dated large changes early, and made them small."""
     detector = Detector()
     for observation in traffic(1, 4.0, 3_000.0):
-        detector.take("v1", observation, PAGING)
+        detector.update("v1", observation, PAGING)
     learned, began = msgspec.msgpack.encode(detector), START + 4 * 86_400.0 + 25_000.0
     called = [call(learned, seed, drop, began - 25_000.0) for seed in range(10, 10 + RUNS)]
     alarms = [alarm for alarm in called if alarm is not None and alarm.opened >= began]

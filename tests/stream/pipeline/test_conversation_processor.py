@@ -260,7 +260,7 @@ def test_a_late_answer_between_two_messages_writes_no_row_twice() -> None:
 
 def context(state: Conversation, turn: FakeTurn, offset: int) -> tuple[RecordContext, Turn]:
     record = turn.record(offset)
-    state.meet(T0 + turn.time, Limits())
+    state.observe_time(T0 + turn.time, Limits())
     return RecordContext(b"c", state, offset, T0 + turn.time), decode_turn(record.value)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from turnsignal.stream.conversations.feedback_memory import MAX_ANSWERED, MAX_IDS, MAX_NEWEST, MAX_WAITING
 from turnsignal.stream.conversations.state import restore
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
-from turnsignal.stream.pipeline.votes import sum_up
+from turnsignal.stream.pipeline.votes import count_votes
 from turnsignal.stream.records.scores import SCORE_RECORDS
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite
@@ -316,7 +316,7 @@ def test_what_a_conversation_remembers_of_feedback_is_bounded() -> None:
     assert len(memory.ids) == 9 * MAX_IDS
     assert len(memory.newest) <= MAX_NEWEST
     assert len(memory.answered) == 8 * MAX_ANSWERED
-    assert len(memory.releases) <= 16
+    assert len(memory.responders) <= 16
     assert len(processor.store[b"c"]) < 60_000
 
 
@@ -451,7 +451,7 @@ def test_raters_who_contradict_each_other_are_both_counted_and_leave_the_answer_
     later = [turn(f"{'ua'[n % 2]}{n}", 50 + n, f"Great, thanks for part {n}!") for n in range(4, 4 + turns_later)]
     state = work(processor, [*DIALOGUE, *later], feedback).changes[b"c"]
     assert state is not None
-    assert sum_up(restore(state)).shares == {("default", "v1"): (1, 0.5), ("default", "v2"): (1, 0.0)}
+    assert count_votes(restore(state)).shares == {("default", "v1"): (1, 0.5), ("default", "v2"): (1, 0.0)}
     (summary,) = decoded(processor.close_all().outputs, "conversations")
     assert (summary["votes"]["up"], summary["votes"]["down"], summary["votes"]["agree"]) == (1, 2, 1)
     assert summary["votes"]["contradicted"][0] == "a1"

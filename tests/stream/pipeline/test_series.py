@@ -192,7 +192,7 @@ def test_state_that_version_3_wrote_is_read() -> None:
 def test_state_that_version_4_wrote_is_read() -> None:
     kept = kept_series()
     kept.detector = Detector()
-    kept.detector.take("v1", Observation("c", T0, 0.75, 0, 0.0), Paging())
+    kept.detector.update("v1", Observation("c", T0, 0.75, 0, 0.0), Paging())
     assert restore_series((DATA / "series-state-4.msgpack").read_bytes()) == kept
     assert (DATA / "series-state-4-onsets.msgpack").read_bytes() == kept.snapshot()  # fields behind: both are read
 

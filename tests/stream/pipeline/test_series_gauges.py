@@ -3,7 +3,7 @@
 from tests.stream.pipeline.test_watching import CHANGE, POLICY, dropped, records, recovered
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.metrics.families import PREFIX
-from turnsignal.stream.pipeline.metric_deltas import WATCH
+from turnsignal.stream.pipeline.metric_family import WATCH
 from turnsignal.stream.pipeline.series import SeriesProcessor
 from turnsignal.stream.testing import FakeRecord
 

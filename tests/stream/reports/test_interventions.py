@@ -33,7 +33,7 @@ def interventions(
         relevant = rng.random(6) < RELEVANT[places]
         cited = tuple((np.flatnonzero(relevant & (rng.random(6) < LOOKED_AT)) + 1).tolist())
         documents = [Document(f"d{p}", retrieval_rank=int(p) + 1 if known else None) for p in places]
-        part.take(f"c{i}".encode(), turn(f"c{i}", documents), RANKS, cited, question)
+        part.update(f"c{i}".encode(), turn(f"c{i}", documents), RANKS, cited, question)
         if i % 60 == 59:
             whole.merge(part)
             part = Interventions()
@@ -89,18 +89,18 @@ def test_the_question_counts_whatever_its_case_and_other_documents_are_another_q
     for i in range(400):
         ids = ["a", "b"] if i % 2 else ["b", "a"]
         cited = (1,) if i % 4 else (1, 2)
-        found.take(b"c%d" % i, turn(f"c{i}", [Document(d) for d in ids]), (1, 2), cited, "Why?" if i % 3 else "why?")
+        found.update(b"c%d" % i, turn(f"c{i}", [Document(d) for d in ids]), (1, 2), cited, "Why?" if i % 3 else "why?")
     (row,) = found.rows(30, 2)
     assert [place["value"] for place in row["propensities"]] == [1.0, 0.25]
     other = Interventions()
     for i in range(400):
         ids = ["a", f"x{i}"] if i % 2 else [f"x{i}", "a"]
-        other.take(b"c%d" % i, turn(f"c{i}", [Document(d) for d in ids]), (1, 2), (1,), "Why?")
+        other.update(b"c%d" % i, turn(f"c{i}", [Document(d) for d in ids]), (1, 2), (1,), "Why?")
     assert other.rows(30, 2)[0]["silent"] == "not enough swaps: n = 0"
 
 
 def test_hostile_ranks_and_repeated_documents_are_taken_in() -> None:
     found = Interventions()
-    found.take(b"c", turn("c", [Document("d", rank=900_000, retrieval_rank=1)] * 3), (900_000,), (900_000,), "Why?")
-    found.take(b"c", turn("c", [Document("d"), Document("d"), Document("e")]), (1, 3), (), "Why?")
+    found.update(b"c", turn("c", [Document("d", rank=900_000, retrieval_rank=1)] * 3), (900_000,), (900_000,), "Why?")
+    found.update(b"c", turn("c", [Document("d"), Document("d"), Document("e")]), (1, 3), (), "Why?")
     assert found.rows(30, 5) == [{"assistant": "support", "silent": "not enough swaps: n = 0"}]

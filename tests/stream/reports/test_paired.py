@@ -1,5 +1,6 @@
 """Two replays of the same turns, exchange by exchange: what differs, how surely, and what is refused."""
 
+import json
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,18 @@ def test_what_moved_is_named_and_nothing_is_said_of_a_few() -> None:
     rose = {name: [-change for change in changes] for name, changes in fell.items()}
     assert wording(paired(rose)) == BETTER
     assert wording(paired(rose), minimum=51) == TOO_FEW
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"c": [0.0]}, {"c": [0.5]}, {"c": [-0.5], "d": [0.5]}, {f"c{n}": [0.5] for n in range(40)}],
+    ids=["nothing", "one that is the same", "one that moved", "two that cancel out", "all moved alike"],
+)
+def test_no_figure_of_a_comparison_is_other_than_a_number(changes: dict[str, list[float]]) -> None:
+    scores = paired(changes)
+    json.dumps(scores.as_json("compliance", 0.01, 30), allow_nan=False)
+    for needed in plan(scores, 0.02, "compliance", 0.01, 30).values():
+        json.dumps(needed._asdict(), allow_nan=False)
 
 
 def test_scores_that_one_side_does_not_give_are_named_and_not_imputed() -> None:

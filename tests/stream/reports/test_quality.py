@@ -137,7 +137,7 @@ def cut(*times: tuple[float, float, bool], idle: float = 1800.0) -> Quality:
 def test_conversations_that_the_recording_cuts_are_left_out_and_counted() -> None:
     whole = [(60.0 * i, 60.0 * i + 30, False) for i in range(40)]
     found = cut(*whole, (50_000.0, 50_200.0, False), (51_000.0, 51_900.0, False), (10.0, 20.0, True))
-    found.sum_up()
+    found.finish()
     (row,) = found.rows(30)
     assert (row["conversations"], row["left_out"]) == (40, {"headless": 1, "young": 2})
     assert row["figures"]["nDCG@5"]["n"] == 40
@@ -147,7 +147,7 @@ def test_conversations_that_the_recording_cuts_are_left_out_and_counted() -> Non
 
 def test_an_answer_that_begins_a_conversation_later_is_a_greeting() -> None:
     found = cut((0.0, 30.0, False), (4000.0, 4030.0, True), (9000.0, 9030.0, False))
-    found.sum_up()
+    found.finish()
     assert found.rows(2)[0]["left_out"] == {"young": 1}
 
 
@@ -156,16 +156,16 @@ def test_what_is_cut_does_not_depend_on_how_the_recording_is_divided() -> None:
     parts = cut(times[1])
     for one in (times[2], times[0], times[3]):
         parts.merge(cut(one))
-    parts.sum_up()
+    parts.finish()
     whole = cut(*times)
-    whole.sum_up()
+    whole.finish()
     assert parts.rows(2) == whole.rows(2)
     assert parts.rows(2)[0]["left_out"] == {"headless": 1, "young": 2}
 
 
 def test_a_recording_of_whole_conversations_leaves_none_out() -> None:
     found = cut((0.0, 30.0, True), (10.0, 40.0, False), idle=0.0)
-    found.sum_up()
+    found.finish()
     assert (found.rows(2)[0]["conversations"], found.rows(2)[0]["left_out"]) == (2, {})
 
 
@@ -201,7 +201,7 @@ def rollout(rng: np.random.Generator, count: int, hours: float = 2.0) -> Quality
     found.add(
         ConversationScores(("else", "v1"), "resolved", 0.0, hours * 3600 + 9000, hours * 3600 + 9000, False, 0, {}, 0.0)
     )
-    found.sum_up()
+    found.finish()
     return found
 
 
@@ -219,7 +219,7 @@ def test_a_conversation_that_a_release_took_over_is_shown_with_its_answers_and_c
     found = quality(("v1", 0.0, 40, "resolved", 0.9), ("v2", 1000.0, 40, "resolved", 0.9))
     went = ConversationScores(V2, "abandoned", 10.0, 1100.0, 1100.0, False, 6, {V1: values(0.5), V2: values(0.1)}, 10.0)
     found.add(went)
-    found.sum_up()
+    found.finish()
     old, new = found.rows(30)
     assert (old["conversations"], new["conversations"], new["figures"]["nDCG@5"]["n"]) == (40, 41, 41)
     (change,) = found.comparisons(30, *PRIMARY)
@@ -231,7 +231,7 @@ def test_releases_that_answer_side_by_side_keep_their_answers() -> None:
     for i in range(40):
         parts = {V1: values(0.9), V2: values(0.1)} if i % 2 else {V2: values(0.1), V1: values(0.9)}
         found.add(ConversationScores(V2, "resolved", 10.0 + i, 100.0, 100.0, False, 6, parts, 10.0 + i))
-    found.sum_up()
+    found.finish()
     (change,) = found.comparisons(30, *PRIMARY)
     assert ("taken_over" in change, change["deltas"]["nDCG@5"]["n"]) == (False, 80)
 
@@ -242,7 +242,7 @@ def test_where_every_conversation_goes_on_for_ever_a_release_is_compared_by_its_
         wobble = 0.1 * (i % 2)
         parts = {V1: values(0.9 - wobble), V2: values(0.3 - wobble)}
         found.add(ConversationScores(V2, "resolved", 10.0 + i, 9000.0, 9000.0, False, 6, parts, 10.0 + i))
-    found.sum_up()
+    found.finish()
     (change,) = found.comparisons(30, *PRIMARY)
     assert ("taken_over" in change, change["deltas"]["nDCG@5"]["verdict"]) == (False, "worse")
 
@@ -280,7 +280,7 @@ def first_answers(*groups: tuple[str, int, int, str, float]) -> Quality:
             known = (release, "resolved", first, first, first, False, 3, {release: part}, first)
             text = chr(1000 + i) * length  # another one in each conversation
             found.add(ConversationScores(*known, first_answer=first_answer(platform, text)))
-    found.sum_up()
+    found.finish()
     return found
 
 
@@ -358,7 +358,7 @@ def test_six_documents_everywhere_against_four_everywhere_is_no_chance() -> None
                 ("support", version), "resolved", at, at, at, False, 1, {("support", version): part}, at
             )
             found.add(went)
-    found.sum_up()
+    found.finish()
     deltas = compared(found)
     assert (deltas["documents"]["verdict"], deltas["documents"]["value"]) == (CHANGED, pytest.approx(-1 / 3, abs=1e-6))
     assert deltas["nDCG@5"]["why"] == "not called better: beside fewer documents per answer"

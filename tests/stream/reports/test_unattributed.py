@@ -30,7 +30,7 @@ def settled(*some: ConversationScores) -> Quality:
         parts[number % 3].add(went)
     for part in parts[1:]:
         parts[0].merge(part)
-    parts[0].sum_up(30)
+    parts[0].finish(30)
     return parts[0]
 
 

@@ -1,4 +1,4 @@
-"""Setting: the parameters that the name of a ranking measure holds."""
+"""Ranking measure: the parameters that the name of a measure holds."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,8 +1,8 @@
-"""Strays: conversations and answers that carry no version, and the release that they belong to by their time.
+"""Unattributed: conversations and answers that carry no version, and the release that they belong to by their time.
 
 What users write carries no version, so a conversation that nobody answers names no release, and neither does an error
 that a gateway writes in the assistant's place. Left at that, a release that does not answer would lose its failures and
-look as good as before. In a replay it is known who answered when. A stray belongs to the one release that stands around
+look as good as before. In a replay it is known who answered when. Each belongs to the one release that stands around
 its time, or had answered last before it. Where several answer side by side, nobody can tell whose it is: it is left
 out of both, and the share of the whole assistant is compared instead. A stretch in which many ask and nobody answers,
 between two releases or at the end, is nobody's, and told as such.
@@ -23,7 +23,7 @@ from turnsignal.stream.statistics.intervals import Difference, difference, rate
 DEFAULT = "default"  #: the assistant of turns that name none
 _UNANSWERED = ConversationOutcome.UNANSWERED
 _BUCKET = 600.0  #: seconds of event time of which only a release's first and last answers are kept
-_MOST = 2_000  #: strays of a partition that are kept
+_MOST = 2_000  #: conversations of a partition that are kept
 
 
 class Silence(NamedTuple):
@@ -61,8 +61,8 @@ class _Answers:
         return bisect_right(self.events, time, key=lambda event: event[0])
 
 
-class Strays:
-    """Conversations without a version: `take` each, `merge` the parts, then `resolve`.
+class Unattributed:
+    """Conversations without a version: `update` with each, `merge` the parts, then `resolve`.
 
     attributed: release → how many conversations count for it by their time; silences: as `Silence` tells.
     """
@@ -76,7 +76,7 @@ class Strays:
         self._apart: defaultdict[str, Counter[int]] = defaultdict(Counter)  # that cannot be told apart
         self._unanswered: defaultdict[str, Counter[int]] = defaultdict(Counter)
 
-    def take(self, went: ConversationScores) -> ConversationScores | None:
+    def update(self, went: ConversationScores) -> ConversationScores | None:
         """Return a conversation as it counts; None where that is known once all of them are."""
         if went.release[1] is not None and all(version is not None for _, version in went.parts):
             if went.parts:
@@ -95,7 +95,7 @@ class Strays:
         self._kept.append(went)
         return None
 
-    def merge(self, other: "Strays") -> None:
+    def merge(self, other: "Unattributed") -> None:
         """Add another part's, before either is resolved."""
         self.attributed.update(other.attributed)
         self._kept += other._kept
@@ -107,7 +107,7 @@ class Strays:
                     self._on_answer((assistant, version), first, last, n)
 
     def resolve(self, minimum: int) -> Iterator[ConversationScores]:
-        """Give every stray as it counts; minimum: how many questions without an answer between make a silence."""
+        """Give every kept conversation as it counts; minimum: questions without an answer that make a silence."""
         groups: defaultdict[tuple[str, int], list[ConversationScores]] = defaultdict(list)
         known = {assistant: _Answers(buckets) for assistant, buckets in sorted(self._answered.items())}
         kept, self._kept = self._kept, []
@@ -164,7 +164,7 @@ class Strays:
     def _between(
         self, assistant: str, index: int, some: list[ConversationScores], answers: _Answers, minimum: int
     ) -> Iterator[ConversationScores]:
-        """Give the strays between two releases, or before the first, or after the last answer of all."""
+        """Give the conversations between two releases, or before the first, or after the last answer of all."""
         since = answers.events[index - 1][0] if index else None
         until = answers.events[index][0] if index < len(answers.events) else None
         missing = sum(went.outcome == _UNANSWERED for went in some)
@@ -212,7 +212,7 @@ def _time(went: ConversationScores) -> float:
 
 
 def _as_release(went: ConversationScores, release: Release) -> ConversationScores:
-    """Put a stray on a release: all of its answers carried no version."""
+    """Put a conversation on a release: all of its answers carried no version."""
     parts: dict[Release, array[float]] = {}
     for one, values in went.parts.items():
         own = (release[0], one[1]) if release[1] is None else release

@@ -1,4 +1,4 @@
-"""Named: a check's parameters are its fields, and its name is spelled from them.
+"""Instruction check: a check's parameters are its fields, and its name is spelled from them.
 
 The name is the config entry, the metric label and the legend, so no check writes it by hand.
 """
@@ -14,7 +14,7 @@ from turnsignal.stream.names import write_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named(ABC):
+class InstructionCheck(ABC):
     """One instruction with typed parameters; subclass it as a frozen, slotted dataclass and write `evaluate`.
 
     family: the name without parameters; example: a whole name, parameters and all, which the tests of all checks and
@@ -69,10 +69,3 @@ def failed(explanation: str, start: int = -1, end: int = -1) -> CheckResult:
 def shown(text: str, limit: int = 40) -> str:
     """Quote a piece of a response in an explanation, cut to `limit` characters, control characters escaped."""
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
-
-
-def one_line(text: str, limit: int = 300) -> str:
-    """Cut a stranger's text to `limit` characters of one line that no terminal obeys."""
-    line = " ".join(text[: 4 * limit].split())
-    line = "".join(sign if sign.isprintable() else "�" for sign in line)
-    return line if len(line) <= limit else line[: limit - 1] + "…"
