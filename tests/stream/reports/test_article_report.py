@@ -211,3 +211,11 @@ def test_without_scikit_learn_the_report_says_what_to_install(monkeypatch: pytes
     assert done is not None
     assert "make .venv/.report" in done["reason"]
     assert describe_overlap(done) == "No articles overlap, by what 1 opening question led to"
+
+
+def test_an_article_behind_chunks_of_one_other_was_retrieved() -> None:
+    report = ArticleReport(5, 30)
+    report.add(0, "m", ["a1"], [*[Document("a0")] * 5, Document("a1")], ["a0"])
+    done = report.as_json()
+    assert done is not None
+    assert (done["recall@5"]["value"], done["blame"]["picker"]) == (1.0, 1)
