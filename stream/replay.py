@@ -257,6 +257,11 @@ class Replay:
             if len(lines) >= _BATCH or sizes[number] >= _BATCH_BYTES:
                 yield number, self._work(number)
 
+    @property
+    def waiting(self) -> int:
+        """Number of records that were taken in and not worked through yet."""
+        return sum(map(len, self._waiting))
+
     def finish(self, end: float = math.inf) -> Iterator[tuple[int, list[OutputRecord]]]:
         """Work through what waits, and close every conversation that is open.
 

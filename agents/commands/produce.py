@@ -64,7 +64,7 @@ def produce(
     """
     import time
 
-    from turnsignal.agents.commands.rejected import end_by_rejected
+    from turnsignal.agents.commands.rejected import end_by_rejected, end_by_unread_feedback
     from turnsignal.agents.commands.resuming import saying_how_to_resume
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.produce import produce_files
@@ -107,4 +107,6 @@ def produce(
     if done.rejects is not None:
         reasons = ", ".join(f"{reason} {n}" for reason, n in sorted(done.rejected.items()))
         click.echo(f"Rejected {done.rejected.total():,} lines ({reasons}); see {done.rejects}.")
+    if done.rejects is not None and not done.skipped:
+        end_by_unread_feedback(feedback, done.feedback, done.rejects)
     end_by_rejected(done.rejected.total(), done.sent + done.feedback + done.skipped, max_rejected)

@@ -94,7 +94,7 @@ def replay(
     import time
     from functools import partial
 
-    from turnsignal.agents.commands.rejected import end_by_rejected
+    from turnsignal.agents.commands.rejected import end_by_rejected, end_by_unread_feedback
     from turnsignal.agents.commands.resuming import saying_how_to_resume
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
@@ -137,5 +137,7 @@ def replay(
         console = open_console()
         print_lines(console, format_ending(result, console.width, is_sample=sample))
     read = sum(summary["turns"].values()) + sum(summary["other_environments"].values())
-    read += sum(row["n"] for row in summary["feedback"])
+    read_feedback = sum(row["n"] for row in summary["feedback"])
+    end_by_unread_feedback(feedback, read_feedback, out / "dead-letters.jsonl")
+    read += read_feedback
     end_by_rejected(sum(summary["dead_letters"].values()), read, max_rejected)

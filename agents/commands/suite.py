@@ -44,6 +44,7 @@ def check(file: Path, *, as_json: bool) -> None:
     """
     from turnsignal.agents.process.exits import EXIT_FAILED
     from turnsignal.agents.python_checks.host import hosted, try_checks
+    from turnsignal.agents.report.unread import count_of
     from turnsignal.stream.judging.judges import warn_of_families
     from turnsignal.stream.suite import load_suite
 
@@ -61,7 +62,8 @@ def check(file: Path, *, as_json: bool) -> None:
     verdict = f"{failed} of its {len(tried)} Python checks fail on an example" if failed else "right"
     click.echo(
         f"{file}: {verdict}. Suite {loaded.name}, fingerprint {loaded.fingerprint},"
-        f" {len(loaded.retrieval.measures)} measures, {len(loaded.checks)} checks, {len(loaded.windows)} windows."
+        f" {count_of(len(loaded.retrieval.measures), 'measure')}, {count_of(len(loaded.checks), 'check')},"
+        f" {count_of(len(loaded.windows), 'window')}."
     )
     for line in [*(check.line for check in tried), *warnings]:
         click.echo(line)

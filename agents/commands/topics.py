@@ -147,7 +147,7 @@ def repair(app: str, *, to: str | None, partition: str | None, align: bool) -> N
             click.echo(f"{name} now has {count} partitions")
         if not raised:
             click.echo("All partition counts are equal already.")
-    # New partitions change the marks that positions carry, so an alignment without --to accepts what stands.
+    # New partitions change the metadata that commits carry, so an alignment without --to accepts what stands.
     for change in set_positions(settings, app, _target(to or "accept", partition)):
         before = "nothing" if change.before is None else change.before
         click.echo(f"{change.topic}-{change.partition}: {before} → {change.after}")

@@ -46,18 +46,25 @@ class SentTurns:
 
 
 def conclude(
-    sent: SentTurns, out: Path, settings: Settings, names: Sequence[str], read_as: Mapping[str, str]
+    sent: SentTurns,
+    out: Path,
+    settings: Settings,
+    names: Sequence[str],
+    read_as: Mapping[str, str],
+    dead_letters: Mapping[str, int],
 ) -> ReplayResult | None:
     """Replay what was sent and put the summary and the worst exchanges beside the rows; None where it was too much.
 
     names: the files that were sent, none for simulated turns, whose own file stands beside the rows; read_as: how they
-    were read. Raises TurnsignalError when the directory cannot be written to.
+    were read; dead_letters: of the workers, by reason: a file of turns has no records without a value. Raises
+    TurnsignalError when the directory cannot be written to.
     """
     if not 0 < sent.count <= MOST:
         return None
     suite = suite_in_force(settings.suite, settings.redaction)
     with TemporaryDirectory(prefix="turnsignal-") as directory:
         summary = replay_files([sent.path], Path(directory), suite, time.time(), as_is=True)
+        summary["dead_letters"] = dict(dead_letters)
         if names:
             summary |= {"files": list(names)} | ({"read_as": {**read_as, "files": list(names)}} if read_as else {})
         shutil.copy(Path(directory) / WORST, out / WORST)

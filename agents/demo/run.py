@@ -353,7 +353,7 @@ class _Show:
     def _show_result(self) -> None:
         """Show what a replay of the same turns shows; of too many, the live figures and where the rows are."""
         names = Recording(self._options.files).names()
-        result = conclude(self._sent, self._out, self._settings, names, self._options.read_as)
+        result = conclude(self._sent, self._out, self._settings, names, self._options.read_as, self._board.dead_letters)
         if result is not None:
             print_lines(self._console, format_ending(result, self._console.width, is_sample=not names))
             return

@@ -120,7 +120,7 @@ class WorkerMetrics(Collector):
         self._lock = threading.Lock()
         self._numbers: dict[str, dict[Labels, float]] = {n: {} for n, f in FAMILIES.items() if f.kind != "histogram"}
         self._histograms: dict[str, dict[Labels, _Histogram]] = {n: {} for n in FAMILIES if n not in self._numbers}
-        self._spelled: dict[str, dict[str | Labels, Labels]] = {name: {} for name in FAMILIES}
+        self._formatted: dict[str, dict[str | Labels, Labels]] = {name: {} for name in FAMILIES}
         self._secret = secret.encode()
         usual = {name: name_label(name) for name in scorers}
         self._scorers = usual | {name: name_label(name) for name in seldom}
@@ -236,10 +236,10 @@ class WorkerMetrics(Collector):
     ) -> None:
         """Count what a batch says of one metric: hundreds of keys, so that each costs two look-ups."""
         counts = self._numbers[name] if family.kind == "counter" else None
-        spelled, fixed = self._spelled[name], 2 if family.labels[:2] == RELEASE else 0
+        formatted, fixed = self._formatted[name], 2 if family.labels[:2] == RELEASE else 0
         for key, by in moved.items():
             words = key[2:] if fixed else key
-            labels = spelled.get(words) or self._spell(name, family.labels[fixed:], words)
+            labels = formatted.get(words) or self._format_labels(name, family.labels[fixed:], words)
             if fixed:
                 labels = release(key[:2]) + labels
             if counts is not None:
@@ -290,11 +290,11 @@ class WorkerMetrics(Collector):
 
     # -- labels ------------------------------------------------------------------------------------------------
 
-    def _spell(self, name: str, labels: Sequence[str], words: str | Labels) -> Labels:
+    def _format_labels(self, name: str, labels: Sequence[str], words: str | Labels) -> Labels:
         """Give the words of a key as labels, and remember them; not what is other, which is counted each time."""
         guarded = self._guarded(labels, words if isinstance(words, tuple) else (words,))
         if OTHER not in guarded and "assistant" not in labels:
-            self._spelled[name][words] = guarded
+            self._formatted[name][words] = guarded
         return guarded
 
     def _guarded(self, names: Sequence[str], words: Sequence[str]) -> Labels:
@@ -328,9 +328,9 @@ class WorkerMetrics(Collector):
         """Give assistant and version as labels; where there is no room for both, the version becomes "other" first."""
         assistant, version = self._assistants.admit(key[0], now), self._versions.admit(key[1], now)
         release: Labels = (OTHER, OTHER)
-        for wish in ((assistant, version), (assistant, OTHER)):
-            if self._releases.admit(wish, now):
-                release = wish
+        for candidate in ((assistant, version), (assistant, OTHER)):
+            if self._releases.admit(candidate, now):
+                release = candidate
                 break
         if release != (assistant, version):
             self._add("label_overflow_total", ("release",), 1)

@@ -48,6 +48,9 @@ def report_traffic(
         mapping = read_as.get("mapping")
         how = read_how(read_as.get("format"), None if mapping is None else Path(mapping))
     paths = list(turns) or [Path(name) for name in read_as.get("files") or result.summary["files"]]
+    if not turns and (gone := [path for path in paths if not path.is_file()]):
+        msg = f"{gone[0]}: expected the turns that the replay read, got no such file from here; name them with --turns"
+        raise TurnsignalError(msg)
     with kept_memory(), Imported(paths, how, say=say) as imported, ExitStack() as stack:
         report = TrafficReport(suite, signals)
         if evaluation_data is not None:

@@ -39,6 +39,7 @@ from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
 from turnsignal.stream.suite import Suite
 
+_READING = 8  #: the share of reading and sorting in a replay is one of so many
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
 _ASSUMED = "assumed.json"
 
@@ -166,9 +167,12 @@ def _unwritable(out: Path, error: OSError) -> TurnsignalError:
 def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
     """Replay one share of the partitions; return partition → run.
 
-    The bytes of the files are told to `progress` twice: half when they are read, half when they are scored.
+    progress: told how many bytes of the files were worked through. Those that are sorted first count as they are
+    scored, but for the share that reading takes; others as they are read, which is when they are scored.
     """
-    recording = Recording(job.paths, lambda size: progress(size // 2), job.feedback, job.verdicts)
+    share = 1 if job.as_is else _READING
+    recording = Recording(job.paths, lambda size: progress(size // share), job.feedback, job.verdicts)
+    scored = _ScoredBytes(0 if job.as_is else recording.size - recording.size // share, progress)
     checkpoints = ReplayCheckpoints(job.directory, job.every) if job.every else None
     begun = checkpoints.read(job.number) if checkpoints is not None else None
     if begun is not None and begun.done:
@@ -178,7 +182,8 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
     with kept_memory(), hosted(job.suite) as suite, ReplayFiles(job.directory, recording, job.alerts) as parts:
         lines: Iterable[Line] = recording.index(indexer)
         if not job.as_is:
-            lines = parts.enter_context(recording.in_order(indexer, MEMORY // job.of)).placed()
+            in_order = parts.enter_context(recording.in_order(indexer, MEMORY // job.of))
+            lines, scored.lines = in_order.placed(), in_order.count
         replay = Replay(suite, job.environment, indexer)
         if begun is not None:
             replay.unpack(begun.packed)
@@ -187,17 +192,41 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
         noted = taken.count
         for partition, outputs in replay.feed(taken):
             parts.write(partition, outputs)
+            scored.on_lines(taken.count - replay.waiting)
             if checkpoints is not None and taken.count - noted >= checkpoints.every:
                 checkpoints.write(job.number, ReplayCheckpoint(taken.count, replay.pack(), parts.flush()))
                 noted = taken.count
         for partition, outputs in replay.finish(indexer.end):
             parts.write(partition, outputs)
+            scored.on_lines(taken.count - replay.waiting)
         if recording.assumed and job.number == 0:  # every process reads all lines
             (job.directory / _ASSUMED).write_bytes(orjson.dumps(recording.assumed, option=orjson.OPT_SORT_KEYS))
         if checkpoints is not None:
             checkpoints.finish(job.number, replay.runs, parts.flush())
-    progress(recording.size - recording.size // 2)
+    scored.finish()
     return replay.runs
+
+
+class _ScoredBytes:
+    """Tells how many of `size` bytes are scored, by how many of the lines are."""
+
+    def __init__(self, size: int, progress: Callable[[int], None]) -> None:
+        self.lines = 0
+        self._size = size
+        self._progress = progress
+        self._told = 0
+
+    def on_lines(self, done: int) -> None:
+        """Tell what is done, about every hundredth of it."""
+        reached = self._size * done // self.lines if self.lines else 0
+        if reached - self._told > self._size // 100:
+            self._progress(reached - self._told)
+            self._told = reached
+
+    def finish(self) -> None:
+        """Tell the rest."""
+        self._progress(self._size - self._told)
+        self._told = self._size
 
 
 class _Taken:

@@ -106,8 +106,8 @@ def _left_out(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     young, headless, elsewhere = (sum(row["left_out"].get(why, 0) for row in rows) for why in reasons)
     if elsewhere:
         yield f"Left out: {elsewhere:,} that hold turns of another environment."
-    cut = [f"{young:,} are younger than `idle` when the recording ends"] if young else []
-    cut += [f"{headless:,} are cut by its begin"] if headless else []
+    cut = [f"{young:,} {'is' if young == 1 else 'are'} younger than `idle` when the recording ends"] if young else []
+    cut += [f"{headless:,} {'is' if headless == 1 else 'are'} cut by its begin"] if headless else []
     if cut:
         yield (
             f"Not compared, nor among these: {', '.join(cut)}. If they are whole, set `whole = true` in the suite's "

@@ -73,6 +73,8 @@ def describe_input(result: ReplayResult) -> Iterator[str]:
         unknown = sum(row["n"] for row in summary["feedback"] if row["result"] == "unknown")
         received = ", ".join(f"{kind} {n:,}" for kind, n in sorted(by_kind.items()))
         yield f"  feedback: {received}" + (f"; {unknown:,} of turns that are not known" if unknown else "")
+    if repeated := summary.get("pairing", {}).get("duplicate"):
+        yield f"  came again, and counted once: {count_of(repeated, 'record')}"
     yield from describe_dead_letters(summary["dead_letters"], result.directory / "dead-letters.jsonl")
     yield from (f"  redacted, {kind}: {n:,}" for kind, n in summary.get("redactions", {}).items())
     if not (summary["turns"] or summary["other_environments"]):

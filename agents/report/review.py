@@ -11,6 +11,7 @@ from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.overview import describe_environments
 from turnsignal.agents.report.tables import add, fold, make_table, number
+from turnsignal.agents.report.unread import count_of
 from turnsignal.stream.reports.review import SUSPECT
 
 
@@ -23,7 +24,9 @@ def format_review(result: ReplayResult) -> Iterator[RenderableType]:
         return
     suspect = sum(row["verdict"] in SUSPECT for row in rows)
     broken = sum(row["fails"] > 0 for row in rows)
-    yield Text(f"{len(rows)} checks, {broken} of them broken at least once, {suspect} to look at", style="bold")
+    yield Text(
+        f"{count_of(len(rows), 'check')}, {broken} of them broken at least once, {suspect} to look at", style="bold"
+    )
     columns = [number("applied"), number("fails"), number("rate"), number("otherwise good,\nof failing (95 %)")]
     table, drawn = make_table(fold("check", width=14), *columns, Column("verdict", ratio=1))
     for row in sorted(rows, key=lambda row: (row["verdict"] not in SUSPECT, row["check"])):

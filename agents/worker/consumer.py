@@ -237,10 +237,10 @@ class PartitionConsumer(driver.Consumer):
         await self._thread.join_again()
 
     async def commit_positions(self, offsets: list[TopicPartition]) -> None:
-        """Commit input positions apart from the outputs, marks included; for brokers without transactions."""
+        """Commit input positions apart from the outputs, metadata included; for brokers without transactions."""
         thread = self._thread
         # With a NUL at its end, as librdkafka writes it: what is read back by librdkafka is copied with its length and
-        # then taken to end at a NUL, so that without one a mark may end in whatever stands behind it in memory.
+        # then taken to end at a NUL, so that without one it may end in whatever stands behind it in memory.
         positions = {
             aiokafka.TopicPartition(at.topic, at.partition): OffsetAndMetadata(at.offset, f"{at.metadata or ''}\0")
             for at in offsets

@@ -106,7 +106,7 @@ class PositionProblem(NamedTuple):
 
 
 def encode_commit_metadata(topic_id: str, partitions: int) -> str:
-    """Spell what a commit carries as its metadata: `ce6bd89d8767438997ab58b69114f24f/4`."""
+    """Format the metadata that a commit carries: `ce6bd89d8767438997ab58b69114f24f/4`."""
     return f"{topic_id}/{partitions}"
 
 

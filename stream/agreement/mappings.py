@@ -352,13 +352,13 @@ def _fill(name: str, given: Keyed[str, Any]) -> str:
 
 
 def _filled(value: Value, given: Keyed[str, Any]) -> Value:
-    slot = _FILLED.fullmatch(value) if isinstance(value, str) else None
-    if slot is None:
+    placeholder = _FILLED.fullmatch(value) if isinstance(value, str) else None
+    if placeholder is None:
         return value
-    parameter = given.get(slot[1])
+    parameter = given.get(placeholder[1])
     if parameter is None or isinstance(parameter, dict):
-        msg = f"the parameter {slot[1]} is expected, got {', '.join(given) or 'no parameters'}"
+        msg = f"the parameter {placeholder[1]} is expected, got {', '.join(given) or 'no parameters'}"
         raise ValueError(msg)
-    if slot[2]:
+    if placeholder[2]:
         return int(parameter) - 1
     return "|".join(map(str, parameter)) if isinstance(parameter, list) else parameter

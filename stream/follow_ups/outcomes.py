@@ -33,11 +33,11 @@ class Outcomes:
 
     def find(self, state: Conversation) -> ConversationOutcome | None:
         """Return the outcome of a conversation that is over; None where neither a user nor the assistant spoke."""
-        slots = state.kept
-        last = next((at for at in range(len(slots) - 1, -1, -1) if slots[at].role == ASSISTANT), None)
-        if last is None and state.last_evicted_response is None and not any(slot.role == USER for slot in slots):
+        kept = state.kept
+        last = next((at for at in range(len(kept) - 1, -1, -1) if kept[at].role == ASSISTANT), None)
+        if last is None and state.last_evicted_response is None and not any(turn.role == USER for turn in kept):
             return None
-        if self._is_unanswered(slots, last):
+        if self._is_unanswered(kept, last):
             return ConversationOutcome.UNANSWERED
         if not state.clarifications and not state.went_on:
             return ConversationOutcome.SILENT
@@ -45,18 +45,18 @@ class Outcomes:
             return ConversationOutcome.ABANDONED
         return ConversationOutcome.CLARIFIED if state.clarifications else ConversationOutcome.RESOLVED
 
-    def _is_unanswered(self, slots: Sequence[KeptTurn], last: int | None) -> bool:
+    def _is_unanswered(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         """Say whether the last answer is none, or the last message has none; last: where the last answer stands.
 
         What could not be read is neither: behind an unreadable record nobody knows.
         """
-        if slots and slots[-1].role == USER and not self._takes_leave(slots, last):
+        if kept and kept[-1].role == USER and not self._takes_leave(kept, last):
             return True
-        if last is None or any(slot.role not in (USER, ASSISTANT) for slot in slots[last + 1 :]):
+        if last is None or any(turn.role not in (USER, ASSISTANT) for turn in kept[last + 1 :]):
             return False
-        is_failing, asked = self._rules.failures.is_failing, slots[:last]
-        failed = is_failing(slots[last].text)
-        if not asked or asked[-1].role != USER or (failed and not acknowledges(slots[last].text)):
+        is_failing, asked = self._rules.failures.is_failing, kept[:last]
+        failed = is_failing(kept[last].text)
+        if not asked or asked[-1].role != USER or (failed and not acknowledges(kept[last].text)):
             return failed
         # What is said to polite words, as "You're welcome!" or "Okay.", is no answer to what was asked before.
         before = next((at for at in range(len(asked) - 1, -1, -1) if asked[at].role != USER), None)
@@ -64,10 +64,10 @@ class Outcomes:
             return failed
         return failed is not self._takes_leave(asked, before)
 
-    def _takes_leave(self, slots: Sequence[KeptTurn], last: int | None) -> bool:
+    def _takes_leave(self, kept: Sequence[KeptTurn], last: int | None) -> bool:
         """Say whether the last of these messages, a user's, expects no answer."""
-        text = slots[-1].text
-        around = exchange(slots, last, text) if last is not None else Exchange("", "", text)
+        text = kept[-1].text
+        around = exchange(kept, last, text) if last is not None else Exchange("", "", text)
         try:
             return self._rules.read(around).closes
         except Exception:  # a rule that fails is our bug, and no reason to leave the conversation open
@@ -76,8 +76,8 @@ class Outcomes:
 
 def _ended_unhappily(state: Conversation) -> bool:
     """Say whether the last follow-up that was read is a clarification."""
-    for slot in reversed(state.kept):
-        answer = slot.response
+    for turn in reversed(state.kept):
+        answer = turn.response
         if answer is not None and (answer.clarification or answer.went_on):
             return answer.clarification
     return state.unhappy

@@ -9,6 +9,7 @@ from turnsignal.stream.records.turns import MAX_DOC_ID
 
 _IDS = ("doc_id", "id", "document_id", "documentId", "file_id", "chunk_id", "_id", "uuid")
 _TEXTS = ("text", "page_content", "pageContent", "content", "chunk", "passage", "snippet", "document")
+_URLS, _TITLES = ("url", "uri", "link"), ("title", "name", "filename")
 _SCORES = ("score", "relevance_score", "relevanceScore", "similarity", "_score")
 _LISTS = (
     "documents",
@@ -47,14 +48,15 @@ def read_document(item: object) -> dict[str, Any] | None:
         return {"doc_id": item} if is_id else {"doc_id": _digest(item), "text": item} if item else None
     if not isinstance(item, dict):
         return None
-    item = {**mapping(item.get("kwargs")), **item}
+    if "kwargs" in item:
+        item = {**mapping(item["kwargs"]), **item}
     beside = {**mapping(item.get("payload")), **mapping(item.get("metadata"))}
     text = next((item[key] for key in (*_TEXTS, "document.content") if isinstance(item.get(key), str)), None)
     text = None if text is None or is_redacted(text) else text
-    url = first(item, "url", "uri", "link") or first(beside, "url", "uri", "link")
-    title = first(item, "title", "name", "filename") or first(beside, "title", "name", "filename")
+    url = first(item, *_URLS) or (first(beside, *_URLS) if beside else None)
+    title = first(item, *_TITLES) or (first(beside, *_TITLES) if beside else None)
     source = next((part["source"] for part in (item, beside) if isinstance(part.get("source"), str)), None)
-    named = first(item, *_IDS) or first(beside, *_IDS) or source or url or title
+    named = first(item, *_IDS) or (first(beside, *_IDS) if beside else None) or source or url or title
     if isinstance(named, dict | list | bool) or named is None:
         named = None if text is None else _digest(text)
     if named is None:

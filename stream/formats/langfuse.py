@@ -8,16 +8,7 @@ from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, 
 from turnsignal.stream.formats.messages import spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import (
-    conversation_of,
-    fields_of,
-    first,
-    items,
-    mapping,
-    seconds,
-    short_name,
-    short_names,
-)
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_names
 
 _TYPES = ("GENERATION", "RETRIEVER", "AGENT", "TOOL", "CHAIN", "EVALUATOR", "SPAN", "EVENT", "EMBEDDING", "GUARDRAIL")
 _SPAN = "langfuse.observation.type"
@@ -50,7 +41,7 @@ class Langfuse:
                 is_given = is_score(row)
                 yield from human_scores_of(row, "langfuse", _ABOUT, assumed) if is_given else _observation(row, assumed)
             return
-        trace = short_name(record.get("id")) or ""
+        trace = short_names(id=record.get("id")).get("id", "")
         start = seconds(first(record, "timestamp", "created_at", "createdAt"))
         observations = [mapping(item) for item in items(record.get("observations"))]
         ends = [end for item in observations if (end := seconds(first(item, "end_time", "endTime"))) is not None]
@@ -91,7 +82,8 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
     if kind == "EVALUATOR":
         assumed["evaluators' observations left out"] += 1
         return
-    trace, own = short_name(first(record, "trace_id", "traceId")) or "", short_name(record.get("id")) or ""
+    ids = short_names(trace=first(record, "trace_id", "traceId"), own=record.get("id"))
+    trace, own = ids.get("trace", ""), ids.get("own", "")
     call = Call(
         origin=f"langfuse:{trace}/{own}",
         kind="context",

@@ -151,16 +151,28 @@ def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
     JSON that ends too early is neither: exporters cut attributes that are longer than a limit.
     """
     value = nested(value)
-    chosen = (
-        [mapping(choice).get("message") for choice in items(value.get("choices"))] if isinstance(value, dict) else []
-    )
-    value = chosen if any(chosen) else value
+    if isinstance(value, dict):
+        if value.keys() == {"args", "kwargs"}:
+            return _arguments(value, assumed)
+        chosen = [mapping(choice).get("message") for choice in items(value.get("choices"))]
+        value = chosen if any(chosen) else value
     messages = read_messages(value, assumed)
     text = "" if messages else plain_text(value)
     is_cut = bool(text) and _JSON.match(text.lstrip()) is not None
     assumed[CUT_OFF] += is_cut
     assumed[REDACTED] += is_redacted(text)
     return [Message(role, text)] if text and not is_cut and not is_redacted(text) else messages
+
+
+def _arguments(given: Record, assumed: Assumed) -> list[Message]:
+    """Read what a function was given, as Langfuse's decorator keeps it: messages, and a question beside them."""
+    positional, named = items(given["args"]), mapping(given["kwargs"])
+    lists = (read_messages(argument, assumed) for argument in (*positional, *named.values()))
+    messages = next((messages for messages in lists if messages), [])
+    question = next((text for text in positional if isinstance(text, str) and text), None) or plain_text(named)
+    if question and (not messages or messages[-1].role == "assistant"):
+        messages += spoken(question, "user", assumed)
+    return messages
 
 
 def spoken_in(messages: Iterable[Message]) -> list[Message]:

@@ -89,7 +89,8 @@ def unflatten(attributes: Mapping[str, Any], prefix: str) -> list[Any]:
 def _listed(tree: Any) -> Any:
     if not isinstance(tree, dict):
         return tree
-    if tree and all(key.isascii() and key.isdigit() and int(key[:9]) < _MAX_INDEX for key in tree):
+    is_list = next(iter(tree), "").isdigit()  # of most, the first key says that they are none
+    if is_list and all(key.isascii() and key.isdigit() and int(key[:9]) < _MAX_INDEX for key in tree):
         return [_listed(tree[key]) for key in sorted(tree, key=int)]
     return {key: _listed(value) for key, value in tree.items()}
 
@@ -98,6 +99,8 @@ def _plain(value: object, depth: int = 0) -> Any:
     """Return what an AnyValue holds."""
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return value
+    if "stringValue" in value:  # most are
+        return value["stringValue"]
     for key, inner in value.items():
         if key == "arrayValue":
             return [_plain(part, depth + 1) for part in items(mapping(inner).get("values"))]

@@ -216,8 +216,10 @@ def timestamp(time: float) -> str:
 def conversation_of(*records: Mapping[str, Any]) -> str | None:
     """Return the first conversation id that records hold under one of its usual names."""
     for record in records:
-        for key in _CONVERSATION_KEYS:
-            value = nested(record.get(key))
+        for key in _CONVERSATION_KEYS if record else ():
+            if (value := record.get(key)) is None:
+                continue
+            value = nested(value)
             if isinstance(value, dict):
                 value = value.get("id")
             if isinstance(value, str | int) and not isinstance(value, bool) and value != "":

@@ -113,24 +113,24 @@ def decode_exchange(value: bytes | None) -> ExchangeRecord:
 
 
 def collect_texts(
-    slots: Sequence[KeptTurn], index: int, response: str | None = None, follow_up: KeptTurn | None = None
+    kept: Sequence[KeptTurn], index: int, response: str | None = None, follow_up: KeptTurn | None = None
 ) -> dict[str, Any]:
     """Spell the texts of the exchange of the response at `index`, and which of them the conversation did not keep.
 
     response: its whole text, where it is at hand. What was cut from a turn's text is given a few times, then no more.
     """
-    start, end = asked(slots, index)
-    begin, stop = asked(slots, start) if start else (0, 0)
-    answers = [slot for slot in slots[stop:start] if slot.role == ASSISTANT][-1:]
+    start, end = asked(kept, index)
+    begin, stop = asked(kept, start) if start else (0, 0)
+    answers = [turn for turn in kept[stop:start] if turn.role == ASSISTANT][-1:]
     parts: dict[str, Sequence[KeptTurn]] = {
-        "prompt": slots[start:end],
-        "response": () if response is not None else (slots[index],),
+        "prompt": kept[start:end],
+        "response": () if response is not None else (kept[index],),
         "follow_up": () if follow_up is None else (follow_up,),
-        "before.prompt": slots[begin:stop],
+        "before.prompt": kept[begin:stop],
         "before.response": answers,
     }
-    cut = [name for name, part in parts.items() if any(slot.remainder == "" for slot in part)]
-    texts = {name: "\n".join(slot.text + slot.give_remainder() for slot in part) for name, part in parts.items()}
+    cut = [name for name, part in parts.items() if any(turn.remainder == "" for turn in part)]
+    texts = {name: "\n".join(turn.text + turn.give_remainder() for turn in part) for name, part in parts.items()}
     spelled: dict[str, Any] = {
         "prompt": texts["prompt"],
         "response": texts["response"] if response is None else response,
@@ -143,7 +143,7 @@ def collect_texts(
 
 
 def encode_rules(reading: FollowUpReading) -> dict[str, Any]:
-    """Spell what the rules read."""
+    """Write what the rules read."""
     spelled = {name: getattr(reading, name) for name in ("label", "strict", "precision", "confidence")}
     return spelled if reading.unscored is None else spelled | {"unscored": reading.unscored}
 

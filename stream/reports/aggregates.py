@@ -390,7 +390,7 @@ class Aggregates:
 
 def _opening(state: Conversation) -> str | None:
     """Return the question that opened a conversation; None where it is not one user turn alone."""
-    slots = state.kept
-    if len(slots) == 1 and slots[0].role == USER and not state.forgot_turns:
-        return slots[0].text
+    kept = state.kept
+    if len(kept) == 1 and kept[0].role == USER and not state.forgot_turns:
+        return kept[0].text
     return None

@@ -37,7 +37,7 @@ def results(directory: Path) -> list[bytes]:
     return [(directory / name).read_bytes() for name in RESULTS]
 
 
-@pytest.mark.parametrize("as_is", [False, True])
+@pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_files_are_the_same_whatever_the_number_of_processes(traffic: Path, tmp_path: Path, as_is: bool) -> None:
     for workers in (1, 3):
         replay_files([traffic], tmp_path / str(workers), Suite(), NOW, workers=workers, as_is=as_is)
@@ -46,7 +46,7 @@ def test_the_files_are_the_same_whatever_the_number_of_processes(traffic: Path, 
     assert {path.name for path in (tmp_path / "1").iterdir()} == set(RESULTS)
 
 
-@pytest.mark.parametrize("as_is", [False, True])
+@pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_feedback_is_taken_in_among_the_turns_by_as_many_processes_as_there_are(
     traffic: Path, tmp_path: Path, as_is: bool
 ) -> None:
@@ -253,6 +253,7 @@ def test_a_back_test_says_when_would_have_been_called_and_why(broken: Path, tmp_
     assert {path.name for path in tmp_path.iterdir()} == {*RESULTS, "series"}
 
 
+@pytest.mark.slow
 def test_a_back_test_hears_what_operators_decided(broken: Path, tmp_path: Path) -> None:
     command = ["replay", str(broken), "--out", str(tmp_path), "--alerts", "--workers", "1", "--json"]
     called = orjson.loads(CliRunner().invoke(turnsignal, command).stdout)["alerts"]["incidents"][0]
@@ -279,3 +280,20 @@ def test_decisions_that_are_none_or_that_nobody_hears_are_refused(traffic: Path,
 def test_nothing_is_said_of_a_back_test_unasked(traffic: Path, tmp_path: Path) -> None:
     assert "called" not in CliRunner().invoke(turnsignal, ["replay", str(traffic), "--out", str(tmp_path)]).output
     assert "alerts" not in orjson.loads((tmp_path / "summary.json").read_bytes())
+
+
+def test_feedback_of_which_nothing_can_be_read_ends_the_replay_with_1(tmp_path: Path) -> None:
+    feedback = tmp_path / "feedback.jsonl"
+    feedback.write_text("hello\n")
+    command = ["replay", "tests/data/golden.jsonl", "--out", str(tmp_path / "out"), "--feedback", str(feedback)]
+    done = CliRunner().invoke(turnsignal, command)
+    assert (done.exit_code, f"{feedback}: no record of feedback could be read" in done.output) == (1, True)
+    feedback.write_text("")
+    assert CliRunner().invoke(turnsignal, command).exit_code == 0, "a day without feedback is no fault"
+
+
+def test_records_that_came_again_are_told(tmp_path: Path) -> None:
+    twice = tmp_path / "twice.jsonl"
+    twice.write_bytes(Path("tests/data/golden.jsonl").read_bytes() * 2)
+    done = CliRunner().invoke(turnsignal, ["replay", str(twice), "--out", str(tmp_path / "out")])
+    assert "came again, and counted once: " in done.output

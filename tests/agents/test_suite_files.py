@@ -82,6 +82,7 @@ def test_a_file_that_is_not_right_is_refused_in_one_line(tmp_path: Path, toml: s
     assert str(path) in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_replay_in_any_number_of_processes_redacts_alike(file: Path, turns: Path, tmp_path: Path) -> None:
     for workers in (1, 2):
         replay_files([turns], tmp_path / str(workers), suite_in_force(None, file), 2e9, workers=workers)

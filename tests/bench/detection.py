@@ -305,7 +305,9 @@ def quiet_table(months: int) -> str:
     """Print what is called in months of the simulator's traffic in which nothing changes, each known by itself."""
     lines = []
     for seed in range(months):
-        quiet = Traffic(seed=200 + seed, turns=52_000, rate=0.02, day_night=True, assistants=("support",), alike=0.2)
+        quiet = Traffic(
+            seed=200 + seed, turns=52_000, rate=0.02, day_night=True, assistants=("support",), correlation=0.2
+        )
         processor, series = PartitionProcessor(Suite(), topic="turns"), list[bytes]()
         records = enumerate(simulate(quiet))
         while batch := [FakeRecord(at, one.key, one.value, -1) for at, one in islice(records, 400)]:

@@ -2,6 +2,7 @@
 
 import ast
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,7 @@ def trees(folder: Path) -> list[ast.AST]:
     return [node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
 
 
+@cache
 def touched_fields(root: Path) -> set[str]:
     """The fields of deltas that the pipeline writes to."""
     return {
@@ -37,6 +39,7 @@ def touched_fields(root: Path) -> set[str]:
     }
 
 
+@cache
 def moved_by_workers(root: Path) -> set[str]:
     """The families that a worker counts, sets or observes by name."""
     return {

@@ -49,13 +49,15 @@ PROMPTS = {
     "quotes in names": 'Always mention "it\'s" and "a,b=c)" and "@5". End with "it\'s (done), x=1)@5".',
     "control characters": 'Always mention "a\x00b\x1b[31mc". Use no\x7f commas. \ud800 Begin with "\x9b".',
     "RE2 syntax": 'Begin every answer with "(a+)+$ [[:alpha:]] {1000} \\C \\Q".',
-    "thousands of sentences": " ".join(f'Use at most {n} words and never say "w{n}".' for n in range(10_000)),
     "one long sentence": "Never use " + "a, " * 50_000,
     "unclosed": "```\nUse no commas. \"Never “ ` ' (" * 500,
 }
+THOUSANDS = " ".join(f'Use at most {n} words and never say "w{n}".' for n in range(10_000))
+EVERY_PROMPT = [pytest.param(prompt, id=name) for name, prompt in PROMPTS.items()]
+EVERY_PROMPT += [pytest.param(THOUSANDS, id="thousands of sentences", marks=pytest.mark.slow)]
 
 
-@pytest.mark.parametrize("prompt", PROMPTS.values(), ids=PROMPTS)
+@pytest.mark.parametrize("prompt", EVERY_PROMPT)
 def test_the_suite_of_any_prompt_is_accepted(prompt: str) -> None:
     reading = choose(read_prompt(prompt))
     text = write_suite(reading, prompt[:40], prompt[:40])

@@ -71,6 +71,13 @@ def test_of_a_recording_of_users_only_it_says_that_nobody_answers(tmp_path: Path
     assert "another recording" not in str(done.exception)
 
 
+def test_a_replay_whose_turns_are_not_found_from_here_says_how_to_name_them(tmp_path: Path) -> None:
+    out, turns = replayed(tmp_path, turns=200)
+    Path(turns).rename(tmp_path / "elsewhere.jsonl")
+    done = run("report", out)
+    assert (done.exit_code, "name them with --turns" in str(done.exception)) == (1, True)
+
+
 def test_the_two_ways_of_asking_exclude_each_other(tmp_path: Path) -> None:
     assert run("report").exit_code == 2
     (tmp_path / "gt.json").write_text("[]")

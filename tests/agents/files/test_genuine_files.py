@@ -27,6 +27,7 @@ FILES: dict[str, tuple[str, int, list[str], dict[str, str]]] = {
     "openinference-langchain": ("openinference", 1, BOTH, {"assistant": "lamps"}),
     "langsmith": ("langsmith", 1, BOTH, {"assistant": "lamps", "version": "v7", "user_id": "u-4711"}),
     "langfuse-spans": ("langfuse", 1, BOTH, {"assistant": "lamps", "version": "v7", "user_id": "u-4711"}),
+    "langfuse-observe": ("langfuse", 1, BOTH, {"user_id": "u-4711"}),
     "langchain": ("langchain", 2, [], {}),
     "openai": ("openai", 1, [], {"model": "gpt-4.1-mini-2025-04-14", "user_id": "u-4711"}),
     "responses": ("responses", 1, ["d-reset"], {"model": "gpt-4.1-mini-2025-04-14"}),
@@ -58,7 +59,9 @@ def test_a_file_of_a_genuine_sdk_is_the_conversation_that_was_held(name: str) ->
             assert fields.items() <= answer.items()
 
 
-@pytest.mark.parametrize("name", ["openinference", "langsmith", "langfuse-spans", "openai", "anthropic"])
+@pytest.mark.parametrize(
+    "name", ["openinference", "langsmith", "langfuse-spans", "langfuse-observe", "openai", "anthropic"]
+)
 def test_a_conversation_has_the_id_that_the_application_gave_it(name: str) -> None:
     with Imported([DATA / f"{name}.jsonl"], HowToRead()) as imported:
         assert {orjson.loads(line)["conversation_id"] for line, _ in Recording(imported.sources).lines()} == {"lamp-17"}

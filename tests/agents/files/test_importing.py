@@ -450,6 +450,7 @@ def test_bytes_of_a_csv_that_are_no_utf_8_are_replaced_and_told(tmp_path: Path) 
     assert report.assumed == {"lines with bytes that are no UTF-8, which were replaced": 1}
 
 
+@pytest.mark.slow
 def test_an_export_in_gzip_that_is_cut_keeps_what_stands_before_the_cut(tmp_path: Path) -> None:
     lines = [{"messages": [{"role": "user", "content": f"{n}{'x' * (n * 7919 % 90)}"}]} for n in range(50_000)]
     path = tmp_path / "log.jsonl.gz"

@@ -209,6 +209,7 @@ def test_a_result_that_was_written_can_be_read_again(tmp_path: Path) -> None:
     assert list(again.rows()) == list(result.rows())
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_may_use_several_processes(tmp_path: Path) -> None:
     """A process that imported the caller's script would start a replay of its own."""
     script = tmp_path / "script.py"

@@ -52,7 +52,7 @@ def interrupt_after(checkpoints: int, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("as_is", [False, True])
-@pytest.mark.parametrize("checkpoints", [1, 4])
+@pytest.mark.parametrize("checkpoints", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_resumed_replay_gives_the_bytes_of_one_that_went_through(
     turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoints: int, as_is: bool
 ) -> None:

@@ -111,7 +111,7 @@ def test_how_conversations_ended_is_said_with_what_is_left_out() -> None:
     text = shown(format_details(result(quality=[row, release("v2", 0, left_out={"other_environment": 7})])))
     (ended,) = [line for line in text.splitlines() if "support v1" in line]
     assert ended.split()[2:] == ["50", "50%", "-", "-", "50%", "50%", "50%", "6.2"]
-    assert "1,200 are younger than `idle` when the recording ends, 1 are cut by its begin" in text
+    assert "1,200 are younger than `idle` when the recording ends, 1 is cut by its begin" in text
     assert "[aggregates]" in text
     assert "Left out: 7 that hold turns of another environment." in text
 

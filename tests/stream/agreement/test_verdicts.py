@@ -111,6 +111,7 @@ def measured(folder: Path, *arguments: object) -> subprocess.CompletedProcess[st
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_file_of_verdicts_is_measured_beside_a_folder_of_labels(tmp_path: Path) -> None:
     folder = tmp_path / "answers"
     folder.mkdir()

@@ -11,6 +11,7 @@ from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.records.verdicts import Unjudged
 
 
+@pytest.mark.slow
 def test_each_hour_has_the_same_part_of_its_questions_judged_once_a_day_is_known() -> None:
     _, known = paced_days(30_000, (1.0, 1.0))
     assert known.off <= 0.2

@@ -333,6 +333,39 @@ def make_langfuse(url, name):
     write(f"{name}.jsonl", as_otlp(seen.values()))
 
 
+def make_langfuse_observe(url, name):
+    """Functions that Langfuse's decorator observes: their inputs are their arguments, as args and kwargs."""
+    from langfuse import Langfuse, observe, propagate_attributes
+
+    _, spans, _ = tracing()
+    from opentelemetry import trace
+
+    given = {"public_key": "pk", "secret_key": "sk", "base_url": url, "span_exporter": spans}
+    langfuse = Langfuse(**given, tracer_provider=trace.get_tracer_provider())
+    client, history = openai_client(url), []
+
+    @observe(as_type="retriever")
+    def search(question):
+        return [{"id": key, "text": text} for key, text in DOCUMENTS.items()]
+
+    @observe(as_type="generation")
+    def answer(*, messages):
+        return client.chat.completions.create(model=MODEL, messages=messages).choices[0].message.content
+
+    @observe(name="lamps")
+    def ask(question, history):
+        search(question)
+        return answer(messages=[*history, {"role": "user", "content": question}])
+
+    for question in ANSWERS:
+        with propagate_attributes(session_id=CONVERSATION, user_id=USER):
+            text = ask(question, list(history))
+        history += [{"role": "user", "content": question}, {"role": "assistant", "content": text}]
+    langfuse.flush()
+    seen = {span.context.span_id: span for span in spans.get_finished_spans()}
+    write(f"{name}.jsonl", as_otlp(seen.values()))
+
+
 def make_langchain(_, name):
     """Messages as LangChain writes them: plain dicts, and serialised with their class."""
     from langchain_core.load import dumpd
@@ -400,6 +433,7 @@ MAKERS = {
     "openinference-langchain": make_openinference_langchain,
     "langsmith": make_langsmith,
     "langfuse-spans": make_langfuse,
+    "langfuse-observe": make_langfuse_observe,
     "langchain": make_langchain,
     "openai": make_openai,
     "responses": make_responses,
