@@ -154,8 +154,15 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
         for theme, change in sorted(moved, key=partial(_rank, moved, {row.get("primary") for row in rows})):
             if change == CHANGED and ((theme, WORSE) in moved or theme is _OTHER):
                 continue  # the same thing once more, or only that something else could be scored
+            if (theme, change) == (_INSTRUCTIONS, BETTER) and _breaks_more(moved.get((theme, WORSE), ())):
+                continue  # over all, fewer are kept; the check that rose stands in the table
             behind = moved[theme, change]
             yield Finding(change, _sentence(after, theme, change, behind, len(rows)), tuple(behind))
+
+
+def _breaks_more(worse: Iterable[Mapping[str, Any]]) -> bool:
+    """Say whether answers keep fewer instructions over all."""
+    return any(entry["figure"] in _INSTRUCTIONS.figures for entry in worse)
 
 
 def _rank(

@@ -175,3 +175,12 @@ def test_failed_answers_are_counted_beside_where_to_work() -> None:
         "where to work, of 200 exchanges: generation in 65% (v1 50%, v2 80%); not known in 10% (v1 0%, v2 20%);"
         " 104 of 400 answers failed (v1 2%, v2 50%)"
     )
+
+
+def test_a_release_that_breaks_instructions_is_not_said_to_keep_them_better_by_single_checks() -> None:
+    checks = [{"check": name, "fails": 0} for name in ("table.cells", "length.number_words")]
+    deltas = {"table.cells": delta(0.1, "better"), "length.number_words": delta(-0.4), "compliance": delta(-0.2)}
+    (broken,) = sentences(compared("a", **deltas), review=checks)
+    assert broken.startswith("v3 breaks instructions more often (a): compliance −0.20")
+    both = sentences(compared("a", **{**deltas, "compliance": delta(0.2, "better")}), review=checks)
+    assert len(both) == 2, "where answers keep more over all, both are said"
