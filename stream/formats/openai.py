@@ -50,12 +50,13 @@ class OpenAIChat:
             outputs[0].fields = {"vote": vote}
         start = seconds(first(record, *_TIMES) or first(request, *_TIMES))
         made = seconds(response.get("created"))
-        response_id = first(response, "id") or first(record, "id", "request_id", "custom_id")
+        named = first(response, "id")  # no response's id: servers and loggers use one again for others
+        named = first(record, "id", "request_id", "custom_id") if named is None else named
+        named = conversation_of(record, metadata) or "" if named is None else named
         # The request's model is the one asked for; the response's the one that answered.
         yield Call(
-            origin=f"openai:{response_id or conversation_of(record, metadata) or ''}",
+            origin=f"openai:{named}",
             conversation=conversation_of(metadata, record, request),
-            response=str(response_id) if response_id else None,
             start=start if start is not None else made,
             end=made if made is not None and (start is None or made >= start) else start,
             inputs=read_messages(request.get("messages"), assumed),
