@@ -18,6 +18,7 @@ from itertools import pairwise
 
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_response, once_a_trace, take_known
+from turnsignal.stream.formats.halves import is_half, pair
 from turnsignal.stream.formats.linking import APART, digested, in_order, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
@@ -25,7 +26,9 @@ from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
 HALF = "traces that hold a question alone, or an answer alone"
+MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
+_MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
 _STEP = 0.001  #: seconds between messages that one call sent at once
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
@@ -53,6 +56,9 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     ordered = _join_pieces(sorted(each_once(calls, assumed), key=_began))
     if len(ordered) > 1 and all(map(is_response, ordered)):  # of one id, but not of one request
         return [answer for call in ordered for answer in join_trace([call], assumed)]
+    if all(map(is_half, ordered)):
+        calls = pair(sorted(ordered, key=lambda call: call.line), assumed)
+        return [answer for call in calls for answer in join_trace([call], assumed)]
     wholes = sorted(once_a_trace([call for call in ordered if call.kind == "whole"], assumed), key=_began)
     answers = [call for call in wholes if spoken_in(call.outputs)]
     models = [call for call in ordered if call.kind == "answer"]
@@ -271,7 +277,14 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
         spoken = spoken_in(call.inputs)
         answered.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
     assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
+    assumed[MANY_QUESTIONS] += len(answers) > _MANY and _questions(answers) > len(seen) + _MANY
     return seen[::-1]
+
+
+def _questions(calls: Iterable[Call]) -> int:
+    """Count the different questions that calls end with."""
+    asked = ([message for message in spoken_in(call.inputs) if message.role == "user"][-1:] for call in calls)
+    return len({digested(question) for questions in asked for question in questions})
 
 
 def _why_silent(calls: Sequence[Call]) -> str:

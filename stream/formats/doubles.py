@@ -9,6 +9,7 @@ the application sets them. What is said again later in the same trace was said t
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from turnsignal.stream.formats.halves import is_half
 from turnsignal.stream.formats.linking import digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
@@ -57,7 +58,7 @@ def _identity(call: Call, number: int) -> _Key:
         return call.origin, number if call.response else (call.start, texts)
     if is_response(call):
         return call.origin, call.conversation, _words(spoken_in(call.outputs))
-    return call.origin, words_of(call) if call.kind in ("request", "reply") else None
+    return call.origin, words_of(call) if is_half(call) else None
 
 
 def _is_begun(call: Call, said: set[str]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.messages import calls_of, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
@@ -53,9 +54,12 @@ class OpenAIChat:
         named = first(response, "id")  # no response's id: servers and loggers use one again for others
         named = first(record, "id", "request_id", "custom_id") if named is None else named
         named = conversation_of(record, metadata) or "" if named is None else named
+        kind, batch = half_of(record, bool(choices), bool(items(request.get("messages"))))
         # The request's model is the one asked for; the response's the one that answered.
         yield Call(
             origin=f"openai:{named}",
+            kind=kind,
+            trace=batch,
             conversation=conversation_of(metadata, record, request),
             start=start if start is not None else made,
             end=made if made is not None and (start is None or made >= start) else start,
