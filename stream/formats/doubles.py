@@ -19,6 +19,9 @@ _Key = tuple[object, ...]
 
 def each_once(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     """Leave out calls that came before; of those that say other things under the same id, none is one that came."""
+    calls = list(calls)
+    if len(calls) == 1:
+        return calls
     kept: dict[_Key, Call] = {}
     for number, call in enumerate(calls):
         key = _identity(call, number)
@@ -26,8 +29,8 @@ def each_once(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
         before = kept.get(key)
         is_poorer = before is not None and call.response is not None and len(call.inputs) < len(before.inputs)
         kept[key] = before if before is not None and is_poorer else call
-    said = {call.origin for call in kept.values() if is_response(call) and spoken_in(call.outputs)}
-    return [call for call in kept.values() if not _is_begun(call, said)]
+    answered = {call.origin for call in kept.values() if is_response(call) and spoken_in(call.outputs)}
+    return [call for call in kept.values() if not _is_begun(call, answered)]
 
 
 def once_a_trace(wholes: Sequence[Call], assumed: Assumed) -> list[Call]:
@@ -61,9 +64,9 @@ def _identity(call: Call, number: int) -> _Key:
     return call.origin, words_of(call) if is_half(call) else None
 
 
-def _is_begun(call: Call, said: set[str]) -> bool:
+def _is_begun(call: Call, answered: set[str]) -> bool:
     """Say whether a record is of a response that is said in another: events of a stream begin with an empty one."""
-    return is_response(call) and call.origin in said and not spoken_in(call.outputs)
+    return is_response(call) and call.origin in answered and not spoken_in(call.outputs)
 
 
 def _words(messages: Iterable[Message]) -> _Key:

@@ -122,10 +122,9 @@ def digested(message: Message) -> tuple[str, bytes]:
 
 def words_of(call: Call) -> bytes:
     """Return a digest of all that a call sent and got."""
-    words = blake2b(digest_size=_DIGEST)
-    for message in (*call.inputs, *call.outputs):
-        words.update(f"{message.role}\0{message.text}\0{' '.join(message.called)}\0".encode("utf-8", "replace"))
-    return words.digest()
+    messages = (*call.inputs, *call.outputs)
+    spelled = [f"{message.role}\0{message.text}\0{' '.join(message.called)}\0" for message in messages]
+    return blake2b("".join(spelled).encode("utf-8", "replace"), digest_size=_DIGEST).digest()
 
 
 def in_order(call: Call) -> tuple[float, int, int]:

@@ -1,5 +1,6 @@
 """What a conversation is: repeated histories, planners, regenerated answers, retrievals, and calls without an id."""
 
+import sys
 from collections import Counter
 from typing import Any
 
@@ -158,3 +159,24 @@ def test_a_trace_that_repeats_its_history_or_one_question_has_not_many() -> None
         assumed: Counter[str] = Counter()
         join_trace(calls, assumed)
         assert not assumed[MANY_QUESTIONS]
+
+
+def test_a_last_call_of_many_messages_is_looked_through_once_for_all_wholes_of_its_trace() -> None:
+    def calls_made(many: int) -> int:
+        model = Call("x:m", start=0.0, end=1.0, outputs=[Message("assistant", f"A{n}") for n in range(many)])
+        roots = [call(n, "a", f"A{n}", kind="whole", trace="t") for n in range(1, many)]
+        counted = 0
+
+        def count(_frame: object, event: str, _argument: object) -> None:
+            nonlocal counted
+            counted += event == "call"
+
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            join_trace([model, *roots], Counter())
+        finally:
+            sys.setprofile(before)
+        return counted
+
+    assert calls_made(200) < 2.2 * calls_made(100)
