@@ -56,10 +56,12 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     ordered = _join_pieces(sorted(each_once(calls, assumed), key=_began))
     if len(ordered) > 1 and all(map(is_response, ordered)):  # of one id, but not of one request
         return [answer for call in ordered for answer in join_trace([call], assumed)]
-    if all(map(is_half, ordered)):
+    if ordered and all(map(is_half, ordered)):
         calls = pair(sorted(ordered, key=lambda call: call.line), assumed)
         return [answer for call in calls for answer in join_trace([call], assumed)]
-    wholes = sorted(once_a_trace([call for call in ordered if call.kind == "whole"], assumed), key=_began)
+    wholes = [call for call in ordered if call.kind == "whole"]
+    if len(wholes) > 1:
+        wholes = sorted(once_a_trace(wholes, assumed), key=_began)
     answers = [call for call in wholes if spoken_in(call.outputs)]
     models = [call for call in ordered if call.kind == "answer"]
     if answers:
