@@ -36,6 +36,10 @@ _TOO_LONG = Refused(Reason.TOO_LARGE, f"expected a record of less than {MAX_LINE
 _BOM = b"\xef\xbb\xbf"
 
 
+_LOOKED_AT = 1024  #: bytes, of which a tenth are control characters where a file is no text
+_CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
+
+
 class Kind(Enum):
     """How a file holds its records; the value says so to a person."""
 
@@ -75,12 +79,16 @@ def kind_of(path: Path) -> Kind:
         packed = "gzip or zstd within another" if head.startswith((GZIP, ZSTD)) else "zip, bzip2, xz or Parquet"
         msg = f"{path}: expected text, plain, in gzip or in zstd, got {packed}; unpack or export it as JSON lines first"
         raise TurnsignalError(msg)
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in head[:4]:
+    if _is_utf_16(head):
         name = shlex.quote(str(path))
         msg = (
             f"{path}: expected text in UTF-8, got UTF-16, as Excel and PowerShell write it; "
             f"try: iconv -f UTF-16 -t UTF-8 {name} > utf8-{shlex.quote(path.name)}"
         )
+        raise TurnsignalError(msg)
+    looked_at = head[:_LOOKED_AT]
+    if b"\0" in head[:4] or (len(looked_at) - len(looked_at.translate(None, _CONTROL))) * 10 > len(looked_at):
+        msg = f"{path}: expected text, as JSON or CSV in UTF-8, got bytes that are no text; export it as JSON lines"
         raise TurnsignalError(msg)
     head = head.removeprefix(_BOM).lstrip()
     line = head.partition(b"\n")[0].strip()
@@ -99,6 +107,14 @@ def kind_of(path: Path) -> Kind:
     if b"\n" not in head and len(head) < SAMPLE:
         return Kind.LINES  # one line that is cut
     return Kind.WRAPPED if _wrapper_at(head) else Kind.VALUES
+
+
+def _is_utf_16(head: bytes) -> bool:
+    """Say whether a file begins with the mark of UTF-16, or with two letters of it."""
+    first, second = head[0:4:2], head[1:4:2]
+    letters = (first, second) if second == b"\0\0" else (second, first)
+    is_letters = letters[1] == b"\0\0" and b"\0" not in letters[0]
+    return head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or is_letters
 
 
 def read_items(path: Path, kind: Kind, progress: Progress = lambda _: None) -> Iterator[Item]:

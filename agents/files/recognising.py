@@ -216,10 +216,15 @@ _RECORD_KEYS = {"id", "trace_id", "traceId", "run_type", "conversation_id", "rol
 
 def is_bare_message(value: Any) -> bool:
     """Say whether a record is a message alone, without a word of whose it is."""
-    if not isinstance(value, dict) or conversation_of(value) is not None:
+    if not isinstance(value, dict) or conversation_of(value) is not None or _is_turn_of_none(value):
         return False
     speaks = role_of(value.get("role", value.get("type")))
     return speaks is not None and ("content" in value or "data" in value or "text" in value)
+
+
+def _is_turn_of_none(value: dict[str, Any]) -> bool:
+    """Say whether a record is a turn of our own without its conversation, of which a file may hold many."""
+    return "turn_id" in value or {"text", "timestamp"} <= value.keys()
 
 
 def _is_foreign(sample: Sequence[dict[str, Any]]) -> bool:
