@@ -25,6 +25,7 @@ SAMPLED = 50  #: records of them
 WRAPPERS = ("runs", "data", "traces", "items", "results", "turns", "resourceSpans", "resourceLogs")
 _NAME_BYTES = 200  #: before a list, in which its name is looked for
 _END = "\ue000the end of the file\ue000"  # a last line of its own, unless a quote is open
+_DEEP = 100_000  #: brackets that are open, after which the rest of a file is not looked at
 MAX_FIELD = 8 << 20  #: characters of a field of CSV
 
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?P<end>"|\\?\Z)|[{}\[\]]', re.S)
@@ -124,7 +125,7 @@ def read_items(path: Path, kind: Kind, progress: Progress = lambda _: None) -> I
     elif kind is Kind.LINES:
         before = 0
         for block in read_lines(path, progress):
-            for number, line in enumerate(block.lines, before + 1):
+            for number, line in enumerate(block.lines, before + 1) if any(block.lines) else ():
                 if line.strip():
                     yield Item(number, line)
             before += len(block.lines)
@@ -150,7 +151,14 @@ class _Scanner:
         for number, block in enumerate(blocks):
             self._held += block.removeprefix(_BOM) if number == 0 else block
             yield from self._scan()
-            if len(self._held) - self._at > MAX_LINE:  # a string without end: nothing in it can end the record
+            if self._depth > _DEEP:
+                yield Item(
+                    self._line, Refused(Reason.TOO_DEEP, f"expected a record, got {self._depth:,} open brackets")
+                )
+                return
+            if len(self._held) - self._at > (
+                0 if self._cut else MAX_LINE
+            ):  # a string without end: nothing in it can end the record
                 backslashes = len(self._held) - len(self._held.rstrip(b"\\"))
                 self._held = self._held[: self._at + 1] + b"\\" * (backslashes % 2)
                 self._cut = True

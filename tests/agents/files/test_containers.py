@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from turnsignal.agents.files import blocks
 from turnsignal.agents.files.containers import Kind, kind_of, read_items
-from turnsignal.stream.errors import TurnsignalError
+from turnsignal.agents.files.recognising import HowToRead, choose_format
+from turnsignal.stream.errors import Refused, TurnsignalError
 
 SCALARS = st.one_of(st.none(), st.integers(0, 99), st.text('a]}[{"\\,', max_size=4))
 VALUES = st.one_of(st.dictionaries(st.text("k", min_size=1, max_size=2), SCALARS, max_size=2), SCALARS)
@@ -72,3 +73,18 @@ def test_utf_16_is_named_with_the_command_that_mends_it(encoding: str, tmp_path:
     path.write_text('{"a": 1}\n', encoding=encoding)
     with pytest.raises(TurnsignalError, match="got UTF-16"):
         kind_of(path)
+
+
+def test_brackets_without_end_are_refused_before_the_end_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_bytes(b"[" * 5_000_000)
+    (item,) = read_items(path, Kind.ARRAY)
+    with pytest.raises(Refused, match="expected a record, got 1,048,576 open brackets"):
+        item.load()
+
+
+def test_a_document_that_is_too_large_is_called_that_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_bytes(b'{"text": "' + b"x" * 40_000_000 + b'"}')
+    with pytest.raises(TurnsignalError, match="line 1: too_large: expected a record of less than"):
+        choose_format(path, HowToRead())
