@@ -46,7 +46,14 @@ from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
 from turnsignal.agents.commands.working import all_apps, make_app
-from turnsignal.agents.process.exits import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_REFUSED, EXIT_RESTART
+from turnsignal.agents.process.exits import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_REFUSED,
+    EXIT_RESTART,
+    EXIT_TERMINATED,
+)
+from turnsignal.agents.process.interrupts import Terminated
 from turnsignal.agents.process.streams import make_printable
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
@@ -65,9 +72,9 @@ class _Commands(SuggestingGroup):
         """Run the command."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as interrupt:
             click.echo("turnsignal: interrupted", err=True)
-            ctx.exit(EXIT_INTERRUPTED)
+            ctx.exit(EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED)
 
 
 @click.group(

@@ -78,6 +78,7 @@ def convert(
     Ends with 1 when no record could be read, or more than --max-rejected.
     """
     from turnsignal.agents.files.converting import convert_files
+    from turnsignal.agents.process.interrupts import ending_on_sigterm
 
     how = how_to_read(format_name, mapping, strict=False, user_key=user_key)
     if propose is not None:
@@ -86,6 +87,7 @@ def convert(
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
     with (
+        ending_on_sigterm(),
         nullcontext() if out is None else _open(out) as file,
         nullcontext() if feedback is None else _open(feedback) as feedback_file,
     ):

@@ -99,6 +99,7 @@ def replay(
     from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.reading import Recording
     from turnsignal.agents.files.sample import write_sample
+    from turnsignal.agents.process.interrupts import ending_on_sigterm
     from turnsignal.agents.replaying.back_testing import read_decisions
     from turnsignal.agents.replaying.result import read_result
     from turnsignal.agents.replaying.run import replay_files
@@ -119,6 +120,7 @@ def replay(
         files = (write_sample(out),)
     reading_of = how_to_read(format_name, mapping, strict=strict)
     with (
+        ending_on_sigterm(),
         saying_how_to_resume(out if resume else None),
         Imported(files, reading_of, say=partial(click.echo, err=as_json)) as imported,
         shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,

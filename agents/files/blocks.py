@@ -10,23 +10,39 @@ from turnsignal.stream.errors import ConfigError, TurnsignalError
 BLOCK = 1 << 20  #: bytes that are read at a time
 GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"  #: what such files begin with
 
+_BLANKS = 16 * BLOCK  #: bytes without a word, in a row, after which nothing more is expected
+_UNPACKED = 64 * BLOCK  #: bytes that may come out of a file however small it is
+_TIMES = 250  #: as large as it is packed is what comes out of it at most, beyond those; logs reach 10 to 50
+
 Progress = Callable[[int], None]
 
 
 def read_blocks(path: Path, progress: Progress = lambda _: None) -> Iterator[bytes]:
     """Give a file's bytes, unpacked; progress: told how many of them as they lie on disk.
 
-    Raises TurnsignalError when they cannot be read, ConfigError where what unpacks zstd is not installed.
+    Raises TurnsignalError when they cannot be read, or hold nothing for long or far more than a log would; ConfigError
+    where what unpacks zstd is not installed.
     """
     head = _head(path)
+    is_gzip, is_zstd = head.startswith(GZIP), head == ZSTD
+    read = blank = unpacked = 0
+
+    def on_read(size: int) -> None:
+        nonlocal read
+        read += size
+        progress(size)
+
     with open_file(path) as file:
         try:
-            if head.startswith(GZIP):
-                yield from _unzip(path, file, progress)
-            elif head == ZSTD:
-                yield from _unpack_zstd(path, file, progress)
-            else:
-                yield from _plain(file, progress)
+            unpack = _unzip(path, file, on_read) if is_gzip else _unpack_zstd(path, file, on_read) if is_zstd else None
+            for block in unpack or _plain(file, on_read):
+                blank = blank + len(block) if block.isspace() else 0
+                unpacked += len(block)
+                if blank > _BLANKS:
+                    raise _too_large(path, f"more than {_BLANKS >> 20} MB of blank lines in a row")
+                if unpacked > max(_UNPACKED, _TIMES * read) and unpack is not None:
+                    raise _too_large(path, f"one that unpacks to more than {_TIMES} times its size; unpack it first")
+                yield block
         except OSError as error:
             raise _unreadable(path, error) from None
 
@@ -114,6 +130,10 @@ def _zstd(path: Path) -> Any:
         )
         raise ConfigError(msg) from None
     return zstd
+
+
+def _too_large(path: Path, what: str) -> TurnsignalError:
+    return TurnsignalError(f"{path}: too_large: expected a log, got {what}")
 
 
 def _damaged(path: Path, kind: str, error: Exception) -> TurnsignalError:

@@ -25,6 +25,7 @@ SAMPLED = 50  #: records of them
 WRAPPERS = ("runs", "data", "traces", "items", "results", "turns", "resourceSpans", "resourceLogs")
 _NAME_BYTES = 200  #: before a list, in which its name is looked for
 _END = "\ue000the end of the file\ue000"  # a last line of its own, unless a quote is open
+_DEEP = 100_000  #: brackets that are open, after which the rest of a file is not looked at
 MAX_FIELD = 8 << 20  #: characters of a field of CSV
 
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?P<end>"|\\?\Z)|[{}\[\]]', re.S)
@@ -34,6 +35,10 @@ _DELIMITERS = ",;\t|"
 _QUOTE = ord('"')
 _TOO_LONG = Refused(Reason.TOO_LARGE, f"expected a record of less than {MAX_LINE} bytes, got a longer one")
 _BOM = b"\xef\xbb\xbf"
+
+
+_LOOKED_AT = 1024  #: bytes, of which a tenth are control characters where a file is no text
+_CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
 
 
 class Kind(Enum):
@@ -75,12 +80,16 @@ def kind_of(path: Path) -> Kind:
         packed = "gzip or zstd within another" if head.startswith((GZIP, ZSTD)) else "zip, bzip2, xz or Parquet"
         msg = f"{path}: expected text, plain, in gzip or in zstd, got {packed}; unpack or export it as JSON lines first"
         raise TurnsignalError(msg)
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in head[:4]:
+    if _is_utf_16(head):
         name = shlex.quote(str(path))
         msg = (
             f"{path}: expected text in UTF-8, got UTF-16, as Excel and PowerShell write it; "
             f"try: iconv -f UTF-16 -t UTF-8 {name} > utf8-{shlex.quote(path.name)}"
         )
+        raise TurnsignalError(msg)
+    looked_at = head[:_LOOKED_AT]
+    if b"\0" in head[:4] or (len(looked_at) - len(looked_at.translate(None, _CONTROL))) * 10 > len(looked_at):
+        msg = f"{path}: expected text, as JSON or CSV in UTF-8, got bytes that are no text; export it as JSON lines"
         raise TurnsignalError(msg)
     head = head.removeprefix(_BOM).lstrip()
     line = head.partition(b"\n")[0].strip()
@@ -101,6 +110,14 @@ def kind_of(path: Path) -> Kind:
     return Kind.WRAPPED if _wrapper_at(head) else Kind.VALUES
 
 
+def _is_utf_16(head: bytes) -> bool:
+    """Say whether a file begins with the mark of UTF-16, or with two letters of it."""
+    first, second = head[0:4:2], head[1:4:2]
+    letters = (first, second) if second == b"\0\0" else (second, first)
+    is_letters = letters[1] == b"\0\0" and b"\0" not in letters[0]
+    return head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or is_letters
+
+
 def read_items(path: Path, kind: Kind, progress: Progress = lambda _: None) -> Iterator[Item]:
     """Give a file's records in their order."""
     if kind is Kind.CSV:
@@ -108,7 +125,7 @@ def read_items(path: Path, kind: Kind, progress: Progress = lambda _: None) -> I
     elif kind is Kind.LINES:
         before = 0
         for block in read_lines(path, progress):
-            for number, line in enumerate(block.lines, before + 1):
+            for number, line in enumerate(block.lines, before + 1) if any(block.lines) else ():
                 if line.strip():
                     yield Item(number, line)
             before += len(block.lines)
@@ -134,7 +151,14 @@ class _Scanner:
         for number, block in enumerate(blocks):
             self._held += block.removeprefix(_BOM) if number == 0 else block
             yield from self._scan()
-            if len(self._held) - self._at > MAX_LINE:  # a string without end: nothing in it can end the record
+            if self._depth > _DEEP:
+                yield Item(
+                    self._line, Refused(Reason.TOO_DEEP, f"expected a record, got {self._depth:,} open brackets")
+                )
+                return
+            if len(self._held) - self._at > (
+                0 if self._cut else MAX_LINE
+            ):  # a string without end: nothing in it can end the record
                 backslashes = len(self._held) - len(self._held.rstrip(b"\\"))
                 self._held = self._held[: self._at + 1] + b"\\" * (backslashes % 2)
                 self._cut = True

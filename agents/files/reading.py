@@ -207,7 +207,9 @@ def read_lines(path: Path, progress: Progress = lambda _: None) -> Iterator[Bloc
             head = head[start - begin :]
         if start < end - len(tail):  # not when the end of that long line was the last one
             lines = (rest + head).split(b"\n")
-            starts = list(accumulate(lines[:-1], _next_start, initial=start))
+            starts: Sequence[int] = range(start, start + len(lines))  # of lines without anything in them
+            if any(lines):
+                starts = list(accumulate(lines[:-1], _next_start, initial=start))
             yield Block(starts, [line.rstrip(b"\r") for line in lines] if b"\r" in block else lines)
         start, rest, cut = end - len(tail), tail, False
     if rest:

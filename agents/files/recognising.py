@@ -114,6 +114,8 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
         raise ConfigError(msg)
     for name, why in fitting.items():
         return kind, name, FORMATS[name], f"{why}; {kind.value}"
+    if not sample:
+        _refuse_too_large(path, kind)
     if not sample and kind is not Kind.CSV and _is_plain_text(path):
         msg = f"{path}: expected JSON or CSV, got plain text, which is not read; a turn is a line such as {_TURN}"
         raise TurnsignalError(msg)
@@ -162,6 +164,17 @@ def holds_lists(path: Path) -> bool:
             continue
         unwrapped.append(bool(records) and records[0] is not value)
     return bool(unwrapped) and all(unwrapped)
+
+
+def _refuse_too_large(path: Path, kind: Kind) -> None:
+    """Raise TurnsignalError where the first record of a file is larger, or deeper, than any that is read."""
+    for item in islice(read_items(path, kind), 1):
+        try:
+            item.load()
+        except Refused as error:
+            if kind is not Kind.LINES and error.reason in (Reason.TOO_LARGE, Reason.TOO_DEEP):
+                msg = f"{path}, line {item.line}: {error.reason}: {error.shown}"
+                raise TurnsignalError(msg) from None
 
 
 def _is_plain_text(path: Path) -> bool:
@@ -216,10 +229,15 @@ _RECORD_KEYS = {"id", "trace_id", "traceId", "run_type", "conversation_id", "rol
 
 def is_bare_message(value: Any) -> bool:
     """Say whether a record is a message alone, without a word of whose it is."""
-    if not isinstance(value, dict) or conversation_of(value) is not None:
+    if not isinstance(value, dict) or conversation_of(value) is not None or _is_turn_of_none(value):
         return False
     speaks = role_of(value.get("role", value.get("type")))
     return speaks is not None and ("content" in value or "data" in value or "text" in value)
+
+
+def _is_turn_of_none(value: dict[str, Any]) -> bool:
+    """Say whether a record is a turn of our own without its conversation, of which a file may hold many."""
+    return "turn_id" in value or {"text", "timestamp"} <= value.keys()
 
 
 def _is_foreign(sample: Sequence[dict[str, Any]]) -> bool:

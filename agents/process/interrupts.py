@@ -5,10 +5,33 @@ signal is held back and raised only within blocks that allow it.
 """
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: end as with Ctrl-C."""
+
+
+@contextmanager
+def ending_on_sigterm() -> Iterator[None]:
+    """Raise Terminated on SIGTERM inside a block, so that what it would leave behind goes as with Ctrl-C."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _terminate(sign: int, _: FrameType | None) -> None:
+    signal.signal(sign, signal.SIG_IGN)  # another one does not interrupt the cleanup
+    raise Terminated
 
 
 class Interrupts:

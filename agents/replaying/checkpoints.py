@@ -131,6 +131,17 @@ def _lock(file: IO[bytes], directory: Path) -> None:
         raise ConfigError(msg) from None
 
 
+@contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Keep other processes from taking a directory for one that was left behind; raises OSError where one has it."""
+    number = os.open(directory, os.O_RDONLY)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(number)
+
+
 def _sign(packed: bytes) -> bytes:
     return hmac.digest(_own_key(), packed, sha256)
 

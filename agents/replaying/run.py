@@ -30,7 +30,7 @@ from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.replaying.back_testing import SERIES_FILE, back_test_parts
-from turnsignal.agents.replaying.checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts
+from turnsignal.agents.replaying.checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts, locked
 from turnsignal.agents.replaying.files import FILES, SUMMARY, WORST, ReplayFiles, join_parts
 from turnsignal.agents.replaying.past_alarms import keep_series
 from turnsignal.stream.errors import TurnsignalError
@@ -42,6 +42,7 @@ from turnsignal.stream.suite import Suite
 _READING = 8  #: the share of reading and sorting in a replay is one of so many
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
 _ASSUMED = "assumed.json"
+_PARTS = ".parts-"
 
 
 class Job(NamedTuple):
@@ -152,11 +153,14 @@ def _made_directory(out: Path) -> Iterator[None]:
 
 @contextmanager
 def _parts_in(out: Path, now: float) -> Iterator[tuple[str, float]]:
+    for left in out.glob(f"{_PARTS}*"):  # by a run that was killed; one that works holds its lock
+        with suppress(OSError), locked(left):
+            shutil.rmtree(left)
     try:
-        parts = TemporaryDirectory(dir=out, prefix=".parts-")
+        parts = TemporaryDirectory(dir=out, prefix=_PARTS)
     except OSError as error:
         raise _unwritable(out, error) from None
-    with parts as directory:
+    with parts as directory, locked(Path(directory)):
         yield directory, now
 
 

@@ -84,7 +84,9 @@ def describe_dead_letters(counts: Mapping[str, int], letters: Path) -> Iterator[
 
 
 def describe_way_out(reason: str, letter: Mapping[str, Any]) -> Iterator[str]:
-    """Say what to type where records are refused for what a mapping would read."""
+    """Say what to type where records are refused for what a mapping would read, or for what they do not have."""
+    if reason == Reason.MISSING_FIELD:
+        yield from _describe_missing(letter)
     if reason == Reason.UNKNOWN_ROLE and " role = {" not in str(letter.get("detail")):
         name = _file_of(letter)
         yield (
@@ -97,6 +99,22 @@ def describe_way_out(reason: str, letter: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"    {f'it says {came}; ' if came else ''}a mapping says how times are written: turnsignal convert {name} "
             '--propose mapping.toml; there, date_format = "%d.%m.%Y %H:%M"'
+        )
+
+
+def _describe_missing(letter: Mapping[str, Any]) -> Iterator[str]:
+    """Say what helps turns that do not tell their conversation, or their time."""
+    detail = str(letter.get("detail"))
+    if "field conversation_id" in detail:
+        yield (
+            f"    a mapping says which field tells conversations apart: turnsignal convert {_file_of(letter)} "
+            "--propose mapping.toml; a log of another make is read with --format"
+        )
+    elif "timestamp" in detail:
+        yield (
+            "    messages without times are read in the order in which they stand in one record of their conversation: "
+            '{"session_id": "…", "messages": [{"role": "user", "content": "…"}, …]}; by session_id: jq -sc '
+            "'group_by(.session_id)[] | {session_id: .[0].session_id, messages: .}' " + _file_of(letter)
         )
 
 

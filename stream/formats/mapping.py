@@ -314,7 +314,7 @@ def take_warnings(assumed: Assumed) -> list[str]:
 
 def _path(field: Field | None) -> str:
     if field is None:
-        return "a path, which the mapping does not name"
+        return "a path; the mapping names none for it"
     return field if isinstance(field, str) else str(field.get("path"))
 
 

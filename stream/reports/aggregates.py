@@ -181,7 +181,8 @@ class Aggregates:
                 conversation.broken = Broken()
             conversation.broken.on_answer(turn.turn_id, checks)
         if scored.ranks:
-            self.cite_rates.count(turn.assistant, turn.version, scored.ranks, scored.cited)
+            release = self.quality.named.fold((turn.assistant, turn.version))
+            self.cite_rates.count(*release, scored.ranks, scored.cited)
             question = _opening(state) if state.responses == 1 else None
             self.interventions.update(key, turn, scored.ranks, scored.cited, question)
 
@@ -259,7 +260,7 @@ class Aggregates:
         """Add another partition's, finished."""
         self.quality.merge(other.quality)
         self.review.merge(other.review)
-        self.cite_rates.merge(other.cite_rates)
+        self.cite_rates.merge(other.cite_rates, self.quality.named.fold)
         self.interventions.merge(other.interventions)
         self.worst.merge(other.worst)
         self.votes.update(other.votes)

@@ -4,6 +4,7 @@ The live counters have rank bands, for a panel; a replay counts every rank, and 
 """
 
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 from turnsignal.stream.pipeline.metric_deltas import Release
@@ -47,11 +48,11 @@ class CiteRates:
         for rank in cited:
             counts.cited[rank if rank <= MAX_RANK else MAX_RANK + 1] += 1
 
-    def merge(self, other: "CiteRates") -> None:
-        """Add what another part counted."""
+    def merge(self, other: "CiteRates", fold: Callable[[Release], Release] = lambda release: release) -> None:
+        """Add what another part counted; fold: gives the release that another one counts for."""
         for release, added in other._counts.items():
             added.as_rows()
-            counts = self._counts[release]
+            counts = self._counts[fold(release)]
             for rank in range(1, MAX_RANK + 2):
                 counts.retrieved[rank] += added.retrieved[rank]
                 counts.cited[rank] += added.cited[rank]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
+from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
     BETTER,
@@ -132,7 +133,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
     notes = [_not_compared(summary, compared), *([] if named else _users(summary)), _broken(summary), _work_on(summary)]
-    return named + [note for note in notes if note]
+    return [*_beyond(summary), *named, *[note for note in notes if note]]
 
 
 def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
@@ -242,6 +243,17 @@ def _silence(row: Mapping[str, Any]) -> Finding:
     when = f"since {since}" if until is None else f"from {since} to {until}"
     sentence = f"nobody answers in {row['assistant']} {when}: {row['conversations']:,} conversations without an answer"
     return Finding(WORSE, sentence)
+
+
+def _beyond(summary: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say where there are too many releases to tell apart, which is mostly a field that names something else."""
+    if any((row["assistant"], row["version"]) == OTHER_RELEASES for row in summary["quality"]):
+        sentence = (
+            f"more than {MAX_RELEASES:,} releases (assistant and version): those that came later are counted together "
+            f'as "{" ".join(map(str, OTHER_RELEASES))}"; does assistant or version hold the id of something else, such '
+            "as a session?"
+        )
+        yield Finding("note", sentence)
 
 
 def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:

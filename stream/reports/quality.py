@@ -23,8 +23,11 @@ from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
 from turnsignal.stream.reports.release_figures import SCALES, ReleaseFigure, format_delta, format_figure
 from turnsignal.stream.reports.release_totals import (
+    MAX_RELEASES,
     MOMENTS,
+    OTHER_RELEASES,
     ConversationScores,
+    NamedReleases,
     ReleaseTotals,
     as_begun,
     begun_by,
@@ -84,17 +87,14 @@ class Quality:
     ) -> None:
         self.figures = (*scorers, *DERIVED)
         self.start, self.end = math.inf, -math.inf
+        self.named = NamedReleases()
         self._idle = idle
         self._covered = covered
         self._ranked = ranked
         self._releases: dict[Release, ReleaseTotals] = {}
-        self._begun: dict[
-            Release, float
-        ] = {}  # event time of the first conversation that was a release's from its begin
+        self._begun: dict[Release, float] = {}  # event time of a release's first conversation that it began
         self._opened: dict[Release, float] = {}  # and of the first answer that opened one
-        self._cut: list[
-            ConversationScores
-        ] = []  # conversations that the recording or a rollout may cut: known when its ends are
+        self._cut: list[ConversationScores] = []  # that the recording or a rollout may cut: known when its ends are
         self._taken_over = 0  # of these, at most so many are held for the sake of a rollout
         self._cohorts: dict[Release, ReleaseTotals] = {}  # what is compared, where it is not what is shown
         self._taken: Counter[Release] = Counter()  # conversations that a release took over
@@ -132,6 +132,7 @@ class Quality:
     def merge(self, other: "Quality") -> None:
         """Add what another part counted; sums of floats depend on the order, so merge in the partitions' order."""
         self.start, self.end = min(self.start, other.start), max(self.end, other.end)
+        self.named.merge(other.named)
         self._cut += other._cut
         self._unattributed.merge(other._unattributed)
         for earliest, theirs_first in ((self._begun, other._begun), (self._opened, other._opened)):
@@ -166,13 +167,17 @@ class Quality:
                 taken_over.append(went)
             else:
                 self._count(went, self._releases)
-        for release in {release for went in taken_over for release in went.parts}:
+        for release in {self.named.fold(release) for went in taken_over for release in went.parts}:
             shown = self._releases.get(release)
             self._cohorts[release] = ReleaseTotals(math.inf, self._no_moments()) if shown is None else shown.copy()
         for went in taken_over:
             self._count(went, self._releases)
             self._count(as_begun(went), self._cohorts)
             self._taken.update(release for release in went.parts if release != begun_by(went))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take in checkpoints, too, that were written when every release was told apart."""
+        self.__dict__.update({"named": NamedReleases()} | state)
 
     def over_all(self, release: Release, figure: str) -> Clusters | None:
         """Return one figure's sums over a release's conversations, cut ones too; None where nothing was scored."""
@@ -202,7 +207,7 @@ class Quality:
         """
         rows = []
         before: dict[str, Release] = {}
-        for release in sorted(self._releases, key=self._by_time):
+        for release in sorted(self._releases.keys() - {OTHER_RELEASES}, key=self._by_time):
             totals = self._releases[release]
             nobody = release[1] is None and not totals.answered[0]
             if totals.outcomes.total() < minimum or (nobody and self._unattributed.silent_since(release[0]) is None):
@@ -221,7 +226,7 @@ class Quality:
         return np.zeros((len(self.figures), MOMENTS))
 
     def _totals(self, releases: dict[Release, ReleaseTotals], release: Release, first: float) -> ReleaseTotals:
-        totals = releases.get(release)
+        totals = releases.get(release) or releases.get(release := self.named.fold(release))
         if totals is None:
             totals = releases[release] = ReleaseTotals(first, self._no_moments())
         totals.first = min(totals.first, first)
@@ -297,6 +302,8 @@ class Quality:
             row["attributed"] = attributed
         if n < minimum:
             row["not_compared"] = f"{n} whole conversations of {minimum} needed"
+        if release == OTHER_RELEASES:
+            row["not_compared"] = f"those beyond the first {MAX_RELEASES:,} are counted together"
         if not n:
             return row
         conversations, answers, *_ = totals.answered.tolist()

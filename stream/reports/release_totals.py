@@ -15,9 +15,32 @@ from turnsignal.stream.statistics.intervals import Batches, Clusters
 
 SUMS = len(fields(Clusters))  #: of a figure, which `Clusters` holds
 MOMENTS = SUMS + 3  #: of a figure in all
+MAX_RELEASES = 1_000  #: told apart in a recording; a field that holds ids of sessions would make one of each
+#: what the releases beyond those count for, all together
+OTHER_RELEASES: Release = ("other", f"releases beyond {MAX_RELEASES:,}")
 _SECONDS = -3  #: where the count of the seconds to an answer stands in a conversation's values
 _MOST_STRATA = 8  #: platforms of a release that are summed up apart; the names are those of strangers
 _WAITING = 256  #: conversations of a release whose values wait to be summed up at once
+
+
+class NamedReleases:
+    """The releases that are told apart: the first `MAX_RELEASES` that come; `merge` the parts."""
+
+    def __init__(self) -> None:
+        self._named: dict[Release, None] = {}
+
+    def fold(self, release: Release) -> Release:
+        """Return the release itself where it is told apart, else what all others count for."""
+        if release not in self._named:
+            if len(self._named) >= MAX_RELEASES:
+                return OTHER_RELEASES
+            self._named[release] = None
+        return release
+
+    def merge(self, other: "NamedReleases") -> None:
+        """Add another part's, as far as there is room."""
+        for release in other._named:
+            self.fold(release)
 
 
 class ConversationScores(NamedTuple):

@@ -1,6 +1,6 @@
 """Run: what came of a replay, or of one of its partitions, and the summary of it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +11,7 @@ from turnsignal.stream.records.environments import name_environment
 from turnsignal.stream.records.wire import CONVERSATIONS, SCORES
 from turnsignal.stream.reports.aggregates import Aggregates
 from turnsignal.stream.reports.judged_scores import JudgedScores
+from turnsignal.stream.reports.release_totals import NamedReleases
 from turnsignal.stream.statistics.intervals import Clusters, clustered_mean
 from turnsignal.stream.suite import Suite
 
@@ -63,13 +64,8 @@ class Run:
         for (environment, _), n in deltas.other_turns.items():
             self.elsewhere[environment] += n
         for series, values in deltas.scores.items():
-            mean = self.means.setdefault(series, [0, 0.0])
-            mean[0] += len(values)
-            mean[1] += sum(values)
-        self.quality.update(deltas.quality)
-        self.unscored.update(deltas.unscored)
-        self.outcomes.update(deltas.outcomes)
-        self.diagnosis.update(deltas.diagnosis)
+            self._add_mean(series, len(values), sum(values))
+        self._count_by_release(deltas)
         self.pairing.update(deltas.pairing)
         self.feedback.update(deltas.feedback)
         self.redactions.update(deltas.redactions)
@@ -79,23 +75,42 @@ class Run:
         for (_, reason), n in deltas.dead_letters.items():
             self.dead_letters[str(reason)] += n
 
+    def _add_mean(self, series: SeriesName, n: float, total: float) -> None:
+        mean = self.means.get(series)
+        if mean is None:
+            assistant, version, scorer = series
+            mean = self.means.setdefault((*self._named.fold((assistant, version)), scorer), [0, 0.0])
+        mean[0] += n
+        mean[1] += total
+
+    def _count_by_release(self, counted: "MetricDeltas | Run") -> None:
+        for name in _BY_RELEASE:
+            counts = getattr(self, name)
+            for key, n in getattr(counted, name).items():
+                counts[key if key in counts else (*self._named.fold(key[:2]), *key[2:])] += n
+
+    @property
+    def _named(self) -> NamedReleases:
+        return self.aggregates.quality.named
+
     def merge(self, other: "Run") -> None:
         """Add another partition's run; sums of floats depend on the order, so merge in the order of the partitions."""
         self.conversations += other.conversations
         self.closes += other.closes
+        self.aggregates.merge(other.aggregates)
         for series, (n, total) in other.means.items():
-            mean = self.means.setdefault(series, [0, 0.0])
-            mean[0] += n
-            mean[1] += total
+            self._add_mean(series, n, total)
+        self._count_by_release(other)
         for name in _MERGED:
             getattr(self, name).update(getattr(other, name))
         self.elsewhere.update(other.elsewhere)
-        self.aggregates.merge(other.aggregates)
         self.judged.merge(other.judged)
 
     def summary(self, suite: Suite) -> dict[str, Any]:
         """Return the summary for `summary.json`: the same for the same input and suite, wherever it ran."""
         sections = self.aggregates.summary(suite)
+        unscored = self._unscored_series()
+        series = sorted({*self.means, *unscored}, key=_order)
         return {
             "suite": {
                 "name": suite.name,
@@ -108,7 +123,7 @@ class Run:
             "conversations": {"begun": self.conversations, "closed": self.closes},
             "pairing": _counts(self.pairing),
             "feedback": [{"kind": kind, "result": word, "n": n} for (kind, word), n in sorted(self.feedback.items())],
-            "scores": [self._scores(series) for series in sorted({*self.means, *self._unscored_series()}, key=_order)],
+            "scores": [self._scores(each, unscored.get(each)) for each in series],
             "outcomes": _table(self.outcomes, "outcome"),
             "diagnosis": [row | {"meaning": _meaning(row["diagnosis"])} for row in _table(self.diagnosis, "diagnosis")],
             "dead_letters": _counts(self.dead_letters),
@@ -117,10 +132,14 @@ class Run:
             **sections,
         }
 
-    def _unscored_series(self) -> set[SeriesName]:
-        return {(assistant, version, scorer) for assistant, version, scorer, _ in self.unscored}
+    def _unscored_series(self) -> dict[SeriesName, dict[str, int]]:
+        """Return how many were not scored by reason, for each series: looked through once, since there may be many."""
+        series: defaultdict[SeriesName, dict[str, int]] = defaultdict(dict)
+        for (assistant, version, scorer, reason), by in self.unscored.items():
+            series[assistant, version, scorer][str(reason)] = by
+        return series
 
-    def _scores(self, series: SeriesName) -> dict[str, Any]:
+    def _scores(self, series: SeriesName, unscored: Mapping[str, int] | None) -> dict[str, Any]:
         assistant, version, scorer = series
         n, total = self.means.get(series, (0, 0.0))
         row: dict[str, Any] = {"assistant": assistant, "version": version, "scorer": scorer, "n": n}
@@ -129,8 +148,7 @@ class Run:
         for quality in ("good", "bad"):
             if count := self.quality.get((*series, quality)):
                 row[quality] = count
-        reasons = {str(reason): by for (*key, reason), by in self.unscored.items() if tuple(key) == series}
-        return row | ({"unscored": _counts(reasons)} if reasons else {})
+        return row | ({"unscored": _counts(unscored)} if unscored else {})
 
 
 def _spread(sums: Clusters | None) -> dict[str, Any]:
@@ -142,9 +160,8 @@ def _spread(sums: Clusters | None) -> dict[str, Any]:
     return {"low": interval["low"], "high": interval["high"], "mean_of_conversations": own}
 
 
-_MERGED = (
-    *("turns", "quality", "unscored", "outcomes", "diagnosis", "pairing", "feedback", "dead_letters", "redactions"),
-)
+_MERGED = ("turns", "pairing", "feedback", "dead_letters", "redactions")
+_BY_RELEASE = ("quality", "unscored", "outcomes", "diagnosis")  #: whose keys begin with assistant and version
 
 
 def _counts(counts: Mapping[str, int]) -> dict[str, int]:

@@ -411,3 +411,26 @@ def test_exchanges_that_stand_alone_ask_for_one_id_a_conversation(tmp_path: Path
     ]
     told = " ".join(replayed(tmp_path, b"".join(said)).output.split())
     assert "No message could be read as a reply to an answer: have all turns of a conversation one id?" in told
+
+
+@pytest.mark.parametrize("own", [{"turn_id": "t"}, {"timestamp": "2026-11-18T09:00:00Z"}])
+def test_our_own_turns_without_a_conversation_are_refused_and_not_taken_for_one(
+    own: dict[str, str], tmp_path: Path
+) -> None:
+    records = [own | {"role": role, "text": f"text {n}"} for n in range(6) for role in ("user", "assistant")]
+    path = tmp_path / "turns.jsonl"
+    path.write_bytes(b"\n".join(orjson.dumps(record) for record in records))
+    done = run("convert", path, "--out", tmp_path / "out.jsonl")
+    assert done.exit_code == 1
+    assert "refused, missing_field: 12; the first: " in done.output
+    assert "a mapping says which field tells conversations apart: turnsignal convert " in done.output
+
+
+def test_messages_without_times_are_refused_with_a_command_that_groups_them(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    records = [{"session_id": f"s{n}", "role": "user", "content": "How?"} for n in range(3)]
+    path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+    done = run("convert", path, "--out", tmp_path / "out.jsonl")
+    assert done.exit_code == 1
+    assert "expected the field timestamp, got none" in done.output
+    assert "jq -sc 'group_by(.session_id)[] | {session_id: .[0].session_id, messages: .}'" in done.output

@@ -11,6 +11,9 @@ import orjson
 import pytest
 
 from tests.agents.test_cli import ROOT, call
+from turnsignal.agents.replaying.checkpoints import locked
+from turnsignal.agents.replaying.run import replay_files
+from turnsignal.stream.suite import Suite
 
 GOLDEN = ROOT / "tests" / "data" / "golden.jsonl"
 
@@ -23,7 +26,10 @@ def golden_times(n: int) -> bytes:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_a_replay_that_is_interrupted_ends_with_130_and_leaves_nothing(workers: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_replay_that_is_interrupted_ends_with_the_code_of_the_signal_and_leaves_nothing(
+    sign: signal.Signals, code: int, workers: str, tmp_path: Path
+) -> None:
     turns, out = tmp_path / "turns.jsonl", tmp_path / "results" / "out"
     turns.write_bytes(golden_times(2_000))
     command = [sys.executable, "-m", "turnsignal.agents.cli", "replay", turns, "--out", out, "--workers", workers]
@@ -37,10 +43,20 @@ def test_a_replay_that_is_interrupted_ends_with_130_and_leaves_nothing(workers: 
     ) as replay:
         while not list(out.glob(".parts-*/*.jsonl")) and replay.poll() is None:
             time.sleep(0.01)
-        os.killpg(replay.pid, signal.SIGINT)  # as a terminal does: the children, too
+        os.killpg(replay.pid, sign)  # as a terminal does: the children, too
         stdout, stderr = replay.communicate(timeout=60)
-    assert (replay.returncode, stdout, stderr) == (130, "", "turnsignal: interrupted\n")
+    assert (replay.returncode, stdout, stderr) == (code, "", "turnsignal: interrupted\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["turns.jsonl"]
+
+
+def test_parts_that_a_killed_replay_left_go_with_the_next_and_those_of_one_that_works_stay(tmp_path: Path) -> None:
+    killed, working = tmp_path / ".parts-killed", tmp_path / ".parts-working"
+    for left in (killed, working):
+        left.mkdir()
+        (left / "00-scores.jsonl").write_bytes(b"{}\n")
+    with locked(working):
+        replay_files([GOLDEN], tmp_path, Suite(), 1_900_000_000.0, workers=1)
+    assert [path.name for path in tmp_path.glob(".parts-*")] == [".parts-working"]
 
 
 def test_a_directory_that_was_there_before_stays(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import gzip
 import sys
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,15 +34,24 @@ def test_members_one_after_another_are_one_text(kind: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("kind", PACKERS)
-def test_a_bomb_is_unpacked_in_little_memory(kind: str, tmp_path: Path) -> None:
+def test_a_bomb_is_refused_after_little_of_it_in_little_memory(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path / "file", PACKERS[kind](bytes(300_000_000)))
     assert path.stat().st_size < 400_000
+    unpacked = iter(read_blocks(path))
     tracemalloc.start()
     try:
-        assert sum(map(len, read_blocks(path))) == 300_000_000
+        with pytest.raises(TurnsignalError, match="file: too_large: expected a log, got one that unpacks to more than"):
+            assert sum(map(len, unpacked)) < 0
         assert tracemalloc.get_traced_memory()[1] < 20 * BLOCK
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_blank_lines_without_end_are_refused(pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    path = written(tmp_path / "file", pack(b"\n" * 20_000_000))
+    with pytest.raises(TurnsignalError, match="too_large: expected a log, got more than 16 MB of blank lines in a row"):
+        assert sum(map(len, read_blocks(path))) < 0
 
 
 @pytest.mark.parametrize("kind", PACKERS)

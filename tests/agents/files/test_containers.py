@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turnsignal.agents.files import blocks
-from turnsignal.agents.files.containers import Kind, read_items
+from turnsignal.agents.files.containers import Kind, kind_of, read_items
+from turnsignal.agents.files.recognising import HowToRead, choose_format
+from turnsignal.stream.errors import Refused, TurnsignalError
 
 SCALARS = st.one_of(st.none(), st.integers(0, 99), st.text('a]}[{"\\,', max_size=4))
 VALUES = st.one_of(st.dictionaries(st.text("k", min_size=1, max_size=2), SCALARS, max_size=2), SCALARS)
@@ -53,3 +55,36 @@ def test_lines_of_csv_with_too_few_fields_or_cut_within_a_quote_are_refused_with
     assert [line for line, _ in refused] == [3, 7]
     assert "expected 3 fields, as the first line names them, got 2: is the line cut?" in refused[0][1]
     assert "expected a quote that ends the field, got the end of the file in line 8" in refused[1][1]
+
+
+@pytest.mark.parametrize(
+    "content", [bytes(range(256)), b"\x7fELF\x02\x01\x01" + bytes(200), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"]
+)
+def test_what_is_no_text_is_called_that_and_not_utf_16(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(TurnsignalError, match="got bytes that are no text"):
+        kind_of(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_utf_16_is_named_with_the_command_that_mends_it(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text('{"a": 1}\n', encoding=encoding)
+    with pytest.raises(TurnsignalError, match="got UTF-16"):
+        kind_of(path)
+
+
+def test_brackets_without_end_are_refused_before_the_end_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_bytes(b"[" * 5_000_000)
+    (item,) = read_items(path, Kind.ARRAY)
+    with pytest.raises(Refused, match="expected a record, got 1,048,576 open brackets"):
+        item.load()
+
+
+def test_a_document_that_is_too_large_is_called_that_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_bytes(b'{"text": "' + b"x" * 40_000_000 + b'"}')
+    with pytest.raises(TurnsignalError, match="line 1: too_large: expected a record of less than"):
+        choose_format(path, HowToRead())

@@ -1,10 +1,12 @@
 """What a replay sums up: every conversation once, good and bad failures told apart, the same however it is divided."""
 
+from collections import Counter
 from typing import Any
 
 import orjson
 
 from turnsignal.stream.replay import Indexer, Recorded, Replay, Run
+from turnsignal.stream.reports.findings import find
 from turnsignal.stream.suite import Suite, parse_suite
 
 NOW = 1_800_000_000.0
@@ -398,3 +400,21 @@ def test_a_release_that_has_always_answered_in_one_language_is_not_worse_for_use
     _, deltas = compared(*before, *after)
     assert deltas["same_language"]["verdict"] == "changed"
     assert deltas["same_language"]["why"] == "60% of the questions are in German, 10% before"
+
+
+def test_releases_beyond_a_thousand_are_counted_together_and_that_is_said() -> None:
+    parts = summary(
+        *[
+            turn(f"c{number}", place, role, "Within 30 days.", assistant=f"session {number}", version=f"v{number}")
+            for number in range(1_010)
+            for place, role in enumerate(("user", "assistant"))
+        ]
+    )
+    others = [row for row in parts["quality"] if row["assistant"] == "other"]
+    assert len(parts["quality"]) == 1_001
+    assert [row["not_compared"] for row in others] == ["those beyond the first 1,000 are counted together"]
+    assert (len(parts["outcomes"]), sum(row["n"] for row in parts["outcomes"])) == (1_001, 1_010)
+    for scorer in {row["scorer"] for row in parts["scores"]}:
+        unscored = [row["unscored"] for row in parts["scores"] if row["scorer"] == scorer]
+        assert (len(unscored), sum(reasons.total() for reasons in map(Counter, unscored))) == (1_001, 1_010)
+    assert find(parts)[0].sentence.startswith("more than 1,000 releases (assistant and version)")
