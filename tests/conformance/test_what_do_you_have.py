@@ -19,10 +19,10 @@ FEEDBACK = b'{"id": "f1", "run_id": "r1", "key": "user_score", "score": 1, "feed
 CSV = b"session,question,answer,created_at\ns1,How?,So.,2025-06-15T12:00:00Z\ns1,Why?,Because.,2025-06-15T12:01:00Z\n"
 #: how a row begins → the folders that it is tried in: name of a file in them → what it is copied from, or holds
 FOLDERS: dict[str, list[dict[str, Path | bytes]]] = {
-    "turns, or messages": [
+    "turns as the pipeline": [{"turns.jsonl": ROOT / "tests" / "data" / "golden.jsonl"}],
+    "messages of OpenAI": [
         {"log.jsonl": path}
         for path in (
-            ROOT / "tests" / "data" / "golden.jsonl",
             *(GENUINE / f"{name}.jsonl" for name in ("openai", "responses", "anthropic", "langchain")),
             FORMATS / "sharegpt.jsonl",
         )
