@@ -47,7 +47,9 @@ _SIDES = 2
 )
 @click.option("--primary", help="The score that it is about: half of the promise is kept for it.  [of the last suite]")
 @click.option(
-    "--fail-if-worse", metavar="SCORES", help="End with 3 when one of these (all: any) is worse; for a build."
+    "--fail-if-worse",
+    metavar="SCORES",
+    help="End with 3 when one of these (all: any) is worse, with 4 when there are too few to tell; for a build.",
 )
 @click.option("--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to name such a change.")
 @JSON
@@ -75,12 +77,13 @@ def compare(
     exchange is compared with itself, so small differences show; a conversation is what counts as one. Where nothing
     differs, at most 5 % of comparisons name a change. With --systems, PATHS are two replays, or two files of turns and
     at most one suite, of systems that were asked the same questions: a case is known by the case_id that `truth` or
-    `metadata` names, else by the question that opens it. Ends with 3 when --fail-if-worse finds something worse, 1
+    `metadata` names, else by the question that opens it. Ends with 3 when --fail-if-worse finds something worse; with
+    4 when fewer conversations than the suite's minimum_n have one of its scores (all: have the primary one, or any); 1
     when the replays are not of the same turns.
     """
-    from turnsignal.agents.process.exits import EXIT_WORSE
+    from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
     from turnsignal.agents.replaying.comparing import compare_results, compare_systems
-    from turnsignal.agents.report.comparison import format_comparison
+    from turnsignal.agents.report.comparison import describe_too_few, format_comparison
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.stream.reports.paired import plan as plan_traffic
 
@@ -116,6 +119,9 @@ def compare(
     if worse := [name for name in wanted if comparison["figures"][name]["verdict"] == "worse"]:
         click.echo(f"Worse: {', '.join(worse)}.", err=True)
         sys.exit(EXIT_WORSE)
+    if fail_if_worse is not None and (few := _too_few(wanted, comparison)) is not None:
+        click.echo(f"Not known whether it is worse: {describe_too_few(comparison, few)}.", err=True)
+        sys.exit(EXIT_TOO_FEW)
 
 
 def _sides(
@@ -203,3 +209,15 @@ def _wanted(text: str | None, figures: Mapping[str, Any]) -> list[str]:
         msg = f"--fail-if-worse: expected scores that both replays have ({known}), or all; got {got}"
         raise click.UsageError(msg)
     return names
+
+
+def _too_few(wanted: list[str], comparison: Mapping[str, Any]) -> list[str] | None:
+    """Return the scores that keep `--fail-if-worse` from being answered, None where it is.
+
+    Among all scores, there is always one that few conversations have: the primary one decides, or that none has enough.
+    """
+    figures, few = comparison["figures"], comparison["too_few"]
+    if len(few) == len(figures):
+        return list(few)
+    asked = [comparison["primary"]] if len(wanted) == len(figures) else wanted
+    return [name for name in asked if name in few] or None

@@ -89,8 +89,8 @@ def report(
     With a DIRECTORY that `replay --out` wrote: at which stage answers first fail (routing, retrieval, chunks,
     generation, format), what mending each would gain, and since which version, by the labels that turns carry
     (`truth`), else by the diagnosis; and which articles overlap: nearly the same words (scikit-learn compares them:
-    make .venv/.report), or cited in turn for one opening question. With --gt and --pred: routing alone, from files of
-    labels.
+    make .venv/.report), or cited in turn for several opening questions. With --gt and --pred: routing alone, from files
+    of labels.
 
     \b
     gt.json, pred.json   [{"id": "1", "labels": ["billing", "search"]}, …]; labels also as "billing, search" or null

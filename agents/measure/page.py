@@ -9,7 +9,13 @@ from turnsignal.agents.measure.pictures import picture
 from turnsignal.agents.measure.run import MeasuredSet
 from turnsignal.agents.measure.table import HEADINGS
 from turnsignal.agents.pages.html import html_templates
-from turnsignal.stream.agreement.measurements import Measurement, describe_unscored, figure_rows, format_figure
+from turnsignal.stream.agreement.measurements import (
+    Measurement,
+    describe_sampling,
+    describe_unscored,
+    figure_rows,
+    format_figure,
+)
 
 
 def page(measured: Sequence[MeasuredSet]) -> str:
@@ -21,6 +27,7 @@ def page(measured: Sequence[MeasuredSet]) -> str:
         headings=HEADINGS,
         figure_rows=figure_rows,
         unscored=describe_unscored,
+        sampling=describe_sampling,
         format_figure=format_figure,
         picture=picture,
     )

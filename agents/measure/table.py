@@ -8,7 +8,13 @@ from rich.table import Table
 from rich.text import Text
 
 from turnsignal.agents.measure.run import MeasuredSet
-from turnsignal.stream.agreement.measurements import Measurement, describe_unscored, figure_rows, format_figure
+from turnsignal.stream.agreement.measurements import (
+    Measurement,
+    describe_sampling,
+    describe_unscored,
+    figure_rows,
+    format_figure,
+)
 
 HEADINGS = ("set", "figure", "n", "ours", "95 % interval", "floor", "people", "published")
 
@@ -56,6 +62,8 @@ def _notes(measurement: Measurement) -> Iterator[Text]:
             )
     if unscored := describe_unscored(measurement):
         yield Text(f"{measurement.name}: {measurement.labelled:,} labels, not compared: {unscored}")
+    if sampling := describe_sampling(measurement):
+        yield Text(f"{measurement.name}: {sampling}")
 
 
 def _summary(folder: MeasuredSet) -> str:

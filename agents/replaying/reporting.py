@@ -58,7 +58,10 @@ def report_traffic(
         _read_turns(Recording(imported.sources, progress), report, suite.redaction)
     if not len(report.answers):
         names = ", ".join(map(str, paths))
-        msg = f"{names}: expected turns that {result.directory} has scored, got none; are they of another recording?"
+        asked = "are they of another recording?"
+        if not (report.not_scored or report.unread):
+            asked = "they hold no answer of an assistant, so there is nothing to say where answers fail"
+        msg = f"{names}: expected turns that {result.directory} has scored, got none; {asked}"
         raise TurnsignalError(msg)
     return report
 

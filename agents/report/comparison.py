@@ -1,6 +1,6 @@
 """What a comparison says: which scores differ and by how much, which labels changed, and where to look."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from rich.console import RenderableType
@@ -15,6 +15,7 @@ from turnsignal.stream.text.signed import signed
 
 _ORDER = (WORSE, BETTER, CHANGED)
 _STYLES = {WORSE: "red", BETTER: "green", CHANGED: "yellow"}
+_NAMED = 5  # scores that are too few to compare and named
 _LABELS = 5  # changes of labels that are shown of a scorer
 _EXPLANATION = 120  # characters
 
@@ -35,8 +36,7 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
             f"Paired: {pairs['by_id']:,} by case, {pairs['by_question']:,} by the opening question; left out without a"
             f" partner: {pairs['alone'][0]:,} of {before}, {pairs['alone'][1]:,} of {after}"
         )
-    named = [(name, figure) for name, figure in figures.items() if figure["verdict"] in _ORDER]
-    yield Text(_sentence(named, after), style="bold")
+    yield Text(_sentence(comparison, after), style="bold")
     for which, side in (("only_before", before), ("only_after", after)):
         if comparison[which]:
             listed = ", ".join(plain(name, 60) for name in comparison[which])
@@ -46,15 +46,36 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
     yield from _moved(comparison["moved"])
 
 
-def _sentence(named: list[tuple[str, Mapping[str, Any]]], after: str) -> str:
+def describe_too_few(comparison: Mapping[str, Any], names: Collection[str]) -> str:
+    """Say how many conversations there are of how many are needed: of each of a few scores, else of the largest."""
+    figures, least = comparison["figures"], f"{comparison['minimum_n']:,}"
+    unit = "cases" if "pairs" in comparison else "conversations"
+    if not names or len(names) == len(figures):
+        return f"too few to compare: {max((figures[name]['n'] for name in names), default=0):,} {unit} of {least}"
+    first = sorted(names, key=lambda name: (name != comparison["primary"], figures[name]["verdict"] == IDENTICAL, name))
+    listed = [f"{plain(name, 60)} ({figures[name]['n']:,} {unit} of {least})" for name in first[:_NAMED]]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"too few to compare: {', '.join(listed)}{more}"
+
+
+def _sentence(comparison: Mapping[str, Any], after: str) -> str:
+    figures, few = comparison["figures"], comparison["too_few"]
+    named = [(name, figure) for name, figure in figures.items() if figure["verdict"] in _ORDER]
+    if len(few) == len(figures):
+        return f"{_capital(describe_too_few(comparison, few))}."
+    rest = f" {_capital(describe_too_few(comparison, few))}." if few else ""
     if not named:
-        return "No difference is shown in any score."
+        return f"No difference is shown in {'the other scores' if few else 'any score'}.{rest}"
     parts = []
     for verdict in _ORDER:
         of = [f"{plain(name, 60)} {signed(figure['value'])}" for name, figure in named if figure["verdict"] == verdict]
         if of:
             parts.append(f"{verdict}: {', '.join(of)}")
-    return f"With {after} {'; '.join(parts)}"
+    return f"With {after} {'; '.join(parts)}{'.' if rest else ''}{rest}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _figures(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableType]:

@@ -10,8 +10,9 @@ from typing import Any
 from turnsignal.agents.pages.html import html_templates
 from turnsignal.agents.report.escaping import plain
 from turnsignal.stream.reports.article_text import describe_blame, describe_overlap, describe_pair, describe_several
-from turnsignal.stream.reports.waterfall_text import MEANINGS
+from turnsignal.stream.reports.waterfall_text import describe_meaning
 from turnsignal.stream.text.signed import signed
+from turnsignal.stream.truth.stages import AnswerStage
 
 _WIDE = 600  #: length of a bar that stands for all answers
 
@@ -26,7 +27,11 @@ def page(report: Mapping[str, Any]) -> str:
         "overlap": describe_overlap,
         "pair": describe_pair,
     }
-    meanings = {stage.value: meaning for stage, meaning in MEANINGS.items()}
+    stages = (report["waterfall"] or {"stages": []})["stages"]
+    meanings = {
+        stage["stage"]: describe_meaning(AnswerStage(stage["stage"]), stage["failed"], stage["right_before"])
+        for stage in stages
+    }
     return environment.get_template("page.html.j2").render(report=report, meanings=meanings)
 
 

@@ -55,8 +55,8 @@ class ComparisonResult:
 
     observed: label and prediction, for each observation; differences: distances of measures; unscored: reason → how
     many labelled turns the scorer left unscored; left_out: label → how many had a label that means neither yes nor no;
-    labelled: how many labels were read; of verdicts also judged: all of them, with and without a label, and rated: what
-    each rater said.
+    labelled: how many labels were read; of verdicts also judged: all of them, with and without a label, sampled_out:
+    how many answers the judge was not asked of, for others of their kind, and rated: what each rater said.
     """
 
     observed: list[LabelledPair] = field(default_factory=list)
@@ -65,6 +65,7 @@ class ComparisonResult:
     left_out: Counter[str] = field(default_factory=Counter)
     labelled: int = 0
     judged: list[JudgedLabel] = field(default_factory=list)
+    sampled_out: int = 0
     rated: list[RatedItem] = field(default_factory=list)
 
 

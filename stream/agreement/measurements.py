@@ -47,7 +47,8 @@ class Measurement:
 
     name: the data set's name, with the comparison's after a slash if it has one; kind: what is compared; figures: by
     name; classes: largest first; table: label → our word → how often; labelled, unscored, left_out: as in
-    ComparisonResult; continuations: observations that another data set can use as negatives.
+    ComparisonResult; judged, sampled_out: answers that a judge was asked of, and not, for others stand for them;
+    continuations: observations that another data set can use as negatives.
     """
 
     name: str
@@ -60,6 +61,8 @@ class Measurement:
     left_out: Counter[str]
     anchors: tuple[Anchor, ...] = ()
     continuations: list[LabelledPair] = field(default_factory=list)
+    judged: int = 0
+    sampled_out: int = 0
 
 
 def measurement(name: str, labels: Labels, outcome: ComparisonResult, resamples: int = RESAMPLES) -> Measurement:
@@ -92,6 +95,8 @@ def measurement(name: str, labels: Labels, outcome: ComparisonResult, resamples:
         +outcome.left_out,
         labels.anchors,
         [pair for pair in seen if not pair.truth] if isinstance(labels, FollowUpLabels) else [],
+        len(outcome.judged),
+        outcome.sampled_out,
     )
 
 
@@ -114,13 +119,16 @@ def _of_verdicts(outcome: ComparisonResult, resamples: int) -> dict[str, Agreeme
 
 
 def _raw_rate(judged: Sequence[JudgedLabel]) -> Interval:
-    by_conversation: defaultdict[str, list[float]] = defaultdict(list)
+    by_conversation: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    scale = len(judged) / sum(each.weight for each in judged)  # so that 1 is an answer, on average
     for each in judged:
-        by_conversation[each.conversation].append(each.judged)
-    sums = Clusters()
-    for values in by_conversation.values():
-        sums.add(len(values), sum(values))
-    return clustered_mean(sums)
+        sums = by_conversation[each.conversation]
+        sums[0] += scale * each.weight
+        sums[1] += scale * each.weight * each.judged
+    clusters = Clusters()
+    for turns, total in by_conversation.values():
+        clusters.add(turns, total)
+    return clustered_mean(clusters)
 
 
 def _as_figure(interval: Interval, n: int) -> AgreementFigure:
@@ -237,6 +245,17 @@ def format_figure(name: str, value: float) -> str:
     if name == MAX_DIFFERENCE:
         return f"{value:.1e}"
     return f"{value:.4f}" if name.startswith("extraction") else f"{value:.3f}"
+
+
+def describe_sampling(measured: Measurement) -> str:
+    """Describe how many answers the judge was not asked of, and what stands for them; "" where it was asked of all."""
+    if not measured.sampled_out:
+        return ""
+    total = measured.judged + measured.sampled_out
+    return (
+        f"{measured.sampled_out:,} of {total:,} answers were sampled out; in the rates, each that was judged counts by"
+        " the inverse of the probability that it was"
+    )
 
 
 def describe_unscored(measured: Measurement) -> str:

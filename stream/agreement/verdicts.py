@@ -7,8 +7,9 @@ from turnsignal.stream.agreement.comparisons import ComparisonResult, LabelledRe
 from turnsignal.stream.agreement.figures import LabelledPair
 from turnsignal.stream.agreement.mappings import VerdictLabels, find
 from turnsignal.stream.agreement.raters import RatedItem
+from turnsignal.stream.conversations.judged import LEAST
 from turnsignal.stream.errors import TurnsignalError
-from turnsignal.stream.records.verdicts import Verdict
+from turnsignal.stream.records.verdicts import Unjudged, Verdict
 from turnsignal.stream.statistics.prediction_powered import JudgedLabel
 
 NO_VERDICT = "no verdict"
@@ -80,10 +81,14 @@ class VerdictsCompared:
             word = verdict.label or ("good" if good else "bad")
             out.observed.append(LabelledPair(key[0], truth, good, verdict.value, label, word, group))
         for key, verdict in self._verdicts.items():
-            if verdict.value is not None and key in self._turns:
+            if key not in self._turns:
+                continue
+            if verdict.value is not None:
                 known = self._wanted.get(key)
-                judged = float(verdict.value >= threshold)
-                out.judged.append(JudgedLabel(key[0], judged, None if known is None else float(known[0])))
+                truth_value = None if known is None else float(known[0])
+                weight = 1 / max(verdict.inclusion, LEAST)
+                out.judged.append(JudgedLabel(key[0], float(verdict.value >= threshold), truth_value, weight))
+            out.sampled_out += verdict.unscored is Unjudged.SAMPLED_OUT
         self._wanted.clear()
         return out
 

@@ -25,7 +25,7 @@ import msgspec
 STAKES = (0.05, 0.1, 0.2, 0.4, 0.9, 3.0)
 LEAST_THRESHOLD = 20_000.0  #: observations
 #: Standard errors on either side of a change. It is told as soon as the evidence suffices, when chance has helped it:
-#: 1.96 would hold the truth in 82 to 96 % of simulated drops, 3 do in 95 % or more (0.05 to 0.2, scores and binaries).
+#: 1.96 hold the truth in 86 to 92 % of simulated drops, 3 in 92 to 100 (0.05 to 0.2, scores and binaries).
 _REACH = 3.0
 _AS_WELL = 4.0  # twice the log-likelihood by which one beginning of a change is no better than another
 SHOWN = 5  #: conversations that a change is shown by
@@ -67,7 +67,7 @@ class Onset(msgspec.Struct, array_like=True, gc=False):
             self.run = self.n = self.total = self.squares = self.pairs = 0.0
 
     def explained(self) -> float:
-        """Return how much a change of the mean explains of what came since: twice the log-likelihood, in variances."""
+        """Return how much a change of the mean explains of the squares of what came since."""
         return self.total * self.total / max(self.n, 1.0)
 
     def variance(self, correlation: float) -> float:
@@ -76,9 +76,13 @@ class Onset(msgspec.Struct, array_like=True, gc=False):
         spread = (self.squares / self.n - mean * mean) * (1.0 + 2.0 * correlation * self.pairs / self.n)
         return max(spread, 0.25 / self.n)
 
-    def bounds(self, correlation: float) -> tuple[float, float]:
-        """Return bounds (95 %, where one looks as soon as the evidence suffices) of the mean since then."""
-        reach = _REACH * math.sqrt(self.variance(correlation) / self.n)
+    def bounds(self, correlation: float, longest: float) -> tuple[float, float]:
+        """Return bounds of the mean since then: 95 %, where one looks as soon as the evidence suffices.
+
+        longest: values since the change may have begun at the earliest, among which these were chosen.
+        """
+        chosen = 2.0 * math.log(max(longest / self.n, 1.0))
+        reach = math.sqrt((_REACH * _REACH + chosen) * self.variance(correlation) / self.n)
         return max(self.total / self.n - reach, -1.0), min(self.total / self.n + reach, 1.0)
 
 
@@ -140,23 +144,35 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
 
     def onset(self) -> Onset:
         """Return when the change most likely began, and what came since."""
-        return max(self._onsets(), key=Onset.explained)
+        return self._by_likelihood()[0][1]
 
     def change(self, correlation: float) -> tuple[float, float, float]:
         """Return how much values have changed since it began, with bounds (95 %); correlation: within a conversation.
 
         The bounds hold those of every other time at which it may as well have begun.
         """
-        best = self.onset()
+        (most, best), *others = self._by_likelihood()
         if best.n < 2.0:
             return 0.0, -1.0, 1.0
-        enough = best.explained() - _AS_WELL * best.variance(correlation)
-        as_good = [onset for onset in self._onsets() if onset.n >= 2.0 and onset.explained() >= enough]
-        lows, highs = zip(*(onset.bounds(correlation) for onset in as_good), strict=True)
+        as_good = [best, *(onset for likelihood, onset in others if onset.n >= 2.0 and likelihood >= most - _AS_WELL)]
+        longest = max(onset.n for onset in (best, *(onset for _, onset in others)))
+        lows, highs = zip(*(onset.bounds(correlation, longest) for onset in as_good), strict=True)
         return best.total / best.n, min(lows), max(highs)
 
-    def _onsets(self) -> tuple[Onset, ...]:
-        return Onset(self.run, self.since, self.n, self.total, self.squares, self.pairs), *self.larger
+    def _by_likelihood(self) -> list[tuple[float, Onset]]:
+        """Return the times at which the change may have begun, by twice their log-likelihood, the likeliest first.
+
+        Of many values some stand together by chance: a short run could have been anywhere among them, and pays for that
+        (Dümbgen and Spokoiny, "Multiscale testing of qualitative hypotheses", The Annals of Statistics, 2001).
+        """
+        onsets = (Onset(self.run, self.since, self.n, self.total, self.squares, self.pairs), *self.larger)
+        longest = max(onsets, key=lambda onset: onset.n)
+        spread = longest.variance(0.0) if longest.n else 1.0
+        weighed = [
+            (onset.explained() / spread - 2.0 * math.log(longest.n / onset.n) if onset.n else -math.inf, onset)
+            for onset in onsets
+        ]
+        return sorted(weighed, key=lambda known: -known[0])
 
     def _show(self, deviation: float, conversation_id: str) -> None:
         """Keep a conversation, each once; the newest are of the change most surely: the worst may be from before it."""

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from turnsignal.stream.formats.documents import once, reranked
+from turnsignal.stream.formats.doubles import each_once, is_response, once_a_trace, take_known
+from turnsignal.stream.formats.halves import is_half, pair
 from turnsignal.stream.formats.linking import APART, digested, in_order, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
@@ -24,7 +26,9 @@ from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
 HALF = "traces that hold a question alone, or an answer alone"
+MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
+_MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
 _STEP = 0.001  #: seconds between messages that one call sent at once
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
@@ -32,7 +36,8 @@ _ENVIRONMENTS = ("production", "synthetic", "experiment")
 def group_of(call: Call) -> str:
     """Name the group that a call is joined in: its trace, the response that it is a piece of, or itself.
 
-    A call that names no response is itself by its words and its time: many logs name nothing but the conversation.
+    A call that names no response is itself by its conversation, its time and its words: many logs number their records
+    anew in each file, or in each conversation.
     """
     if call.trace:
         return call.trace
@@ -40,7 +45,7 @@ def group_of(call: Call) -> str:
         return call.response if call.partial else call.origin
     if call.partial or call.kind != "answer":
         return call.origin
-    return f"{call.origin}\0{call.start}\0{words_of(call).hex()}"
+    return f"{call.origin}\0{call.conversation}\0{call.start}\0{words_of(call).hex()}"
 
 
 def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
@@ -48,16 +53,23 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
 
     Of several answers to one message the last is it: those before are a planner's, a tool's, or a piece on the way.
     """
-    ordered = sorted(_each_once(calls, assumed), key=_began)
-    ordered = _join_pieces(ordered)
-    answers = [call for call in ordered if call.kind == "whole" and spoken_in(call.outputs)]
+    ordered = _join_pieces(sorted(each_once(calls, assumed), key=_began))
+    if len(ordered) > 1 and all(map(is_response, ordered)):  # of one id, but not of one request
+        return [answer for call in ordered for answer in join_trace([call], assumed)]
+    if ordered and all(map(is_half, ordered)):
+        calls = pair(sorted(ordered, key=lambda call: call.line), assumed)
+        return [answer for call in calls for answer in join_trace([call], assumed)]
+    wholes = [call for call in ordered if call.kind == "whole"]
+    if len(wholes) > 1:
+        wholes = sorted(once_a_trace(wholes, assumed), key=_began)
+    answers = [call for call in wholes if spoken_in(call.outputs)]
     models = [call for call in ordered if call.kind == "answer"]
     if answers:
         _complete(answers, models)
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
         answers = _seen_by_user(models, assumed)
-        answers = answers or [call for call in ordered if call.kind == "whole" and spoken_in(call.inputs)]
+        answers = answers or [call for call in wholes if spoken_in(call.inputs)]
     if not answers:
         assumed[_why_silent(ordered)] += 1
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
@@ -210,18 +222,6 @@ def _longest_border(asked: list[tuple[str, bytes]], history: list[tuple[str, byt
     return table[-1]
 
 
-def _each_once(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
-    kept: dict[tuple[str, object], Call] = {}
-    for number, call in enumerate(calls):
-        key: tuple[str, object] = (call.origin, None)
-        if call.partial:  # two pieces of a stream may be alike, but not two events of one moment
-            texts = tuple(message.text for message in (*call.inputs, *call.outputs))
-            key = (call.origin, number if call.response else (call.start, texts))
-        assumed["records that came twice left out"] += key in kept
-        kept[key] = call
-    return list(kept.values())
-
-
 def _join_pieces(calls: list[Call]) -> list[Call]:
     """Join pieces of one response, or of one span, in their order to whatever stands for the whole of it."""
     if not any(call.partial for call in calls):
@@ -255,17 +255,15 @@ def _joined(base: Call, *pieces: Call) -> Call:
 def _complete(wholes: Sequence[Call], models: Sequence[Call]) -> None:
     """Give each whole what its last model call knows: the model, the version, and the citations of the same text."""
     starts = [_began(call)[0] for call in models]
+    shown: dict[int, dict[tuple[str, bytes], Message]] = {}  # many wholes may have the same last call
     for whole in wholes:
         before = len(models) if whole.end is None else bisect_right(starts, whole.end)
         if not before:
             continue
         last = models[before - 1]
-        whole.fields = {**last.fields, **whole.fields}
-        shown = {digested(message): message for message in last.outputs}
-        for message in whole.outputs:
-            if (same := shown.get(digested(message))) is not None and message.metadata is None:
-                message.metadata = same.metadata
-        whole.documents = whole.documents or last.documents
+        if before not in shown:
+            shown[before] = {digested(message): message for message in last.outputs}
+        take_known(whole, last, shown[before])
 
 
 def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
@@ -281,7 +279,14 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
         spoken = spoken_in(call.inputs)
         answered.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
     assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
+    assumed[MANY_QUESTIONS] += len(answers) > _MANY and _questions(answers) > len(seen) + _MANY
     return seen[::-1]
+
+
+def _questions(calls: Iterable[Call]) -> int:
+    """Count the different questions that calls end with."""
+    asked = ([message for message in spoken_in(call.inputs) if message.role == "user"][-1:] for call in calls)
+    return len({digested(question) for questions in asked for question in questions})
 
 
 def _why_silent(calls: Sequence[Call]) -> str:

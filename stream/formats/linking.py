@@ -12,6 +12,7 @@ first: the conversation's id, and the id of the response that a call says it fol
 some hundred bytes a call.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -28,16 +29,17 @@ _DIGEST = 12  #: bytes
 _ENDS = 8  #: in a history, where another call may have ended
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
-_Who = tuple[str | None, str | None]
-_FIRST, _NOBODY = (float("-inf"), 0, 0), (None, None)
+_Who = tuple[str | None, str | None, str | None]
+_FIRST, _NOBODY = (float("-inf"), 0, 0), (None, None, None)
 
 
 class Head(NamedTuple):
     """What `link` has to know of a call: its number, its ids, and digests of what was said before and after it.
 
-    start, messages, line, number: calls are taken in this order; number is also the place in the list; who: assistant
-    and user, None for what it does not name; before: where in its history another call may have ended, the last first,
-    each _DIGEST bytes long; asked, after: what was said before and after its answer; answered: not for the first time.
+    start, messages, line, number: calls are taken in this order; number is also the place in the list; who: assistant,
+    user, and an id that others may have as well, None for what it does not name; before: where in its history another
+    call may have ended, the last first, each _DIGEST bytes long; asked, after: what was said before and after its
+    answer; answered: not for the first time.
     """
 
     start: float
@@ -69,7 +71,7 @@ def head_of(number: int, call: Call) -> Head:
     for message in outputs:
         history.take(message)
     after = history.said if spoken_in(outputs) else history.called
-    who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")))
+    who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
     order = (*in_order(call), number)
     return Head(*order, call.origin, None, call.response, call.previous, who, before, asked, after, answered)
 
@@ -82,6 +84,7 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
     by_response: dict[str, str] = {}
     waiting = _Standing()
     repeated: dict[tuple[bytes, _Who], str] = {}
+    begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
     for head in sorted(heads):
         chosen = head.conversation or by_response.get(head.previous or "")
@@ -91,8 +94,10 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
                 chosen = repeated.get((head.asked, head.who))
             assumed["conversations continued where a call repeats their history"] += chosen is not None
         if chosen is None:
-            chosen = bounded_id(head.origin.partition("#")[0])
-            assumed["conversations without an id, named by their first call"] += 1
+            begun[head.origin] += 1
+            chosen = _name(head, begun[head.origin])
+            assumed["conversations whose id an unlike one has, too, kept apart"] += begun[head.origin] > 1
+            assumed["conversations without an id, named by their first call"] += head.who[2] is None
         conversations[head.number] = chosen
         if head.response:
             by_response[head.response] = chosen
@@ -103,6 +108,12 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
     return conversations
 
 
+def _name(head: Head, times: int) -> str:
+    """Name a conversation by its first call; another that begins with that id gets a number."""
+    origin = head.origin.partition("#")[0]
+    return bounded_id(origin if times == 1 else f"{origin}+{times}")
+
+
 def digested(message: Message) -> tuple[str, bytes]:
     """Return a message's role, and a digest of its words; spaces do not count."""
     spelled = f"{message.role}\0{' '.join(message.text.split())}".encode("utf-8", "replace")
@@ -111,10 +122,9 @@ def digested(message: Message) -> tuple[str, bytes]:
 
 def words_of(call: Call) -> bytes:
     """Return a digest of all that a call sent and got."""
-    words = blake2b(digest_size=_DIGEST)
-    for message in (*call.inputs, *call.outputs):
-        words.update(f"{message.role}\0{message.text}\0{' '.join(message.called)}\0".encode("utf-8", "replace"))
-    return words.digest()
+    messages = (*call.inputs, *call.outputs)
+    spelled = [f"{message.role}\0{message.text}\0{' '.join(message.called)}\0" for message in messages]
+    return blake2b("".join(spelled).encode("utf-8", "replace"), digest_size=_DIGEST).digest()
 
 
 def in_order(call: Call) -> tuple[float, int, int]:
@@ -197,8 +207,8 @@ def _agree(who: _Who, other: _Who) -> bool:
 
 
 @lru_cache(4096)
-def _who(assistant: str | None, user: str | None) -> _Who:
-    return assistant, user
+def _who(assistant: str | None, user: str | None, named: str | None) -> _Who:
+    return assistant, user, named
 
 
 def _known(value: object) -> str | None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.messages import calls_of, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
@@ -50,12 +51,16 @@ class OpenAIChat:
             outputs[0].fields = {"vote": vote}
         start = seconds(first(record, *_TIMES) or first(request, *_TIMES))
         made = seconds(response.get("created"))
-        response_id = first(response, "id") or first(record, "id", "request_id", "custom_id")
+        named = first(response, "id")  # no response's id: servers and loggers use one again for others
+        named = first(record, "id", "request_id", "custom_id") if named is None else named
+        named = conversation_of(record, metadata) or "" if named is None else named
+        kind, batch = half_of(record, bool(choices), bool(items(request.get("messages"))))
         # The request's model is the one asked for; the response's the one that answered.
         yield Call(
-            origin=f"openai:{response_id or conversation_of(record, metadata) or ''}",
+            origin=f"openai:{named}",
+            kind=kind,
+            trace=batch,
             conversation=conversation_of(metadata, record, request),
-            response=str(response_id) if response_id else None,
             start=start if start is not None else made,
             end=made if made is not None and (start is None or made >= start) else start,
             inputs=read_messages(request.get("messages"), assumed),

@@ -22,7 +22,7 @@ class ShareGPT:
         before = [Message("system", system)] if isinstance(system, str) and system else []
         yield Call(
             origin=f"sharegpt:{named or ''}",
-            conversation=f"sharegpt:{named}" if named else None,
+            named=named,
             start=seconds(first(record, "timestamp", "created_at", "date")),
             inputs=before + read_messages(record.get("conversations"), assumed),
             fields=fields_of(record),

@@ -1,6 +1,7 @@
 """Why no turn was read from records of a known format, and what mends it: most tools record no content by default."""
 
-from turnsignal.stream.formats.assembly import HALF, NO_CONTENT, ONLY_RETRIEVALS
+from turnsignal.stream.formats.assembly import HALF, MANY_QUESTIONS, NO_CONTENT, ONLY_RETRIEVALS
+from turnsignal.stream.formats.halves import ANSWERS_ALONE
 from turnsignal.stream.formats.messages import CUT_OFF, REDACTED
 from turnsignal.stream.formats.protocol import Assumed
 
@@ -20,7 +21,7 @@ _RECORD_CONTENT = {
 
 
 def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int, scores: int) -> str | None:
-    """Say why hardly a conversation was read from files of a format, or only halves; None where most were.
+    """Say why hardly a conversation was read from files of a format, or only parts; None where most were.
 
     assumed: what was left out of them; scores: by people, that the files hold.
     """
@@ -34,8 +35,18 @@ def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int,
         return f"{assumed[REDACTED]:,} messages are redacted: {mend}"
     if assumed[NO_CONTENT] > conversations:
         return f"message content is not recorded in {assumed[NO_CONTENT]:,} traces: {mend}"
+    if assumed[ANSWERS_ALONE]:
+        return (
+            f"the questions of {assumed[ANSWERS_ALONE]:,} answers of a batch are missing: give the batch's input file, "
+            "which has their custom_id, in the same command, too"
+        )
     if assumed[HALF] * 2 > turns:
         return f"what was asked, or what was answered, is not recorded in {assumed[HALF]:,} traces: {mend}"
+    if assumed[MANY_QUESTIONS]:
+        return (
+            f"{assumed[MANY_QUESTIONS]:,} traces hold many different questions, and the last answer alone is read: "
+            "where these are a user's, begin a trace with each of them, or log the history with each call"
+        )
     if conversations:
         return None
     if assumed[ONLY_RETRIEVALS]:

@@ -29,7 +29,8 @@ OF_TRUTH = (*TRUTH_SCORERS, STAGE)
 NONE_FAILS = "none"  #: label of an answer of which no stage that is known was wrong
 FAILING_STAGES = (*(stage.value for stage in AnswerStage), NONE_FAILS)
 
-_TOP = 20  #: retrieved documents in which labelled passages are looked for
+_TOP = 20  #: retrieved documents that are compared with labelled ones
+_MOST_READ = 100  #: chunks of them
 
 
 class TruthScores(NamedTuple):
@@ -69,7 +70,7 @@ def failing_stage_of(row: str) -> str:
 
 
 def _score_stage(turn: Turn, truth: Truth, citations: Citations, signals: Signals) -> Score:
-    documents = top_documents(turn.retrieved, _TOP)
+    documents = top_documents(turn.retrieved, _TOP)[:_MOST_READ]
     findings = find_stages(truth, SystemOutput(turn.routed_to, documents, citations.cited_ids), signals)
     if not any(finding.basis is Basis.TRUTH for finding in findings.values()):
         return Score(STAGE, unscored=Unscored.NO_JUDGMENTS)

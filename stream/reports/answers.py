@@ -59,12 +59,13 @@ class Answers:
         self._conversation = array("I")
         self._version = array("H")
         self._outcome = array("B")
+        self._known = array("B")
 
     def __len__(self) -> int:
         return len(self._outcome)
 
-    def add(self, conversation: str, version: str | None, findings: Findings) -> int:
-        """Take in one answer, and return its outcome as `outcomes` knows it."""
+    def add(self, conversation: str, version: str | None, findings: Findings, *, failed: bool = False) -> int:
+        """Take in one answer, and return its outcome as `outcomes` knows it; failed: it is empty, an error or so."""
         outcome = 0
         for stage, finding in judged_stages(findings):
             outcome += (PASSED if finding.is_right else FAILED) * _PLACES[stage]
@@ -73,6 +74,7 @@ class Answers:
         self._conversation.append(self.number(conversation))
         self._version.append(self.versions.number(version or "(no version)"))
         self._outcome.append(outcome)
+        self._known.append(sum(_BITS[stage] for stage in findings) + _EMPTY * failed)
         return outcome
 
     def number(self, conversation: str) -> int:
@@ -87,18 +89,28 @@ class Answers:
         """Return the stages of one version's answers, or of all."""
         conversations = np.frombuffer(self._conversation, dtype=np.uint32).astype(np.int64)
         outcomes = np.frombuffer(self._outcome, dtype=np.uint8)
+        known = np.frombuffer(self._known, dtype=np.uint8)
         if version is None:
-            return StageTable(conversations, outcomes)
+            return StageTable(conversations, outcomes, known)
         chosen = np.frombuffer(self._version, dtype=np.uint16) == self.versions.number(version)
-        return StageTable(conversations[chosen], outcomes[chosen])
+        return StageTable(conversations[chosen], outcomes[chosen], known[chosen])
 
 
 class StageTable:
-    """Which stages passed and failed, one line an answer; conversations: the number of each answer's."""
+    """Which stages passed and failed, one line an answer; conversations: the number of each answer's.
 
-    def __init__(self, conversations: npt.NDArray[np.int64], outcomes: npt.NDArray[np.uint8]) -> None:
+    known: a bit for each stage of which something is known, whether or not an earlier one failed.
+    """
+
+    def __init__(
+        self,
+        conversations: npt.NDArray[np.int64],
+        outcomes: npt.NDArray[np.uint8],
+        known: npt.NDArray[np.uint8],
+    ) -> None:
         self.conversations = conversations
         self._outcomes = outcomes
+        self._known = known
 
     def __len__(self) -> int:
         return len(self._outcomes)
@@ -106,6 +118,15 @@ class StageTable:
     def judged(self) -> Chosen:
         """Return of which answers anything is known."""
         return np.asarray(self._outcomes != 0)
+
+    def known(self, stage: AnswerStage) -> Chosen:
+        """Return the answers of which it is known whether a stage was right."""
+        return np.asarray(self._known & _BITS[stage] != 0)
+
+    def complete(self) -> Chosen:
+        """Return the answers that may be said to fail nowhere: retrieval and generation are known, or it is none."""
+        both = self.known(AnswerStage.RETRIEVAL) & self.known(AnswerStage.GENERATION)
+        return np.asarray(both | (self._known & _EMPTY != 0))
 
     def failed(self, stage: AnswerStage) -> Chosen:
         """Return the answers whose first failing stage it is."""
@@ -142,6 +163,8 @@ def clusters(turns: Column, totals: Column) -> Clusters:
 
 
 _PLACES = {stage: 3**place for place, stage in enumerate(AnswerStage)}
+_BITS = {stage: 1 << place for place, stage in enumerate(AnswerStage)}
+_EMPTY = 1 << len(_BITS)  # the answer is empty, an error or a refusal
 _BAD = np.array(
     [code for code in range(3 ** len(_PLACES)) if any(code // place % 3 == FAILED for place in _PLACES.values())],
     dtype=np.uint8,

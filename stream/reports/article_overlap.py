@@ -1,4 +1,4 @@
-"""Overlapping articles: those that are nearly alike, and those that are cited in turn for the same question.
+"""Overlapping articles: those that are nearly alike, and those that are cited in turn for the same questions.
 
 Where two articles say the same, whoever picks one of them is right and the labels say otherwise: such pairs are to be
 merged, or both to be labelled. It takes no labels to find them. Alike: the cosine of their words, weighted by how few
@@ -22,6 +22,8 @@ MOST_ARTICLES = 2_000  #: whose texts are compared, those that come first
 MOST_UNREAD = 100_000  #: further ones that are counted
 MOST_QUESTIONS = 100_000  #: whose cited articles are remembered
 MOST_SHOWN = 50  #: pairs of each kind
+
+_QUESTIONS = 2  #: from which on a pair that is cited in turn is named: one question's answers may differ by chance
 
 _TEXT = 4_000  # characters of an article
 _QUESTION = 160  # characters
@@ -71,7 +73,11 @@ class ArticleOverlap:
             "questions": len(self._cited),
             "alike": alike,
             **({"reason": reason} if reason else {}),
-            "in_turn": [{"articles": list(pair), "questions": n} for pair, n in in_turn.most_common(MOST_SHOWN)],
+            "in_turn": [
+                {"articles": list(pair), "questions": n}
+                for pair, n in in_turn.most_common(MOST_SHOWN)
+                if n >= _QUESTIONS
+            ],
         }
 
     def _alike(self) -> tuple[list[dict[str, Any]], str]:

@@ -10,6 +10,7 @@ be right or wrong, how often the right citation goes with the right answer, whic
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from turnsignal.stream.records.turns import Document
 from turnsignal.stream.reports.answers import CountedNames, clusters
 from turnsignal.stream.reports.classification import classify
 from turnsignal.stream.statistics.claims import PROMISE
-from turnsignal.stream.statistics.intervals import Estimate, difference, mean_over_turns, wilson
+from turnsignal.stream.statistics.intervals import Estimate, adjust_family, difference, mean_over_turns, wilson
 from turnsignal.stream.truth.articles import ArticleLabel, compare_article
 from turnsignal.stream.truth.documents import match_documents
 from turnsignal.stream.truth.stages import top_documents
@@ -151,7 +152,10 @@ class ArticleReport:
     def _leaderboard(
         self, conversations: npt.NDArray[Any], models: npt.NDArray[Any], right: npt.NDArray[np.float64]
     ) -> list[ModelRank]:
-        """Rank models by accuracy; a model shares the rank of the best one that it does not differ from."""
+        """Rank models by accuracy; a model shares the rank of the one before if it differs from none of that rank.
+
+        Which is the best is not known beforehand, so any two may come to be compared: all pairs are a family.
+        """
         measured = []
         for number, model in enumerate(self._models.all):
             chosen = models == number
@@ -159,11 +163,11 @@ class ArticleReport:
             if accuracy.n >= self._minimum:
                 measured.append(ModelRank(model, 1, accuracy, int(chosen.sum())))
         measured.sort(key=lambda one: (-one.accuracy.value, one.model))
-        ranked = measured[:1]
+        apart = differing_pairs([one.accuracy for one in measured[:MOST_SHOWN]], len(measured))
+        ranked: list[ModelRank] = []
         head = 0
-        for place, one in enumerate(measured[1:MOST_SHOWN], 1):
-            p = difference(measured[head].accuracy, one.accuracy).p
-            if p * (len(measured) - 1) <= PROMISE:  # Bonferroni: each model is compared once
+        for place, one in enumerate(measured[:MOST_SHOWN]):
+            if any((better, place) in apart for better in range(head, place)):
                 head = place
             ranked.append(one._replace(rank=head + 1))
         return ranked
@@ -183,6 +187,14 @@ class ArticleReport:
             "right_answer_given_right_citation": wilson(both, right).as_json() if right else None,
             "right_answer_given_wrong_citation": wilson(cited_wrongly, wrong).as_json() if wrong else None,
         }
+
+
+def differing_pairs(best: Sequence[Estimate], models: int) -> set[tuple[int, int]]:
+    """Return the pairs of places that differ; best: the first of so many models."""
+    pairs = list(combinations(range(len(best)), 2))
+    values = [difference(best[place], best[other]).p for place, other in pairs]
+    adjusted = adjust_family(values, models * (models - 1) // 2)
+    return {pair for pair, p in zip(pairs, adjusted, strict=True) if p <= PROMISE}
 
 
 def _blamed(label: ArticleLabel) -> str:

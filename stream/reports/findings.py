@@ -4,13 +4,14 @@ What several assistants and several scorers say alike is one finding: "v3 retrie
 named differences between releases become one (`stream.statistics.claims`); what is said beside them is plain counting.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from turnsignal.stream.diagnosis import DIAGNOSES, WorkOn
+from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
@@ -23,6 +24,7 @@ from turnsignal.stream.statistics.claims import (
     DOCUMENTS,
     FAILED,
     FREE_CONVERSATIONS,
+    LEAST,
     SAME_FIRST,
     SAME_LANGUAGE,
     SHORT_FIRST,
@@ -37,7 +39,13 @@ from turnsignal.stream.text.signed import signed, signed_percent
 _CHECKS_NAMED = 3  #: instructions that a sentence names
 _OFTEN = 0.05  #: share of conversations without an answer from which it is said
 _RARELY = 0.01  #: an instruction that fails less often is not among the broken ones
+_LEAST_CHANGE = 0.01  #: of figures from 0 to 1, as suites have it where they say nothing
+_A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
+_NEARLY_NOTHING = 1e-6
+_TOO_MUCH = 0.5  #: share of a release's exchanges of which it is not known where to work, from which no share is said
+_ENOUGH = 30  #: exchanges of a release whose own share counts there
 _VERSIONS_NAMED = 4  #: beyond which a sentence does not go through them
+_PARTS = {diagnosis.row: diagnosis.work_on for diagnosis in DIAGNOSES.values()}
 _NUMBERS = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six"}
 
 
@@ -67,11 +75,18 @@ class Theme(NamedTuple):
 
 
 _CITES_EVERYTHING = "cites all of its documents in another share of answers"
-_RANKING = Theme((WASTED,), "retrieves worse", "retrieves better", "retrieves differently")
+_RANKING = Theme((), "retrieves worse", "retrieves better", "retrieves differently")
+#: Answers that cite less waste more of the same documents; beside a measure that moved, it is part of `_RANKING`.
+_WASTE = Theme(
+    (WASTED,),
+    "cites less of what it retrieves",
+    "cites more of what it retrieves",
+    "cites another share of what it retrieves",
+)
 _INSTRUCTIONS = Theme(
     ("compliance",), "breaks instructions more often", "keeps instructions better", "keeps other instructions"
 )
-#: In the order in which they are said. Measures join `_RANKING`, checks `_INSTRUCTIONS`.
+#: In the order in which they are said where changes are of one size. Measures join `_RANKING`, checks `_INSTRUCTIONS`.
 THEMES = (
     Theme(
         (FAILED, "unanswered", UNANSWERED_OF_ALL),
@@ -101,6 +116,7 @@ THEMES = (
     ),
     Theme((DANGLING,), "invents more citations", "invents fewer citations", "invents another share of its citations"),
     Theme((CITED,), "cites documents less often", "cites documents more often", "cites documents in other answers"),
+    _WASTE,
     Theme((CITES_ALL,), _CITES_EVERYTHING, _CITES_EVERYTHING, _CITES_EVERYTHING),
     _INSTRUCTIONS,
     Theme((WITH_DOCUMENTS,), "finds documents less often", "finds documents more often", "finds documents elsewhere"),
@@ -133,12 +149,38 @@ def _compare(summary: Mapping[str, Any]) -> Iterator[Finding]:
                 if delta["verdict"] in (WORSE, BETTER, CHANGED):
                     evidence = {"assistant": row["assistant"], "figure": name, **delta}
                     moved.setdefault((_theme(name, checks), delta["verdict"]), []).append(evidence)
-        order = [*THEMES, _OTHER]
-        for theme, change in sorted(moved, key=lambda key: order.index(key[0])):
+        for change in (WORSE, BETTER, CHANGED):
+            if (_RANKING, change) in moved:
+                moved[_RANKING, change] += moved.pop((_WASTE, change), [])
+        for theme, change in sorted(moved, key=partial(_rank, moved, {row.get("primary") for row in rows})):
             if change == CHANGED and ((theme, WORSE) in moved or theme is _OTHER):
                 continue  # the same thing once more, or only that something else could be scored
+            if (theme, change) == (_INSTRUCTIONS, BETTER) and _breaks_more(moved.get((theme, WORSE), ())):
+                continue  # over all, fewer are kept; the check that rose stands in the table
             behind = moved[theme, change]
             yield Finding(change, _sentence(after, theme, change, behind, len(rows)), tuple(behind))
+
+
+def _breaks_more(worse: Iterable[Mapping[str, Any]]) -> bool:
+    """Say whether answers keep fewer instructions over all."""
+    return any(entry["figure"] in _INSTRUCTIONS.figures for entry in worse)
+
+
+def _rank(
+    moved: Mapping[tuple[Theme, str], Sequence[Mapping[str, Any]]], primaries: set[str | None], key: tuple[Theme, str]
+) -> tuple[bool, float, int]:
+    """Put what the primary figure says first, then what moved most; themes of one size in their own order."""
+    behind = moved[key]
+    is_primary = any(entry["figure"] in primaries for entry in behind)
+    return not is_primary, -max(map(_size, behind)), (*THEMES, _OTHER).index(key[0])
+
+
+def _size(entry: Mapping[str, Any]) -> float:
+    """Return how many times the smallest change that is worth naming of its kind a difference is."""
+    value = entry.get("within_platforms", entry)["value"]
+    if "unit" in entry:  # a ratio, less one
+        return abs(math.log1p(max(value, _NEARLY_NOTHING - 1))) / math.log(_A_QUARTER_MORE)
+    return float(abs(value) / LEAST.get(entry["figure"], _LEAST_CHANGE))
 
 
 def _theme(figure: str, checks: set[str]) -> Theme:
@@ -155,7 +197,7 @@ def _sentence(
 ) -> str:
     """Say one thing of a release: what, where, and the figure that shows it best."""
     names = list(dict.fromkeys(entry["figure"] for entry in evidence))
-    headline = next((name for name in theme.figures if name in names and name != WASTED), names[0])
+    headline = next((name for name in theme.figures if name in names), names[0])
     shown = [entry for entry in evidence if entry["figure"] == headline]
     where = _where(list(dict.fromkeys(entry["assistant"] for entry in evidence)), compared)
     phrase = {WORSE: theme.worse, BETTER: theme.better, CHANGED: theme.changed}[change]
@@ -276,22 +318,53 @@ def _broken(summary: Mapping[str, Any]) -> Finding | None:
 
 
 def _work_on(summary: Mapping[str, Any]) -> Finding | None:
-    """Say which part of the system the diagnosis names most often, and of which releases."""
-    meanings = {diagnosis.row: diagnosis.work_on for diagnosis in DIAGNOSES.values()}
-    parts: Counter[WorkOn] = Counter()
+    """Say which part of the system the diagnosis names most often, of which releases, and of how many it is silent."""
     by_version: dict[str, Counter[WorkOn]] = {}
     for row in summary["diagnosis"]:
-        part = meanings.get(row["diagnosis"], WorkOn.UNKNOWN)
-        parts[part] += row["n"]
-        by_version.setdefault(row["version"] or "-", Counter())[part] += row["n"]
+        by_version.setdefault(row["version"] or "-", Counter())[_part(row["diagnosis"])] += row["n"]
+    parts = sum(by_version.values(), Counter[WorkOn]())
     named = [part for part, _ in parts.most_common() if part not in (WorkOn.NONE, WorkOn.UNKNOWN)]
+    unknown = _by_release(by_version, WorkOn.UNKNOWN)
+    failed = _failed(summary)
+    big = [of for of in by_version.values() if of.total() >= _ENOUGH]
+    if any(of[WorkOn.UNKNOWN] >= _TOO_MUCH * of.total() for of in (parts, *big) if of):
+        share = _share(parts[WorkOn.UNKNOWN] / parts.total())
+        return Finding("note", f"where to work is not known of {share} of {parts.total():,} exchanges{unknown}{failed}")
     if not named:
-        return None
-    first = named[0]
-    releases = [f"{name} {_share(of[first] / of.total())}" for name, of in sorted(by_version.items())]
+        return Finding("note", failed.removeprefix("; ")) if failed else None
+    shares = [
+        f"{part} in {_share(parts[part] / parts.total())}{_by_release(by_version, part) if part is named[0] else ''}"
+        for part in named
+    ]
+    rest = f"; not known in {_share(parts[WorkOn.UNKNOWN] / parts.total())}{unknown}" if parts[WorkOn.UNKNOWN] else ""
+    return Finding("note", f"where to work, of {parts.total():,} exchanges: {', '.join(shares)}{rest}{failed}")
+
+
+def _part(diagnosis: str) -> WorkOn:
+    """Return where to work; that nothing calls for work is not known where retrieval was not scored."""
+    part = _PARTS.get(diagnosis, WorkOn.UNKNOWN)
+    return WorkOn.UNKNOWN if part is WorkOn.NONE and diagnosis.startswith(f"{Level.UNKNOWN}/") else part
+
+
+def _by_release(by_version: Mapping[str, Counter[WorkOn]], part: WorkOn) -> str:
+    """Write a part's share in each release, where there are a few."""
+    releases = [f"{name} {_share(of[part] / of.total())}" for name, of in sorted(by_version.items())]
+    return f" ({', '.join(releases)})" if 1 < len(releases) <= _VERSIONS_NAMED else ""
+
+
+def _failed(summary: Mapping[str, Any]) -> str:
+    """Count answers that are empty, errors or refusals, of conversations that count for a release; "" where few are."""
+    answers, failed = Counter[str](), Counter[str]()
+    for row in summary["quality"]:
+        if figure := row.get("figures", {}).get(FAILED):
+            n = round(row["conversations"] * row.get("answers_per_conversation", 0))
+            answers[row["version"] or "-"] += n
+            failed[row["version"] or "-"] += round(n * figure["value"])
+    if not any(failed[name] >= _RARELY * n for name, n in answers.items() if failed[name]):
+        return ""
+    releases = [f"{name} {_share(failed[name] / n)}" for name, n in sorted(answers.items()) if n]
     beside = f" ({', '.join(releases)})" if 1 < len(releases) <= _VERSIONS_NAMED else ""
-    shares = [f"{part} in {_share(parts[part] / parts.total())}{beside if part is first else ''}" for part in named]
-    return Finding("note", f"where to work, of {parts.total():,} exchanges: {', '.join(shares)}")
+    return f"; {failed.total():,} of {answers.total():,} answers failed{beside}"
 
 
 def _share(value: float) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from turnsignal.stream.records.turns import Document, Truth
 from turnsignal.stream.reports.answers import clusters
 from turnsignal.stream.statistics.intervals import mean_over_turns
-from turnsignal.stream.truth.documents import match_documents
+from turnsignal.stream.truth.documents import MOST_READ, match_documents
 from turnsignal.stream.truth.ngrams import can_compare, compare_ngrams
 from turnsignal.stream.truth.passages import MOST_CHUNKS, containment, coverage, rouge_l, split_words
 from turnsignal.stream.truth.stages import top_documents
@@ -51,8 +51,9 @@ class LabelledFigures:
         if truth.doc_ids:
             matched = match_documents(truth.doc_ids, truth.chunks or (), documents)
             self.moved += matched.moved
-            self._add_documents(conversation, matched.retrieved(top), len(top), len(set(truth.doc_ids)))
-        texts = [document.text for document in top if document.text]
+            given = len({document.doc_id for document in top})
+            self._add_documents(conversation, matched.retrieved(top), given, len(set(truth.doc_ids)))
+        texts = [document.text for document in top if document.text][:MOST_READ]
         if truth.chunks and texts:
             self._add_passages(conversation, truth.chunks, texts)
         if truth.reference and answer:

@@ -67,7 +67,7 @@ class PairedScores:
         self._sums: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
         self._coverage: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
         self.labels: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-        self.one_sided: tuple[set[str], set[str]] = (set(), set())
+        self._names: tuple[set[str], set[str]] = (set(), set())  # of scorers
         self.since, self.until = math.inf, -math.inf  #: event times of the rows, seconds since 1970
         self._by: defaultdict[str, float] = defaultdict(float)
         self._most: dict[str, Moved] = {}
@@ -76,8 +76,8 @@ class PairedScores:
         """Take in what both sides say of one exchange at one stage."""
         conversation, turn = before["conversation_id"], before["turn_id"]
         mine, theirs = _scores(before), _scores(after)
-        self.one_sided[0].update(mine.keys() - theirs.keys())
-        self.one_sided[1].update(theirs.keys() - mine.keys())
+        self._names[0].update(mine)
+        self._names[1].update(theirs)
         self.rows += 1
         self.exchanges += before["stage"] == Stage.RESPONSE
         if (time := before.get("time")) is not None:
@@ -105,6 +105,10 @@ class PairedScores:
         if most is None or moved.by > most.by:
             self._most[conversation] = moved
 
+    def only_on(self, side: int) -> list[str]:
+        """Return the scorers that stand nowhere on both sides and somewhere on this one; side: 0 before, 1 after."""
+        return sorted(self._names[side] - self._coverage.keys())
+
     def moved(self) -> list[Moved]:
         """Return the conversations that moved most, the furthest first."""
         names = heapq.nsmallest(SHOWN, self._by, key=lambda name: (-self._by[name], name))
@@ -126,6 +130,8 @@ class PairedScores:
             "exchanges": self.exchanges,
             "conversations": max((delta.n for delta in deltas.values()), default=0),
             "primary": primary,
+            "minimum_n": minimum,
+            "too_few": [name for name, delta in deltas.items() if delta.n < minimum],
             "figures": {
                 name: _figure(delta, named[name], level_of(name, primary, deltas)) for name, delta in deltas.items()
             },
@@ -133,8 +139,8 @@ class PairedScores:
                 name: [{"before": before, "after": after, "n": n} for (before, after), n in counts.most_common(SHOWN)]
                 for name, counts in sorted(self.labels.items())
             },
-            "only_before": sorted(self.one_sided[0]),
-            "only_after": sorted(self.one_sided[1]),
+            "only_before": self.only_on(0),
+            "only_after": self.only_on(1),
             "moved": [moved.as_json() for moved in self.moved()],
         }
 

@@ -20,7 +20,7 @@ from turnsignal.stream.reports.routing import Routing
 from turnsignal.stream.reports.routing_errors import combination
 from turnsignal.stream.reports.routing_report import report_routing
 from turnsignal.stream.reports.row_signals import RowSignals
-from turnsignal.stream.reports.waterfall import bases, compare_stages, newest_versions, waterfall
+from turnsignal.stream.reports.waterfall import bases, compare_stages, lost_evidence, newest_versions, waterfall
 from turnsignal.stream.reports.waterfall_text import describe_waterfall
 from turnsignal.stream.suite import Suite
 from turnsignal.stream.truth.articles import ArticleLabel
@@ -90,7 +90,9 @@ class TrafficReport:
         # "How exactly?" is the same question in no two conversations, an opening one is.
         self.overlap.add(question if opens else "", _cited_articles(turn, citations), turn.retrieved)
         if truth is None:
-            self.answers.add(turn.conversation_id, turn.version, find_stages(None, SystemOutput(), signals))
+            self.answers.add(
+                turn.conversation_id, turn.version, find_stages(None, SystemOutput(), signals), failed=failed
+            )
             return
         self._take_labelled(turn, truth, question, signals, citations)
 
@@ -112,7 +114,7 @@ class TrafficReport:
             )
         self._route(turn, truth, question)
         findings = find_stages(truth, SystemOutput(turn.routed_to, turn.retrieved, cited), signals)
-        outcome = self.answers.add(turn.conversation_id, turn.version, findings)
+        outcome = self.answers.add(turn.conversation_id, turn.version, findings, failed=signals.failed)
         self.labelled.add(number, truth, turn.retrieved, turn.text)
         self.wrongly_cited += article is ArticleLabel.WRONG and is_good(outcome)
         if outcome:
@@ -142,7 +144,8 @@ class TrafficReport:
         if len(versions) > 1:
             (before, theirs), (after, mine) = versions[-2:]
             changes = [change.as_json() for change in compare_stages(mine, theirs)]
-            compared = {"after": after, "before": before, "stages": changes}
+            lost = [stage.value for stage in lost_evidence(mine, theirs)]
+            compared = {"after": after, "before": before, "stages": changes, "lost": lost}
         known = bases(self.answers)
         classes = self.classes.as_json(self.answers)
         return {

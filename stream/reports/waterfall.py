@@ -16,6 +16,13 @@ from turnsignal.stream.truth.stages import AnswerStage, Basis
 
 NOTHING_PASSED = "no answer got through it, so nothing shows what mending it would gain"
 _LEAST_SHARE = 0.01  #: smallest change of a share that is worth naming
+_LEAST_LOSS = 0.2  #: smallest fall of the share of answers of which a stage is known that is worth naming
+#: where a stage fails, the stage before it that says whose fault that is
+BLAMED_BEFORE = {
+    AnswerStage.CHUNKS: AnswerStage.RETRIEVAL,
+    AnswerStage.GENERATION: AnswerStage.RETRIEVAL,
+    AnswerStage.FORMAT: AnswerStage.GENERATION,
+}
 
 
 class StageFigures(NamedTuple):
@@ -23,7 +30,9 @@ class StageFigures(NamedTuple):
 
     judged: answers that reached it and of which it is known; failed: those it is the first to fail; share: of all
     answers; rate: of those that are judged, None where none is; of_bad: of those that fail anywhere, None where none
-    does; gain: in the share of good answers if it were always right, None where nothing shows it.
+    does; gain: in the share of good answers if it were always right, None where nothing shows it; right_before: of
+    those that fail, how many are known to have been right at the stage of `BLAMED_BEFORE`; known: of all answers, the
+    share of which it is known whether it was right, those included that failed earlier.
     """
 
     stage: AnswerStage
@@ -33,13 +42,17 @@ class StageFigures(NamedTuple):
     rate: Estimate | None
     of_bad: Interval | None
     gain: Interval | None
+    right_before: int
+    known: Estimate
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it."""
         return {
             "stage": self.stage.value,
+            "known": self.known.interval.as_json(),
             "judged": self.judged,
             "failed": self.failed,
+            "right_before": self.right_before,
             "share": self.share.interval.as_json(),
             "rate": None if self.rate is None else self.rate.interval.as_json(),
             "of_bad": None if self.of_bad is None else self.of_bad.as_json(),
@@ -49,11 +62,17 @@ class StageFigures(NamedTuple):
 
 
 class Waterfall(NamedTuple):
-    """All stages of some answers; answers: of which anything is known; good: share of those that fail nowhere."""
+    """All stages of some answers.
+
+    answers: of which anything is known; total: all of them; complete: of which it is known whether retrieval and
+    generation were right, and those that are none; good: share of complete ones that fail nowhere, None where none is.
+    """
 
     answers: int
     conversations: int
-    good: Interval
+    total: int
+    complete: int
+    good: Interval | None
     stages: tuple[StageFigures, ...]
 
     @property
@@ -67,7 +86,9 @@ class Waterfall(NamedTuple):
         return {
             "answers": self.answers,
             "conversations": self.conversations,
-            "good": self.good.as_json(),
+            "total": self.total,
+            "complete": self.complete,
+            "good": None if self.good is None else self.good.as_json(),
             "mend_first": None if self.first is None else self.first.stage.value,
             "stages": [figures.as_json() for figures in self.stages],
         }
@@ -78,33 +99,54 @@ def _worth(figures: StageFigures) -> float:
     return figures.share.value if figures.gain is None else figures.gain.value
 
 
+_Sums = npt.NDArray[np.float64]
+_Evidence = tuple[int, Estimate]
+
+
 def waterfall(table: StageTable) -> Waterfall | None:
     """Return the waterfall of some answers; None where nothing is known of any."""
-    judged, good = table.judged(), table.good()
+    judged, good, complete = table.judged(), table.good(), table.complete()
     if not judged.any():
         return None
     stages = list(AnswerStage)
-    columns = [judged, good, judged & ~good]
+    columns = [judged, judged & ~good, complete, complete & good]
     for stage in stages:
         passed = table.passed(stage)
         columns += [table.failed(stage), passed, passed & good]
     sums = table.sums(columns)
     sums = sums[sums[:, 0] > 0]
-    n, fine, bad = sums[:, 0], sums[:, 1], sums[:, 2]
-    figures = tuple(_figures(stage, n, bad, *sums[:, 3 + 3 * i : 6 + 3 * i].T) for i, stage in enumerate(stages))
-    return Waterfall(int(n.sum()), len(sums), mean_over_turns(clusters(n, fine)).interval, figures)
+    n, bad, whole, fine = sums[:, :4].T
+    evidence = _evidence(table)
+    figures = tuple(
+        _figures(stage, evidence[stage], n, bad, *sums[:, 4 + 3 * i : 7 + 3 * i].T) for i, stage in enumerate(stages)
+    )
+    share = mean_over_turns(clusters(whole, fine)).interval if whole.any() else None
+    return Waterfall(int(n.sum()), len(sums), len(table), int(whole.sum()), share, figures)
 
 
-_Sums = npt.NDArray[np.float64]
+def _evidence(table: StageTable) -> dict[AnswerStage, _Evidence]:
+    """Return of each stage the answers that fail there and were right before, and the share of which it is known."""
+    every = np.ones(len(table), dtype=np.bool_)
+    sums = table.sums([every, *map(table.known, AnswerStage)])
+    known = {
+        stage: mean_over_turns(clusters(sums[:, 0], column))
+        for stage, column in zip(AnswerStage, sums[:, 1:].T, strict=True)
+    }
+    before = {
+        stage: int((table.failed(stage) & table.passed(earlier)).sum()) for stage, earlier in BLAMED_BEFORE.items()
+    }
+    return {stage: (before.get(stage, 0), known[stage]) for stage in AnswerStage}
 
 
-def _figures(stage: AnswerStage, n: _Sums, bad: _Sums, failed: _Sums, passed: _Sums, good: _Sums) -> StageFigures:
+def _figures(
+    stage: AnswerStage, evidence: _Evidence, n: _Sums, bad: _Sums, failed: _Sums, passed: _Sums, good: _Sums
+) -> StageFigures:
     share = mean_over_turns(clusters(n, failed))
     of_bad = mean_over_turns(clusters(bad, failed)).interval if bad.any() else None
     gain = _gain(share, n, failed, passed, good)
     judged = failed + passed
     rate = mean_over_turns(clusters(judged, failed)) if judged.any() else None
-    return StageFigures(stage, int(judged.sum()), int(failed.sum()), share, rate, of_bad, gain)
+    return StageFigures(stage, int(judged.sum()), int(failed.sum()), share, rate, of_bad, gain, *evidence)
 
 
 def _gain(share: Estimate, n: _Sums, failed: _Sums, passed: _Sums, good: _Sums) -> Interval | None:
@@ -158,6 +200,19 @@ def compare_stages(after: Waterfall, before: Waterfall) -> list[StageChange]:
     deltas = [difference(mine, theirs) for _, mine, theirs in pairs]
     adjusted = adjust([delta.p for delta in deltas])
     return [StageChange(stage, delta, p) for (stage, _, _), delta, p in zip(pairs, deltas, adjusted, strict=True)]
+
+
+def lost_evidence(after: Waterfall, before: Waterfall) -> list[AnswerStage]:
+    """Return the stages that are known of a smaller share of answers than before, all of them under one promise."""
+    pairs = [
+        (mine.stage, difference(mine.known, theirs.known))
+        for mine, theirs in zip(after.stages, before.stages, strict=True)
+        if mine.known.value > 0 or theirs.known.value > 0
+    ]
+    adjusted = adjust([delta.p for _, delta in pairs])
+    return [
+        stage for (stage, delta), p in zip(pairs, adjusted, strict=True) if p <= PROMISE and delta.value <= -_LEAST_LOSS
+    ]
 
 
 def newest_versions(answers: Answers, minimum: int) -> list[tuple[str, Waterfall]]:

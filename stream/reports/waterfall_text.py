@@ -1,8 +1,15 @@
 """What a waterfall says: the sentences for whoever knows the product and not this program."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from turnsignal.stream.reports.waterfall import StageChange, StageFigures, Waterfall, compare_stages
+from turnsignal.stream.reports.waterfall import (
+    BLAMED_BEFORE,
+    StageChange,
+    StageFigures,
+    Waterfall,
+    compare_stages,
+    lost_evidence,
+)
 from turnsignal.stream.statistics.claims import SAME
 from turnsignal.stream.truth.stages import AnswerStage
 
@@ -14,6 +21,15 @@ MEANINGS = {
     AnswerStage.GENERATION: "the documents were right, but the answer did not help",
     AnswerStage.FORMAT: "the answer was right, but broke an instruction",
 }
+#: The same where it is not known whether the stage before it was right; and what that would be.
+_BLAMELESS = {
+    AnswerStage.CHUNKS: ("the passages that matter did not come", "the right documents came"),
+    AnswerStage.GENERATION: ("the answer did not help", "its documents were right"),
+    AnswerStage.FORMAT: ("the answer broke an instruction", "it was right otherwise"),
+}
+_NEARLY_ALL = 0.95  #: share of failing answers of which it is enough to know what was right before
+_HALF = 0.5  #: share of answers of which retrieval or generation is known, beneath which that comes first
+_NEEDED = AnswerStage.RETRIEVAL, AnswerStage.GENERATION  #: what `fails nowhere` rests on
 
 
 def describe_waterfall(
@@ -34,21 +50,98 @@ def describe_waterfall(
         return [f"{flow.conversations:,} conversations are too few to say where answers fail; {minimum} are needed."]
     doubt = f"; but labels say that {wrongly_cited:,} of {labelled:,} cite a wrong article" if wrongly_cited else ""
     if len(versions) < 2:
-        return [f"{_capital(in_100(flow.good.value))} answers fail nowhere{doubt}.", *_first(flow, doubted=bool(doubt))]
+        return [*_unknown(flow), *_good(flow, minimum, doubt), *_first(flow, doubted=bool(doubt))]
     (before, theirs), (after, mine) = versions[-2:]
     changes = {change.stage: change for change in compare_stages(mine, theirs)}
     grown = [change for change in changes.values() if change.direction != SAME and change.delta.value > 0]
-    sentences = [
-        f"In {after}, {in_100(mine.good.value)} answers fail nowhere; in {before}, {in_100(theirs.good.value)}{doubt}."
-    ]
+    lost = lost_evidence(mine, theirs)
+    sentences = [_lost(stage, versions[-2:]) for stage in lost]
+    sentences += _unknown(mine, after, set(lost))
+    sentences += _good_before_and_after(versions[-2:], minimum, doubt)
     sentences += _first(mine, theirs, changes, after, doubted=bool(doubt))
     others = [change for change in grown if mine.first is None or change.stage is not mine.first.stage]
     for change in others:
         now, was = _rates(change.stage, mine, theirs)
         sentences.append(f"More fail at {change.stage.value}, too, of answers that get that far: {now}, {was} before.")
     if not any(change.direction != SAME for change in changes.values()):
-        sentences.append(f"No difference between {after} and {before} is shown at any stage.")
+        where = " that is known in both" if lost else ""
+        sentences.append(f"No difference between {after} and {before} is shown at any stage{where}.")
     return sentences
+
+
+def describe_meaning(stage: AnswerStage, failed: int, right_before: int) -> str:
+    """Say what is wrong where a stage fails; right_before: failing answers whose stage before it is known to be right.
+
+    >>> describe_meaning(AnswerStage.GENERATION, 17, 0)
+    'the answer did not help; whether its documents were right is not known'
+    """
+    if stage not in BLAMED_BEFORE or not failed or right_before >= _NEARLY_ALL * failed:
+        return MEANINGS[stage]
+    wrong, right = _BLAMELESS[stage]
+    known = f"known of {right_before:,} of {failed:,} only" if right_before else "not known"
+    return f"{wrong}; whether {right} is {known}"
+
+
+def _lost(stage: AnswerStage, versions: Sequence[tuple[str, Waterfall]]) -> str:
+    """Say that a stage is known of fewer answers than before."""
+    (before, theirs), (after, mine) = versions
+    name = _capital(stage.value)
+    rest = "it cannot be compared" if not _known(mine, stage) else "it is compared of those alone"
+    now, was = _of_all(mine, stage), _of_all(theirs, stage)
+    return f"{name} is known of {now} answers in {after}, of {was} in {before}: {rest}."
+
+
+def _unknown(flow: Waterfall, version: str = "", left_out: Collection[AnswerStage] = ()) -> list[str]:
+    """Say which of the stages that `fails nowhere` rests on is known of few answers."""
+    where = f" in {version}" if version else ""
+    return [
+        f"{_capital(stage.value)} is known of {_of_all(flow, stage)} answers{where}."
+        for stage in _NEEDED
+        if stage not in left_out and _of(flow, stage).known.value < _HALF
+    ]
+
+
+def _good(flow: Waterfall, minimum: int, doubt: str) -> list[str]:
+    """Say how many answers fail nowhere, of those of which the stages are known."""
+    if (share := _share_of_good(flow, minimum)) is None:
+        return [f"How many answers fail nowhere is not known{doubt}."]
+    return [f"{_capital(share)} answers fail nowhere{_basis([flow])}{doubt}."]
+
+
+def _good_before_and_after(versions: Sequence[tuple[str, Waterfall]], minimum: int, doubt: str) -> list[str]:
+    (before, theirs), (after, mine) = versions
+    now, was = _share_of_good(mine, minimum), _share_of_good(theirs, minimum)
+    if now is not None and was is not None:
+        return [f"In {after}, {now} answers fail nowhere; in {before}, {was}{_basis([mine, theirs])}{doubt}."]
+    if was is not None:
+        known = f"In {before}, {was} answers fail nowhere{_basis([theirs])}"
+        return [f"{known}; of how many that holds in {after} is not known{doubt}."]
+    if now is not None:
+        known = f"In {after}, {now} answers fail nowhere{_basis([mine])}"
+        return [f"{known}; of how many that held in {before} is not known{doubt}."]
+    return [f"How many answers fail nowhere is not known{doubt}."]
+
+
+def _share_of_good(flow: Waterfall, minimum: int) -> str | None:
+    """Return the share as it is said; None where too few conversations have an answer of which the stages are known."""
+    return None if flow.good is None or flow.good.n < minimum else in_100(flow.good.value)
+
+
+def _basis(flows: Sequence[Waterfall]) -> str:
+    """Say of how many answers a share is, where that is not of all."""
+    if all(flow.complete == flow.total for flow in flows):
+        return ""
+    counts = " and ".join(f"{flow.complete:,} of {flow.total:,}" for flow in flows)
+    return f" (of those whose retrieval and generation are known, or that failed: {counts})"
+
+
+def _of_all(flow: Waterfall, stage: AnswerStage) -> str:
+    known = _known(flow, stage)
+    return f"{known:,} of {flow.total:,}" if known else f"none of {flow.total:,}"
+
+
+def _known(flow: Waterfall, stage: AnswerStage) -> int:
+    return round(_of(flow, stage).known.value * flow.total)
 
 
 def _first(
@@ -67,7 +160,8 @@ def _first(
     first = flow.first
     if first is None:
         return [] if doubted else ["No answer fails at any stage that is judged."]
-    share, name, meaning = in_100(first.share.value), first.stage.value, MEANINGS[first.stage]
+    share, name = in_100(first.share.value), first.stage.value
+    meaning = describe_meaning(first.stage, first.failed, first.right_before)
     change = (changes or {}).get(first.stage)
     if change is None or before is None or change.direction == SAME:
         sentences = [_capital(f"{share} answers fail at {name}: {meaning}.")]

@@ -349,6 +349,20 @@ def adjust(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def adjust_family(values: Sequence[float], size: int) -> list[float]:
+    """Return p-values adjusted for the chance that any of a family is named that is not so (Holm 1979).
+
+    size: of the family, of which these may be a part.
+
+    >>> adjust_family([0.01, 0.5, 0.02], 3)
+    [0.03, 0.5, 0.04]
+    """
+    adjusted, most = [1.0] * len(values), 0.0
+    for rank, index in enumerate(sorted(range(len(values)), key=values.__getitem__)):
+        most = adjusted[index] = max(most, min(1.0, values[index] * (size - rank)))
+    return adjusted
+
+
 def t_quantile(degrees: int) -> float:
     """Return the 97.5 % quantile of Student's t, beyond 4 degrees by the Cornish–Fisher expansion, within 0.2 %.
 

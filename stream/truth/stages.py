@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.records.turns import Document, Truth
-from turnsignal.stream.truth.documents import match_documents
+from turnsignal.stream.truth.documents import MOST_READ, match_documents
 from turnsignal.stream.truth.passages import coverage
 from turnsignal.stream.truth.routing import agents_of
 
@@ -125,7 +125,7 @@ def _by_truth(truth: Truth, produced: SystemOutput, cutoff: int) -> dict[AnswerS
             right[AnswerStage.RETRIEVAL] = matched.retrieved(top) >= ENOUGH * attainable
             if produced.cited:
                 right[AnswerStage.GENERATION] = not matched.labels.keys().isdisjoint(produced.cited)
-        texts = [document.text for document in top if document.text]
+        texts = [document.text for document in top if document.text][:MOST_READ]
         if truth.chunks and texts:
             right[AnswerStage.CHUNKS] = coverage(truth.chunks, texts) >= ENOUGH
     return right
@@ -141,6 +141,18 @@ def _by_diagnosis(signals: Signals) -> dict[AnswerStage, bool]:
 
 
 def top_documents(documents: Sequence[Document], cutoff: int) -> list[Document]:
-    """Return the documents of the first ranks, in their order; who has no rank stands where it is in the list."""
+    """Return the documents of the first ranks, in their order; who has no rank stands where it is in the list.
+
+    cutoff: different documents, as ranking measures count them. One that came in several chunks is among them with all
+    that stand before the next document.
+    """
     ranked = [(document.rank or place, place) for place, document in enumerate(documents, 1)]
-    return [documents[place - 1] for _, place in sorted(ranked)[:cutoff]]
+    top: list[Document] = []
+    names: set[str] = set()
+    for _, place in sorted(ranked):
+        document = documents[place - 1]
+        names.add(document.doc_id)
+        if len(names) > cutoff:
+            break
+        top.append(document)
+    return top

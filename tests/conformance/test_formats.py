@@ -20,6 +20,8 @@ SHARED = {
     "assembly",
     "completeness",
     "documents",
+    "doubles",
+    "halves",
     "mapping",
     "messages",
     "otlp",

@@ -113,3 +113,36 @@ def test_two_systems_without_a_question_in_common_are_refused_with_what_would_pa
     assert "name their case as case_id" in str(done.exception)
     three = CliRunner().invoke(turnsignal, ["compare", str(first), str(second), str(first), "--systems", out])
     assert three.exit_code == 2
+
+
+def test_too_few_to_compare_is_no_pass(tmp_path: Path) -> None:
+    first = system(tmp_path / "a.jsonl", ["See [doc_1]."] * 18)
+    second = system(tmp_path / "b.jsonl", ["See [doc_2]."] * 18)
+    asked = ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}"]
+    told = CliRunner().invoke(turnsignal, asked)
+    assert told.exit_code == 0, told.output
+    text = " ".join(told.output.split())
+    assert "Too few to compare: 18 cases of 30." in text
+    assert "No difference" not in text
+    assert "nDCG@5 −0.369" in text, "the figures stand all the same"
+    sides = ["compare", *(str(tmp_path / "out" / side) for side in ("before", "after")), "--systems"]
+    for scores in ("all", "nDCG@5"):
+        done = CliRunner().invoke(turnsignal, [*sides, "--fail-if-worse", scores])
+        assert done.exit_code == 4
+        assert "Not known whether it is worse: too few to compare: " in done.stderr
+
+
+def test_a_score_that_few_have_is_named_beside_those_that_are_compared(tmp_path: Path) -> None:
+    uncited = ["See the page."] * 30
+    named = {"a.jsonl": ["See [doc_1]."] * 10, "b.jsonl": ["See [doc_2]."] * 10}
+    both = [str(system(tmp_path / name, cited + uncited)) for name, cited in named.items()]
+    done = CliRunner().invoke(turnsignal, ["compare", *both, "--systems", f"--out={tmp_path / 'out'}"])
+    text = " ".join(done.output.split())
+    assert "No difference is shown in the other scores. Too few to compare: " in text
+    assert "nDCG@5 (10 cases of 30), citation.format (10 cases of 30)" in text
+    sides = ["compare", *(str(tmp_path / "out" / side) for side in ("before", "after")), "--systems"]
+    ends = {"nDCG@5": 4, "cited": 0, "cited,nDCG@5": 4, "all": 0}
+    for scores, code in ends.items():
+        arguments = [*sides, "--primary", "cited", "--fail-if-worse", scores]
+        done = CliRunner().invoke(turnsignal, arguments)
+        assert done.exit_code == code, (scores, done.output)

@@ -60,6 +60,17 @@ def test_turns_of_another_recording_are_refused(tmp_path: Path) -> None:
     assert "are they of another recording?" in str(done.exception)
 
 
+def test_of_a_recording_of_users_only_it_says_that_nobody_answers(tmp_path: Path) -> None:
+    turns = tmp_path / "turns.jsonl"
+    asked = {"conversation_id": "c", "turn_id": "t", "timestamp": "2026-01-01T00:00:00Z", "role": "user", "text": "Hm?"}
+    turns.write_text(json.dumps(asked) + "\n")
+    assert run("replay", turns, "--out", tmp_path / "out", "--workers", "1").exit_code == 0
+    done = run("report", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "they hold no answer of an assistant" in str(done.exception)
+    assert "another recording" not in str(done.exception)
+
+
 def test_a_replay_whose_turns_are_not_found_from_here_says_how_to_name_them(tmp_path: Path) -> None:
     out, turns = replayed(tmp_path, turns=200)
     Path(turns).rename(tmp_path / "elsewhere.jsonl")

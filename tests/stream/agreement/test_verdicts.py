@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
@@ -145,3 +146,32 @@ def test_a_file_of_verdicts_is_measured_beside_a_folder_of_labels(tmp_path: Path
     without = measured(folder)
     assert without.returncode == 0
     assert "labels of verdicts only" in without.stdout
+
+
+def test_answers_that_stand_for_others_count_for_them_and_those_sampled_out_are_told(tmp_path: Path) -> None:
+    """Of 200 bad answers every tenth was judged, of 100 good ones each."""
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    lines, verdicts = [], []
+    for n in range(300):
+        grounded, inclusion = (False, 0.1) if n < 200 else (True, 1.0)
+        turn = {"conversation_id": f"c{n}", "turn_id": "a", "role": "assistant", "text": "So."}
+        turn |= {"timestamp": "2026-03-01T10:00:00Z", "labels": {"grounded": "yes" if grounded else "no"}}
+        lines.append(json.dumps(turn))
+        verdict = replace(a_verdict(f"c{n}", float(grounded)), inclusion=inclusion)
+        if n % 10 and not grounded:
+            verdict = replace(verdict, value=None, unscored=Unjudged.SAMPLED_OUT)
+        verdicts.append(VERDICTS.dump_json(verdict))
+    (folder / "turns.jsonl").write_text("\n".join(lines) + "\n")
+    (folder / "mapping.toml").write_text(
+        '[[verdicts]]\njudge = "groundedness"\nlabel = "labels.grounded"\ngood = ["yes"]\n'
+    )
+    (tmp_path / "verdicts.jsonl").write_bytes(b"\n".join(verdicts) + b"\n")
+    written = ("--json", tmp_path / "m.json", "--html", tmp_path / "m.html")
+    done = measured(folder, "--verdicts", tmp_path / "verdicts.jsonl", *written)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads((tmp_path / "m.json").read_text())["answers"]
+    assert (found["judged_rate"]["value"], found["judged_rate"]["n"]) == (pytest.approx(1 / 3), 120)
+    assert found["corrected_rate"]["value"] == pytest.approx(1 / 3)
+    assert "180 of 300 answers were sampled out" in " ".join(done.stdout.split())
+    assert "180 of 300 answers were sampled out" in (tmp_path / "m.html").read_text()

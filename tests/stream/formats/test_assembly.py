@@ -1,10 +1,12 @@
 """What a conversation is: repeated histories, planners, regenerated answers, retrievals, and calls without an id."""
 
+import sys
 from collections import Counter
 from typing import Any
 
-from turnsignal.stream.formats.assembly import join_trace, take_turns
+from turnsignal.stream.formats.assembly import MANY_QUESTIONS, join_trace, take_turns
 from turnsignal.stream.formats.protocol import Call, Message
+from turnsignal.stream.formats.silence import explain_silence
 
 
 def talk(*texts: str) -> list[Message]:
@@ -138,3 +140,43 @@ def test_a_session_names_the_conversation_only_where_no_call_of_the_trace_does()
     for inner, expected in (([agent], "c1"), ([], "s1")):
         (answer,) = join_trace([call(1, "a", "A", trace="t", session="s1"), *inner], Counter())
         assert answer.conversation == expected
+
+
+def test_many_different_questions_in_a_trace_that_leave_one_answer_are_counted() -> None:
+    for many, counted in ((3, 0), (40, 1)):
+        assumed: Counter[str] = Counter()
+        calls = [call(number, f"question {number}", f"answer {number}", trace="t") for number in range(many)]
+        assert [answer.origin for answer in join_trace(calls, assumed)] == [f"x:{many - 1}"]
+        assert assumed[MANY_QUESTIONS] == counted
+        assert (explain_silence("otel", assumed, 1, 2, 0) is None) == (not counted)
+
+
+def test_a_trace_that_repeats_its_history_or_one_question_has_not_many() -> None:
+    history = [text for number in range(40) for text in (f"q{number}", f"a{number}")]
+    goes_on = [call(number, *history[: 2 * number + 2], trace="t") for number in range(40)]
+    retried = [call(number, "q", f"try {number}", trace="t") for number in range(40)]
+    for calls in (goes_on, retried):
+        assumed: Counter[str] = Counter()
+        join_trace(calls, assumed)
+        assert not assumed[MANY_QUESTIONS]
+
+
+def test_a_last_call_of_many_messages_is_looked_through_once_for_all_wholes_of_its_trace() -> None:
+    def calls_made(many: int) -> int:
+        model = Call("x:m", start=0.0, end=1.0, outputs=[Message("assistant", f"A{n}") for n in range(many)])
+        roots = [call(n, "a", f"A{n}", kind="whole", trace="t") for n in range(1, many)]
+        counted = 0
+
+        def count(_frame: object, event: str, _argument: object) -> None:
+            nonlocal counted
+            counted += event == "call"
+
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            join_trace([model, *roots], Counter())
+        finally:
+            sys.setprofile(before)
+        return counted
+
+    assert calls_made(200) < 2.2 * calls_made(100)

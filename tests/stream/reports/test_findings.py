@@ -131,3 +131,56 @@ def test_that_traffic_moved_is_said_first_and_figures_are_those_within_platforms
     first, second = sentences({**row, "shifted": shifted})
     assert first == f"with v3 (a), traffic moved: {shifted}; releases are compared within platforms"
     assert second == "v3 helps its users less (a): clarification_free −0.10 (−0.15 to −0.05)"
+
+
+def test_wasted_context_alone_is_no_worse_retrieval() -> None:
+    (alone,) = sentences(compared("a", wasted_context=delta(0.2)))
+    assert alone.startswith("v3 cites less of what it retrieves (a): wasted_context +0.20")
+    (both,) = sentences(compared("a", wasted_context=delta(0.2), **{"nDCG@5": delta(-0.1)}))
+    assert both.startswith("v3 retrieves worse (a): nDCG@5 −0.10")
+
+
+def test_what_moved_most_comes_first_after_what_the_primary_says() -> None:
+    deltas = {
+        "nDCG@5": delta(-0.02),
+        "clarification_free": delta(-0.08),
+        "answer_seconds": delta(0.3, unit="ratio - 1"),
+    }
+    row = compared("a", **deltas)
+    helped, retrieved, slower = (text.split(" (a)")[0] for text in sentences(row))
+    assert (helped, retrieved, slower) == ("v3 helps its users less", "v3 retrieves worse", "v3 answers more slowly")
+    assert sentences({**row, "primary": "nDCG@5"})[0].startswith("v3 retrieves worse")
+
+
+def test_a_release_whose_stages_are_not_known_does_not_look_better_by_that() -> None:
+    rows = [("v1", "high/high/high", 160), ("v1", "high/low/high", 40), ("v2", "unknown/low/high", 60)]
+    rows += [("v2", "unknown/high/high", 100), ("v2", "unknown/unknown/unknown", 40)]
+    diagnosis = [{"version": version, "diagnosis": row, "n": n} for version, row, n in rows]
+    assert sentences(diagnosis=diagnosis)[-1] == "where to work is not known of 50% of 400 exchanges (v1 0%, v2 100%)"
+
+
+def test_failed_answers_are_counted_beside_where_to_work() -> None:
+    rows = [("v1", "high/low/high", 50), ("v1", "high/high/high", 50), ("v2", "unknown/unknown/unknown", 20)]
+    diagnosis = [{"version": version, "diagnosis": row, "n": n} for version, row, n in [*rows, ("v2", rows[0][1], 80)]]
+    quality = [
+        {
+            "version": name,
+            "conversations": 100,
+            "answers_per_conversation": 2.0,
+            "figures": {"failed": {"value": share}},
+        }
+        for name, share in (("v1", 0.02), ("v2", 0.5))
+    ]
+    assert sentences(quality=quality, diagnosis=diagnosis)[-1] == (
+        "where to work, of 200 exchanges: generation in 65% (v1 50%, v2 80%); not known in 10% (v1 0%, v2 20%);"
+        " 104 of 400 answers failed (v1 2%, v2 50%)"
+    )
+
+
+def test_a_release_that_breaks_instructions_is_not_said_to_keep_them_better_by_single_checks() -> None:
+    checks = [{"check": name, "fails": 0} for name in ("table.cells", "length.number_words")]
+    deltas = {"table.cells": delta(0.1, "better"), "length.number_words": delta(-0.4), "compliance": delta(-0.2)}
+    (broken,) = sentences(compared("a", **deltas), review=checks)
+    assert broken.startswith("v3 breaks instructions more often (a): compliance −0.20")
+    both = sentences(compared("a", **{**deltas, "compliance": delta(0.2, "better")}), review=checks)
+    assert len(both) == 2, "where answers keep more over all, both are said"

@@ -92,11 +92,26 @@ def test_scores_that_one_side_does_not_give_are_named_and_not_imputed() -> None:
     scores = PairedScores()
     scores.add(row("c", "t1", a=1.0, b=None), row("c", "t1", a=1.0, b=0.0, c=1.0))
     scores.add(row("c", "t2", a=1.0, b=1.0), row("c", "t2", a=0.0, b=1.0, c=1.0))
-    assert scores.one_sided == (set(), {"c"})
+    assert (scores.only_on(0), scores.only_on(1)) == ([], ["c"])
     assert scores.differences()["b"].value == 0.0  # of the exchange that both have scored
     assert scores.coverages()["coverage(b)"].value == 0.5
     assert scores.labels["a"] == {("high", "low"): 1}
     assert [(moved.conversation_id, moved.turn_id, moved.scorer) for moved in scores.moved()] == [("c", "t2", "a")]
+
+
+def test_a_scorer_that_one_side_lacks_in_one_pair_only_is_compared() -> None:
+    scores = PairedScores()
+    scores.add(row("c", "t1", a=1.0, b=1.0), row("c", "t1", a=1.0))
+    scores.add(row("c", "t2", a=1.0, b=1.0), row("c", "t2", a=0.0, b=1.0))
+    done = scores.as_json("a", 0.01, 30)
+    assert (done["only_before"], done["only_after"]) == ([], [])
+    assert set(done["figures"]) == {"a", "b"}
+
+
+def test_scores_of_fewer_conversations_than_are_needed_are_named() -> None:
+    scores = paired({f"c{n}": [0.1] for n in range(30)})
+    assert scores.as_json("compliance", 0.01, 30)["too_few"] == []
+    assert scores.as_json("compliance", 0.01, 31)["too_few"] == ["compliance"]
 
 
 def test_an_exchange_counts_once_however_many_rows_it_has() -> None:

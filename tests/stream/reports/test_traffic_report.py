@@ -88,6 +88,17 @@ def test_routing_articles_and_labelled_figures_are_there_only_where_labels_are()
     assert made["labelled"]["figures"]["documents: R@5"]["value"] == 1
 
 
+def twice(*cited: str) -> dict[str, Any]:
+    """Report on two questions, each of which is answered out of each of these articles in turn."""
+    shelf = [{"doc_id": "old", "text": "Refunds."}, {"doc_id": "new", "text": "Returns."}]
+    turns: list[dict[str, Any]] = []
+    for number, name in enumerate(cited):
+        for question in ("when", "what"):
+            key = f"{question}{number}"
+            turns += [asked(key, f"{question} is it paid?"), answered(key, text=f"See [{name}].", retrieved=shelf)]
+    return report(*turns, rows={turn["conversation_id"]: HELPED for turn in turns})
+
+
 def conversations(question: str, *cited: str, opening: str = "", **labels: Any) -> dict[str, Any]:
     """Report on a conversation for each cited article, in which this is asked, after an opening where there is one."""
     shelf = [{"doc_id": "old", "text": "Refunds."}, {"doc_id": "new", "text": "Returns."}]
@@ -99,10 +110,10 @@ def conversations(question: str, *cited: str, opening: str = "", **labels: Any) 
     return report(*turns, rows={f"c{number}": HELPED for number in range(len(cited))})
 
 
-def test_articles_that_are_cited_in_turn_for_one_question_are_named_without_any_label() -> None:
-    made = conversations("When is it paid back?", "old", "new", "old")
+def test_articles_that_are_cited_in_turn_for_two_questions_are_named_without_any_label() -> None:
+    made = twice("old", "new", "old")
     assert made["articles"] is None
-    assert made["overlap"]["in_turn"] == [{"articles": ["new", "old"], "questions": 1}]
+    assert made["overlap"]["in_turn"] == [{"articles": ["new", "old"], "questions": 2}]
     assert "No articles" not in describe_overlap(made["overlap"])
 
 
@@ -116,9 +127,14 @@ def test_articles_are_cited_by_name_where_what_was_retrieved_is_not_known() -> N
         {"metadata": {"citations": [{"document_id": "old"}]}},
         {"metadata": {"citations": [{"document_id": "new"}]}},
     )
-    turns = [(asked(f"c{number}"), answered(f"c{number}", **given)) for number, given in enumerate(beside)]
-    made = report(*(turn for pair in turns for turn in pair), rows={"c0": HELPED, "c1": HELPED})
-    assert made["overlap"]["in_turn"] == [{"articles": ["new", "old"], "questions": 1}]
+    turns = [
+        turn
+        for question in ("How?", "When?")
+        for number, given in enumerate(beside)
+        for turn in (asked(f"{question}{number}", question), answered(f"{question}{number}", **given))
+    ]
+    made = report(*turns, rows={turn["conversation_id"]: HELPED for turn in turns})
+    assert made["overlap"]["in_turn"] == [{"articles": ["new", "old"], "questions": 2}]
 
 
 def test_labels_that_contradict_answers_which_fail_nowhere_stand_in_the_first_sentence() -> None:

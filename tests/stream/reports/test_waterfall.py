@@ -5,8 +5,15 @@ import random
 import pytest
 
 from turnsignal.stream.reports.answers import Answers, is_good
-from turnsignal.stream.reports.waterfall import Waterfall, bases, compare_stages, newest_versions, waterfall
-from turnsignal.stream.reports.waterfall_text import describe_waterfall
+from turnsignal.stream.reports.waterfall import (
+    Waterfall,
+    bases,
+    compare_stages,
+    lost_evidence,
+    newest_versions,
+    waterfall,
+)
+from turnsignal.stream.reports.waterfall_text import describe_meaning, describe_waterfall
 from turnsignal.stream.truth.stages import AnswerStage, Basis, StageFinding
 
 RIGHT, WRONG = StageFinding(True, Basis.TRUTH), StageFinding(False, Basis.DIAGNOSIS)
@@ -35,7 +42,7 @@ def flow(made: Answers) -> Waterfall:
 def test_each_answer_counts_at_the_first_stage_that_it_fails() -> None:
     made = flow(answers("+++++", "-----", "+-+--", "++?-+", "????-", "?????", each=2))
     assert (made.answers, made.conversations) == (10, 2)
-    assert made.good.value == 0.2
+    assert (made.complete, made.good.value) == (8, 0.25), "of the last two, retrieval and generation are not known"
     assert {figures.stage.value: (figures.judged, figures.failed) for figures in made.stages} == {
         "routing": (8, 2),
         "retrieval": (6, 2),
@@ -92,7 +99,7 @@ def versions(*shares: float, conversations: int = 400) -> Answers:
     for number, share in enumerate(shares, 1):
         for conversation in range(conversations):
             for _ in range(3):
-                word = "?-" if draw.random() < share else "?+?-" if draw.random() < 0.1 else "?+?+"
+                word = "?-?+" if draw.random() < share else "?+?-" if draw.random() < 0.1 else "?+?+"
                 made.add(f"v{number}-{conversation}", f"v{number}", findings(word))
     return made
 
@@ -110,7 +117,7 @@ def test_a_change_is_said_in_the_numbers_that_are_compared() -> None:
     for version, lost, broken in (("v1", 0.1, 0.04), ("v2", 0.75, 0.12)):
         for number in range(600):
             for _ in range(2):
-                word = "?-" if draw.random() < lost else "?+??-" if draw.random() < broken else "?+??+"
+                word = "?-?++" if draw.random() < lost else "?+?+-" if draw.random() < broken else "?+?++"
                 made.add(f"{version}-{number}", version, findings(word))
     said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
     assert said[1].startswith("Since v2, 76 of 100 answers fail at retrieval, 10 of 100 before: ")
@@ -121,7 +128,7 @@ def test_a_stage_that_few_answers_reach_is_named_with_both_shares() -> None:
     made, draw = Answers(), random.Random(12)
     for version, broken in (("v1", 0.1), ("v2", 0.9)):
         for number in range(400):
-            word = "?-" if draw.random() < 0.3 else "?+?-" if draw.random() < broken else "?+?+"
+            word = "?-?+" if draw.random() < 0.3 else "?+?-" if draw.random() < broken else "?+?+"
             made.add(f"{version}-{number}", version, findings(word))
     said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
     assert said[1].startswith("Since v2, 92 of 100 answers that get that far fail at generation, 5 of 100 before: ")
@@ -134,6 +141,66 @@ def test_versions_that_do_not_differ_are_not_said_to() -> None:
     said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
     assert said[-1] == "No difference between v2 and v1 is shown at any stage."
     assert not any(sentence.startswith("Since") for sentence in said)
+
+
+def blind(version: str, *words: str, conversations: int = 60) -> Answers:
+    """Return v1, of which all is known, and a version of these answers."""
+    made = Answers()
+    for number in range(conversations):
+        for name, said in (("v1", ("?+?++", "?+?++", "?+?-+")), (version, words)):
+            for word in said:
+                made.add(f"{name}-{number}", name, findings(word))
+    return made
+
+
+def test_where_retrieval_of_a_release_is_not_known_that_comes_first_and_no_documents_were_right() -> None:
+    made = blind("v2", "???++", "???++", "???-+")
+    said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
+    assert said[:3] == [
+        "Retrieval is known of none of 180 answers in v2, of 180 of 180 in v1: it cannot be compared.",
+        "In v1, 67 of 100 answers fail nowhere; of how many that holds in v2 is not known.",
+        "33 of 100 answers fail at generation: the answer did not help; whether its documents were right is not known.",
+    ]
+    assert said[-1] == "No difference between v2 and v1 is shown at any stage that is known in both."
+
+
+def test_a_stage_that_is_known_of_fewer_answers_than_before_is_compared_of_those_alone() -> None:
+    made = blind("v2", "?+?++", "???++", "???-+")
+    mine, theirs = (version for _, version in reversed(newest_versions(made, 30)))
+    assert lost_evidence(mine, theirs) == [AnswerStage.RETRIEVAL]
+    assert lost_evidence(theirs, mine) == []
+    said = describe_waterfall(flow(made), newest_versions(made, 30), 30)
+    assert (
+        said[0] == "Retrieval is known of 60 of 180 answers in v2, of 180 of 180 in v1: it is compared of those alone."
+    )
+    assert said[1].endswith(
+        "(of those whose retrieval and generation are known, or that failed: 60 of 180 and 180 of 180)."
+    )
+
+
+def test_of_a_recording_without_documents_it_is_not_said_that_answers_fail_nowhere() -> None:
+    said = describe_waterfall(flow(answers("???+", "???-", each=40)), [], 30)
+    assert said[:2] == [
+        "Retrieval is known of none of 80 answers.",
+        "How many answers fail nowhere is not known.",
+    ]
+    assert said[2].endswith("the answer did not help; whether its documents were right is not known.")
+
+
+def test_an_answer_that_is_empty_fails_somewhere_though_nothing_else_is_known_of_it() -> None:
+    made = Answers()
+    for number in range(40):
+        made.add(f"c{number}", "v1", findings("?+?+"))
+        made.add(f"c{number}", "v1", findings("???-"), failed=True)
+    assert (flow(made).complete, flow(made).good.value) == (80, 0.5)
+
+
+def test_documents_are_called_right_only_where_they_are_known_to_be() -> None:
+    assert describe_meaning(AnswerStage.GENERATION, 100, 96) == "the documents were right, but the answer did not help"
+    assert describe_meaning(AnswerStage.GENERATION, 100, 60).endswith("is known of 60 of 100 only")
+    assert describe_meaning(AnswerStage.FORMAT, 9, 0) == (
+        "the answer broke an instruction; whether it was right otherwise is not known"
+    )
 
 
 def test_versions_with_few_conversations_are_not_compared() -> None:

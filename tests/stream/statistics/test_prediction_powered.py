@@ -125,3 +125,41 @@ def test_where_hardly_any_label_is_of_the_rarer_kind_the_labels_speak_alone() ->
     more = corrected_mean([*observed, *(JudgedLabel(f"more {n}", n % 2, n % 2) for n in range(40))])
     assert more is not None
     assert not more.by_labels
+
+
+def test_equal_weights_give_the_numbers_that_no_weights_give() -> None:
+    observed = drawn(np.random.default_rng(0), 100, 1_000, 0.7, 0.9, 0.2)
+    alone = corrected_mean(observed)
+    assert alone is not None
+    assert alone[:4] == pytest.approx(
+        (0.6572222222222223, 0.5804750961646886, 0.7265434747226832, 100), rel=1e-12
+    )  # as they came before there were weights
+    assert corrected_mean([each._replace(weight=1 / 0.3) for each in observed]) == pytest.approx(alone, rel=1e-12)
+
+
+@pytest.mark.parametrize(("rates", "labelled"), [((0.75, 0.85), 0.5), ((0.7, 0.9), 0.5), ((0.7, 0.9), 0.2)])
+def test_where_the_judge_was_asked_of_unequal_parts_the_interval_covers_as_often_as_it_says(
+    rates: tuple[float, float], labelled: float
+) -> None:
+    """Two thirds of the conversations are asked of with probability 0.2, the better third with 0.9."""
+    rng, rate, draws = np.random.default_rng(3), (2 * rates[0] + rates[1]) / 3, 400
+    covered = unweighted = 0
+    for _ in range(draws):
+        likely = np.repeat(rates, (400, 200))
+        asked = rng.random(600) < np.repeat((0.2, 0.9), (400, 200))
+        weights = 1 / np.repeat((0.2, 0.9), (400, 200))
+        known = rng.random(600) < labelled
+        truth = rng.random((600, 3)) < rng.beta(likely * 4, (1 - likely) * 4)[:, None]
+        judged = rng.random((600, 3)) < np.where(truth, 0.9, 0.2)
+        observed = [
+            JudgedLabel(str(c), float(judged[c, k]), float(truth[c, k]) if known[c] else None, float(weights[c]))
+            for c in np.flatnonzero(asked)
+            for k in range(3)
+        ]
+        weighted, plain = corrected_mean(observed), corrected_mean([each._replace(weight=1.0) for each in observed])
+        assert weighted is not None
+        assert plain is not None
+        covered += weighted.low <= rate <= weighted.high
+        unweighted += plain.low <= rate <= plain.high
+    assert 0.93 <= covered / draws <= 0.97
+    assert unweighted / draws < 0.75

@@ -75,6 +75,18 @@ def test_labelled_documents_have_to_be_among_the_first() -> None:
     assert failing(Truth(doc_ids=["d9"]), SystemOutput(documents=late)) is None
 
 
+def test_chunks_of_one_document_are_one_document_of_the_first() -> None:
+    chunks = [
+        *documents("d1", "d1", "d1", "d1", "d1", text="other words"),
+        Document("d9", text="Refunds take five days"),
+    ]
+    truth = Truth(doc_ids=["d9"], chunks=["refunds take five days"])
+    assert find_stages(truth, SystemOutput(documents=chunks), GOOD)[AnswerStage.RETRIEVAL].is_right
+    assert failing(truth, SystemOutput(documents=chunks)) is None
+    later = [*chunks[:5], *documents("d2", "d3", "d4", "d5"), chunks[5]]
+    assert failing(truth, SystemOutput(documents=later)) is AnswerStage.RETRIEVAL
+
+
 def test_half_of_the_labelled_documents_that_fit_are_enough() -> None:
     labelled = Truth(doc_ids=[f"d{number}" for number in range(20)])
     assert failing(labelled, SystemOutput(documents=documents("d0", "d1", "d2", "x", "y"))) is None
