@@ -103,8 +103,12 @@ def _listed(given: dict[str, Any], prefix: str) -> list[Any]:
 
 def _fields(span: Span) -> dict[str, str]:
     given, metadata = span.attributes, mapping(span.attributes.get("metadata"))
+    service = {
+        "environment": first(span.resource, "deployment.environment.name"),
+        "version": span.resource.get("service.version"),
+    }
     return {
-        **fields_of(metadata, {"environment": first(span.resource, "deployment.environment.name")}),
+        **fields_of(metadata, service),
         **short_names(
             assistant=given.get("agent.name") or first(span.resource, "openinference.project.name", "service.name"),
             model=first(given, "llm.response.model_name", "llm.model_name"),

@@ -69,7 +69,7 @@ def _fields(span: Span, chosen: dict[str, Any]) -> dict[str, str]:
         **short_names(
             assistant=first(given, "traceloop.workflow.name") or span.resource.get("service.name"),
             model=first(given, "gen_ai.response.model", "gen_ai.request.model"),
-            version=first(given, "traceloop.prompt.version"),
+            version=first(given, "traceloop.prompt.version") or span.resource.get("service.version"),
         ),
         **fields_of(chosen),
     }

@@ -247,7 +247,7 @@ def _silence(row: Mapping[str, Any]) -> Finding:
 
 def _beyond(summary: Mapping[str, Any]) -> Iterator[Finding]:
     """Say where there are too many releases to tell apart, which is mostly a field that names something else."""
-    if any((row["assistant"], row["version"]) == OTHER_RELEASES for row in summary["quality"]):
+    if any((row.get("assistant"), row.get("version")) == OTHER_RELEASES for row in summary["quality"]):
         sentence = (
             f"more than {MAX_RELEASES:,} releases (assistant and version): those that came later are counted together "
             f'as "{" ".join(map(str, OTHER_RELEASES))}"; does assistant or version hold the id of something else, such '

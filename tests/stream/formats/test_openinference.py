@@ -7,6 +7,8 @@ import pytest
 
 from turnsignal.stream.formats import recognise
 from turnsignal.stream.formats.openinference import OpenInference
+from turnsignal.stream.formats.openllmetry import OpenLLMetry
+from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat
 
 ROOT = {
     "context.span_id": "a1",
@@ -58,3 +60,22 @@ def test_messages_of_a_row_stand_whole_in_their_column() -> None:
     row = {**ROOT, "span_kind": "LLM", "attributes.llm.input_messages": messages}
     (call,) = OpenInference().read(row, Counter())
     assert [(message.role, message.text) for message in call.inputs] == [("user", "How?")]
+
+
+@pytest.mark.parametrize(
+    ("reader", "attributes"),
+    [
+        (OpenInference(), {"openinference.span.kind": "LLM", "output.value": "So."}),
+        (OpenLLMetry(), {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "How?"}),
+    ],
+)
+def test_without_a_version_of_its_own_an_answer_has_that_of_its_service(
+    reader: LogFormat, attributes: dict[str, str]
+) -> None:
+    resource = {"attributes": [{"key": "service.version", "value": {"stringValue": "v1"}}]}
+    own = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
+    span = {"traceId": "t", "spanId": "s", "attributes": own}
+    record = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": [span]}]}]}
+    (call,) = reader.read(record, Assumed())
+    assert isinstance(call, Call)
+    assert call.fields["version"] == "v1"
