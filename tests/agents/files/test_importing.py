@@ -172,12 +172,13 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         answer(f"openinference:{TRACE}d/a5", ANSWERED_AGAIN, 33, **LIVE),
     ],
     "openllmetry.jsonl": [
-        user(f"openllmetry:{TRACE}c/b2#0", ASKED, 0, assistant="helpdesk", model="gpt-4.1-mini"),
+        user(f"openllmetry:{TRACE}c/b2#0", ASKED, 0, assistant="helpdesk", model="gpt-4.1-mini", version="v7"),
         answer(
             *(f"openllmetry:{TRACE}c/b2", ANSWERED, 2),
             retrieved=[{"doc_id": "d-reset", "text": "Reset it.", "score": 0.9}, {"doc_id": "d-login", "score": 0.4}],
             assistant="helpdesk",
             model="gpt-4.1-mini",
+            version="v7",
         ),
     ],
     "dialogflow.jsonl": [
