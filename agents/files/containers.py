@@ -152,13 +152,11 @@ class _Scanner:
             self._held += block.removeprefix(_BOM) if number == 0 else block
             yield from self._scan()
             if self._depth > _DEEP:
-                yield Item(
-                    self._line, Refused(Reason.TOO_DEEP, f"expected a record, got {self._depth:,} open brackets")
-                )
+                refused = Refused(Reason.TOO_DEEP, f"expected a record, got {self._depth:,} open brackets")
+                yield Item(self._line, refused)
                 return
-            if len(self._held) - self._at > (
-                0 if self._cut else MAX_LINE
-            ):  # a string without end: nothing in it can end the record
+            most = 0 if self._cut else MAX_LINE
+            if len(self._held) - self._at > most:  # a string without end: nothing in it can end the record
                 backslashes = len(self._held) - len(self._held.rstrip(b"\\"))
                 self._held = self._held[: self._at + 1] + b"\\" * (backslashes % 2)
                 self._cut = True

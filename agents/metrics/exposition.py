@@ -369,7 +369,7 @@ class WorkerMetrics(Collector):
         words = [declared.get(label) or family.words_of(label, self._app) for label in family.labels[len(fixed) :]]
         for labels in product(*words):
             if family.kind == "histogram":
-                self._observe(name, (*fixed, *labels), _finite([]))
+                self._observe(name, (*fixed, *labels), ())
             else:
                 self._add(name, (*fixed, *labels), 0)
 

@@ -12,6 +12,7 @@ from turnsignal.agents.report.tables import add, fold, indent, make_table, numbe
 from turnsignal.stream.reports.paired import EQUIVALENT, IDENTICAL
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
 from turnsignal.stream.text.signed import signed
+from turnsignal.stream.text.visible import capital
 
 _ORDER = (WORSE, BETTER, CHANGED)
 _STYLES = {WORSE: "red", BETTER: "green", CHANGED: "yellow"}
@@ -62,8 +63,8 @@ def _sentence(comparison: Mapping[str, Any], after: str) -> str:
     figures, few = comparison["figures"], comparison["too_few"]
     named = [(name, figure) for name, figure in figures.items() if figure["verdict"] in _ORDER]
     if len(few) == len(figures):
-        return f"{_capital(describe_too_few(comparison, few))}."
-    rest = f" {_capital(describe_too_few(comparison, few))}." if few else ""
+        return f"{capital(describe_too_few(comparison, few))}."
+    rest = f" {capital(describe_too_few(comparison, few))}." if few else ""
     if not named:
         return f"No difference is shown in {'the other scores' if few else 'any score'}.{rest}"
     parts = []
@@ -72,10 +73,6 @@ def _sentence(comparison: Mapping[str, Any], after: str) -> str:
         if of:
             parts.append(f"{verdict}: {', '.join(of)}")
     return f"With {after} {'; '.join(parts)}{'.' if rest else ''}{rest}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _figures(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableType]:

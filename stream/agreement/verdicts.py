@@ -7,7 +7,7 @@ from turnsignal.stream.agreement.comparisons import ComparisonResult, LabelledRe
 from turnsignal.stream.agreement.figures import LabelledPair
 from turnsignal.stream.agreement.mappings import VerdictLabels, find
 from turnsignal.stream.agreement.raters import RatedItem
-from turnsignal.stream.conversations.judged import LEAST
+from turnsignal.stream.conversations.judged import weight_of
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
 from turnsignal.stream.statistics.prediction_powered import JudgedLabel
@@ -86,7 +86,7 @@ class VerdictsCompared:
             if verdict.value is not None:
                 known = self._wanted.get(key)
                 truth_value = None if known is None else float(known[0])
-                weight = 1 / max(verdict.inclusion, LEAST)
+                weight = weight_of(verdict.inclusion)
                 out.judged.append(JudgedLabel(key[0], float(verdict.value >= threshold), truth_value, weight))
             out.sampled_out += verdict.unscored is Unjudged.SAMPLED_OUT
         self._wanted.clear()

@@ -46,6 +46,11 @@ class Fate(StrEnum):
     DUPLICATE = "duplicate"  #: it came before
 
 
+def weight_of(inclusion: float) -> float:
+    """Return what a verdict counts for: the inverse of the probability with which its exchange was judged."""
+    return 1.0 / max(inclusion, LEAST)
+
+
 _FATES = (Fate.WAITS, Fate.COUNTED, Fate.REPLACED)  # by the state of its exchange
 
 

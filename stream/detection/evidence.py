@@ -155,8 +155,7 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         if best.n < 2.0:
             return 0.0, -1.0, 1.0
         as_good = [best, *(onset for likelihood, onset in others if onset.n >= 2.0 and likelihood >= most - _AS_WELL)]
-        longest = max(onset.n for onset in (best, *(onset for _, onset in others)))
-        lows, highs = zip(*(onset.bounds(correlation, longest) for onset in as_good), strict=True)
+        lows, highs = zip(*(onset.bounds(correlation, self.n) for onset in as_good), strict=True)
         return best.total / best.n, min(lows), max(highs)
 
     def _by_likelihood(self) -> list[tuple[float, Onset]]:
@@ -165,12 +164,11 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         Of many values some stand together by chance: a short run could have been anywhere among them, and pays for that
         (Dümbgen and Spokoiny, "Multiscale testing of qualitative hypotheses", The Annals of Statistics, 2001).
         """
-        onsets = (Onset(self.run, self.since, self.n, self.total, self.squares, self.pairs), *self.larger)
-        longest = max(onsets, key=lambda onset: onset.n)
+        longest = Onset(self.run, self.since, self.n, self.total, self.squares, self.pairs)  # as it has the least slack
         spread = longest.variance(0.0) if longest.n else 1.0
         weighed = [
             (onset.explained() / spread - 2.0 * math.log(longest.n / onset.n) if onset.n else -math.inf, onset)
-            for onset in onsets
+            for onset in (longest, *self.larger)
         ]
         return sorted(weighed, key=lambda known: -known[0])
 

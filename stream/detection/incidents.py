@@ -70,18 +70,20 @@ class Incidents:
         latest: as `Detector.update` has it.
         """
         before = tuple(detector.alarms.values()) if detector.alarms else ()
-        paging = self._paging.get(series[2]) or self._remember_paging(series[2])
-        alarms = detector.update(version, observation, paging, latest)
+        alarms = detector.update(version, observation, self.paging_of(series[2]), latest)
         if not before and not alarms:
             return []
         over = [alarm for alarm in before if alarm.name not in detector.alarms]
         closed = self.close(series, over, detector.clock, BACK)
         return closed + [self._open_or_add(series, alarm) for alarm in alarms]
 
-    def _remember_paging(self, scorer: str) -> Paging:
-        if len(self._paging) >= _REMEMBERED:  # names come from a topic
-            self._paging.clear()
-        paging = self._paging[scorer] = self._policy.paging_of(scorer)
+    def paging_of(self, scorer: str) -> Paging:
+        """Return what of a scorer's series pages, as the policy says it."""
+        paging = self._paging.get(scorer)
+        if paging is None:
+            if len(self._paging) >= _REMEMBERED:  # names come from a topic
+                self._paging.clear()
+            paging = self._paging[scorer] = self._policy.paging_of(scorer)
         return paging
 
     def close(self, series: Series, alarms: Iterable[Alarm], now: float, why: str) -> list[Incident]:

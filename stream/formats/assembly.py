@@ -25,7 +25,7 @@ from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnField
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
-HALF = "traces that hold a question alone, or an answer alone"
+ONE_SIDED = "traces that hold a question alone, or an answer alone"
 MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
@@ -76,11 +76,11 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     if answers and ordered[0].start is not None:
         answers[0].start = ordered[0].start  # what came first is what the user's message set off
     _share(ordered, answers)
-    assumed[HALF] += sum(map(_is_half, answers))
+    assumed[ONE_SIDED] += sum(map(_is_one_sided, answers))
     return answers
 
 
-def _is_half(answer: Call) -> bool:
+def _is_one_sided(answer: Call) -> bool:
     last = (spoken_in(answer.outputs) or spoken_in(answer.inputs))[-1:]
     is_asked = any(message.role == "user" and message.text.strip() for message in answer.inputs)
     return not is_asked or not last or last[0].role != "assistant"

@@ -1,6 +1,6 @@
 """Why no turn was read from records of a known format, and what mends it: most tools record no content by default."""
 
-from turnsignal.stream.formats.assembly import HALF, MANY_QUESTIONS, NO_CONTENT, ONLY_RETRIEVALS
+from turnsignal.stream.formats.assembly import MANY_QUESTIONS, NO_CONTENT, ONE_SIDED, ONLY_RETRIEVALS
 from turnsignal.stream.formats.halves import ANSWERS_ALONE
 from turnsignal.stream.formats.messages import CUT_OFF, REDACTED
 from turnsignal.stream.formats.protocol import Assumed
@@ -40,8 +40,8 @@ def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int,
             f"the questions of {assumed[ANSWERS_ALONE]:,} answers of a batch are missing: give the batch's input file, "
             "which has their custom_id, in the same command, too"
         )
-    if assumed[HALF] * 2 > turns:
-        return f"what was asked, or what was answered, is not recorded in {assumed[HALF]:,} traces: {mend}"
+    if assumed[ONE_SIDED] * 2 > turns:
+        return f"what was asked, or what was answered, is not recorded in {assumed[ONE_SIDED]:,} traces: {mend}"
     if assumed[MANY_QUESTIONS]:
         return (
             f"{assumed[MANY_QUESTIONS]:,} traces hold many different questions, and the last answer alone is read: "

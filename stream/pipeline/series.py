@@ -70,7 +70,7 @@ class SeriesProcessor:
         self._decoded: dict[bytes, tuple[bytes, Series]] = {}  # what snapshots decode to, while the store has them
         self._policy = policy
         self._log = IncidentLog(policy)
-        self._gauges = SeriesGauges(policy)
+        self._gauges = SeriesGauges(self._log.incidents.paging_of)
 
     def read_store(self) -> int:
         """Take up what the store holds; call once, after filling it.

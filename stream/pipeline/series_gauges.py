@@ -5,10 +5,10 @@ series shows, and a series that is silent, forgotten or another worker's takes i
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from turnsignal.stream.detection.detector import HIGHER, LOWER, PAGE, TICKET, USUAL, Alarm, Detector, Paging
-from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
+from turnsignal.stream.detection.policy import meaning_of
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.statistics.claims import WORSE
 
@@ -16,11 +16,10 @@ Gauge = tuple[str, tuple[str | None, ...]]  #: which family, and its labels
 
 
 class SeriesGauges:
-    """The gauges that each series of a partition shows."""
+    """The gauges that each series of a partition shows. paging_of: what of a scorer's series pages."""
 
-    def __init__(self, policy: AlertPolicy) -> None:
-        self._policy = policy
-        self._paging: dict[str, Paging] = {}  # scorer → what of its series pages
+    def __init__(self, paging_of: Callable[[str], Paging]) -> None:
+        self._paging_of = paging_of
         self._shown: dict[bytes, dict[Gauge, float]] = {}
         self._owners = Counter[Gauge]()  # lanes of an assistant have the same labels
 
@@ -63,10 +62,7 @@ class SeriesGauges:
         _write(dict.fromkeys(gone), deltas)
 
     def _describe(self, assistant: str, scorer: str, detector: Detector) -> Iterator[tuple[Gauge, float]]:
-        paging = self._paging.get(scorer)
-        if paging is None:
-            paging = self._paging[scorer] = self._policy.paging_of(scorer)
-        if levels := detector.levels(paging):
+        if levels := detector.levels(self._paging_of(scorer)):
             usual = assistant, None, scorer, USUAL
             yield ("baseline", (assistant, scorer)), detector.baseline.total / detector.baseline.weight
             ways = [way for way in (LOWER, HIGHER) if meaning_of(scorer, way) == WORSE] or [LOWER, HIGHER]

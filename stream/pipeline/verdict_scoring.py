@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from turnsignal.stream.conversations.judged import LEAST, Fate, VerdictFacts, named
+from turnsignal.stream.conversations.judged import Fate, VerdictFacts, named, weight_of
 from turnsignal.stream.conversations.state import Conversation, Limits
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
@@ -34,7 +34,7 @@ class Judged:
         self.verdict = verdict
         self.scorer = scorer_of(verdict.judge.rubric, verdict.judge.name)
         self.scored = _score(verdict, self.scorer)
-        self.weight = 0.0 if verdict.value is None else 1.0 / max(verdict.inclusion, LEAST)
+        self.weight = 0.0 if verdict.value is None else weight_of(verdict.inclusion)
 
     def take_in(self, state: Conversation, environment: str | None) -> VerdictRow:
         """Take the verdict into its conversation, and return its row. environment: which one moves means."""

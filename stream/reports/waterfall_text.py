@@ -11,6 +11,7 @@ from turnsignal.stream.reports.waterfall import (
     lost_evidence,
 )
 from turnsignal.stream.statistics.claims import SAME
+from turnsignal.stream.text.visible import capital
 from turnsignal.stream.truth.stages import AnswerStage
 
 #: what is wrong where a stage fails, and so what to mend
@@ -85,7 +86,7 @@ def describe_meaning(stage: AnswerStage, failed: int, right_before: int) -> str:
 def _lost(stage: AnswerStage, versions: Sequence[tuple[str, Waterfall]]) -> str:
     """Say that a stage is known of fewer answers than before."""
     (before, theirs), (after, mine) = versions
-    name = _capital(stage.value)
+    name = capital(stage.value)
     rest = "it cannot be compared" if not _known(mine, stage) else "it is compared of those alone"
     now, was = _of_all(mine, stage), _of_all(theirs, stage)
     return f"{name} is known of {now} answers in {after}, of {was} in {before}: {rest}."
@@ -95,7 +96,7 @@ def _unknown(flow: Waterfall, version: str = "", left_out: Collection[AnswerStag
     """Say which of the stages that `fails nowhere` rests on is known of few answers."""
     where = f" in {version}" if version else ""
     return [
-        f"{_capital(stage.value)} is known of {_of_all(flow, stage)} answers{where}."
+        f"{capital(stage.value)} is known of {_of_all(flow, stage)} answers{where}."
         for stage in _NEEDED
         if stage not in left_out and _of(flow, stage).known.value < _HALF
     ]
@@ -105,7 +106,7 @@ def _good(flow: Waterfall, minimum: int, doubt: str) -> list[str]:
     """Say how many answers fail nowhere, of those of which the stages are known."""
     if (share := _share_of_good(flow, minimum)) is None:
         return [f"How many answers fail nowhere is not known{doubt}."]
-    return [f"{_capital(share)} answers fail nowhere{_basis([flow])}{doubt}."]
+    return [f"{capital(share)} answers fail nowhere{_basis([flow])}{doubt}."]
 
 
 def _good_before_and_after(versions: Sequence[tuple[str, Waterfall]], minimum: int, doubt: str) -> list[str]:
@@ -164,7 +165,7 @@ def _first(
     meaning = describe_meaning(first.stage, first.failed, first.right_before)
     change = (changes or {}).get(first.stage)
     if change is None or before is None or change.direction == SAME:
-        sentences = [_capital(f"{share} answers fail at {name}: {meaning}.")]
+        sentences = [capital(f"{share} answers fail at {name}: {meaning}.")]
     else:
         now, was = _rates(first.stage, flow, before)
         if (share, in_100(_of(before, first.stage).share.value)) == (now, was):
@@ -190,10 +191,6 @@ def _rates(stage: AnswerStage, after: Waterfall, before: Waterfall) -> tuple[str
 
 def _of(flow: Waterfall, stage: AnswerStage) -> StageFigures:
     return flow.stages[list(AnswerStage).index(stage)]
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def in_100(share: float) -> str:

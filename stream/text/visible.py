@@ -18,6 +18,15 @@ def visible(text: str, kept: str = "") -> str:
     return _HIDDEN.sub(lambda match: match[0] if match[0] in kept else ascii(match[0])[1:-1], text)
 
 
+def capital(text: str) -> str:
+    """Begin a sentence with a capital, and leave the rest as it is.
+
+    >>> capital("nDCG of v2")
+    'NDCG of v2'
+    """
+    return text[:1].upper() + text[1:]
+
+
 def one_line(text: str, limit: int = 300) -> str:
     """Cut a stranger's text to `limit` characters of one line that no terminal obeys."""
     line = " ".join(text[: 4 * limit].split())

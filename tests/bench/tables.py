@@ -42,6 +42,13 @@ class Measured(NamedTuple):
             outside += 2 * comb(count, cut) / 2**count
         return cls(median(ordered), ordered[cut], ordered[-1 - cut])
 
+    @classmethod
+    def over(cls, values: Sequence[float]) -> "Measured":
+        """Take the median of one value per round, of which there is one at least."""
+        measured = cls.of(values)
+        assert measured is not None, "there is a round"
+        return measured
+
     def show(self, digits: int = 2, unit: str = "") -> str:
         """Write the median, and the interval if there is one."""
         interval = "" if self.high == inf and self.low == -inf else f" ({self.low:.{digits}f}–{self.high:.{digits}f})"

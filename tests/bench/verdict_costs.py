@@ -60,17 +60,11 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)  # as a worker does
     rounds = [compare(load) for _ in range(options.rounds)]
-    shown = [[name, _measured([us[name] for us in rounds]).show(1)] for name in VARIANTS]
-    shown.append(["queued ÷ plain", _measured([us["queued"] / us["plain"] for us in rounds]).show()])
+    shown = [[name, Measured.over([us[name] for us in rounds]).show(1)] for name in VARIANTS]
+    shown.append(["queued ÷ plain", Measured.over([us["queued"] / us["plain"] for us in rounds]).show()])
     print(table(["CPU µs per turn", "median (interval)"], shown), end="\n\n")
-    ratio = _measured([us["judged"] / us["queued"] for us in rounds])
+    ratio = Measured.over([us["judged"] / us["queued"] for us in rounds])
     print(target_table([Target("with verdicts, beside the same queue without", ratio, LIMIT)]))
-
-
-def _measured(values: list[float]) -> Measured:
-    measured = Measured.of(values)
-    assert measured is not None, "there is a round"
-    return measured
 
 
 def make_suite(variant: str) -> Suite:

@@ -51,14 +51,14 @@ def main() -> None:
         rounds = [work(turns, size) for _ in range(options.rounds)]
         name = f"batches of {size} turns"
         lines.append(
-            [name, *(_measured([one[part] for one in rounds]).show(1) for part in ("score", "watch", "count"))]
+            [name, *(Measured.over([one[part] for one in rounds]).show(1) for part in ("score", "watch", "count"))]
         )
-        watch = _measured([one["watch"] / one["score"] for one in rounds])
-        count = _measured([one["count"] / one["score"] * 100 for one in rounds])
+        watch = Measured.over([one["watch"] / one["score"] for one in rounds])
+        count = Measured.over([one["count"] / one["score"] * 100 for one in rounds])
         targets.append(Target(f"watch beside the score app, {name}", watch, 0.25))
         targets.append(Target(f"counting beside scoring, {name}", count, 5, unit=" %"))
-        targets.append(Target(f"series records per turn, {name}", _measured([rounds[0]["records"]]), 1.2, unit=""))
-        targets.append(Target(f"bytes kept of a series, {name}", _measured([rounds[0]["state"]]), 20_000, unit=""))
+        targets.append(Target(f"series records per turn, {name}", Measured.over([rounds[0]["records"]]), 1.2, unit=""))
+        targets.append(Target(f"bytes kept of a series, {name}", Measured.over([rounds[0]["state"]]), 20_000, unit=""))
     print(table(["CPU µs per turn", "score", "watch", "count"], lines), end="\n\n")
     targets.append(Target(f"a scrape of {FULL:,} series, beside prometheus_client's own", scrape(options.rounds), 1.2))
     print(target_table(targets))
@@ -131,7 +131,7 @@ def scrape(rounds: int) -> Measured:
         ]
         took = {name: _seconds(write) for name, write in pages[:: 1 if number % 2 else -1]}
         ratios.append(took["ours"] / took["theirs"])
-    return _measured(ratios)
+    return Measured.over(ratios)
 
 
 def _seconds(write: Callable[[], bytes], times: int = 10) -> float:
@@ -139,12 +139,6 @@ def _seconds(write: Callable[[], bytes], times: int = 10) -> float:
     for _ in range(times):
         write()
     return time.process_time() - began
-
-
-def _measured(values: list[float]) -> Measured:
-    measured = Measured.of(values)
-    assert measured is not None, "there is a round"
-    return measured
 
 
 if __name__ == "__main__":

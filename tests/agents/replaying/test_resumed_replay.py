@@ -51,16 +51,23 @@ def interrupt_after(checkpoints: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ReplayCheckpoints, "write", write)
 
 
+def interrupt(
+    turns: Path, out: Path, monkeypatch: pytest.MonkeyPatch, checkpoints: int = 1, *, as_is: bool = False
+) -> None:
+    """Begin a replay, and end it after so many checkpoints."""
+    with monkeypatch.context() as patch:
+        interrupt_after(checkpoints, patch)
+        with pytest.raises(Interrupted):
+            replay(turns, out, resume=True, as_is=as_is)
+
+
 @pytest.mark.parametrize("as_is", [False, True])
 @pytest.mark.parametrize("checkpoints", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_resumed_replay_gives_the_bytes_of_one_that_went_through(
     turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoints: int, as_is: bool
 ) -> None:
     whole = replay(turns, tmp_path / "whole", as_is=as_is)
-    with monkeypatch.context() as patch:
-        interrupt_after(checkpoints, patch)
-        with pytest.raises(Interrupted):
-            replay(turns, tmp_path / "out", resume=True, as_is=as_is)
+    interrupt(turns, tmp_path / "out", monkeypatch, checkpoints, as_is=as_is)
     assert (tmp_path / "out" / ".unfinished" / "00.checkpoint").is_file()
     assert not (tmp_path / "out" / "summary.json").exists()
 
@@ -81,10 +88,7 @@ def test_a_process_that_was_done_is_not_worked_again(
 
 
 def test_another_replay_does_not_go_on_there(turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        interrupt_after(1, patch)
-        with pytest.raises(Interrupted):
-            replay(turns, tmp_path / "out", resume=True)
+    interrupt(turns, tmp_path / "out", monkeypatch)
     with pytest.raises(ConfigError, match="expected the parts of the same replay"):
         replay(turns, tmp_path / "out", resume=True, as_is=True)
     os.utime(turns, (1, 1))
@@ -95,10 +99,7 @@ def test_another_replay_does_not_go_on_there(turns: Path, tmp_path: Path, monkey
 def test_a_checkpoint_that_somebody_else_wrote_is_not_unpickled(
     turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:
-        interrupt_after(1, patch)
-        with pytest.raises(Interrupted):
-            replay(turns, tmp_path / "out", resume=True)
+    interrupt(turns, tmp_path / "out", monkeypatch)
     (tmp_path / "out" / ".unfinished" / "00.checkpoint").write_bytes(bytes(32) + pickle.dumps("anything"))
     with pytest.raises(ConfigError, match="expected a checkpoint of this user's"):
         replay(turns, tmp_path / "out", resume=True)
@@ -107,10 +108,7 @@ def test_a_checkpoint_that_somebody_else_wrote_is_not_unpickled(
 def test_a_checkpoint_of_objects_that_this_code_does_not_have_is_refused_with_what_to_do(
     turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:
-        interrupt_after(1, patch)
-        with pytest.raises(Interrupted):
-            replay(turns, tmp_path / "out", resume=True)
+    interrupt(turns, tmp_path / "out", monkeypatch)
     packed = b"cturnsignal.stream.reports.aggregates\nHeld\n."  # as the code before this one named it
     signed = _sign(packed) + packed
     (tmp_path / "out" / ".unfinished" / "00.checkpoint").write_bytes(signed)
