@@ -27,6 +27,9 @@ from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS
 from turnsignal.stream.suite import Suite
 
 NAME = "watch"
+#: Seconds between two commits at the least. Each writes every series that it touched: a kilobyte for a few values, and
+#: an alarm that comes after hundreds of answers may come a second later.
+GATHERING = 1.0
 MAX_GAUGES = 15_000  #: series on its page, of which only those of open changes and of watched scorers are there
 
 
@@ -55,6 +58,7 @@ def make_spec(settings: Settings, suite: Suite) -> AppSpec:
         "series",
         show=SeriesProcessor.show,
         hide=SeriesProcessor.hide,
+        gathering=GATHERING,
     )
 
 

@@ -336,7 +336,8 @@ class BatchWork:
         if seconds := self._pause_for(task):
             self._pauses[task.number] = asyncio.get_running_loop().call_later(seconds, self._end_pause, task.number)
         else:
-            self.buffer.done(task.number, max(self.settings.commit_interval, _PAUSE if self.exactly_once else 0.0))
+            least = max(self.spec.gathering, _PAUSE if self.exactly_once else 0.0)
+            self.buffer.done(task.number, max(self.settings.commit_interval, least))
 
     def _pause_for(self, task: PartitionTask) -> float:
         """Return for how many seconds a partition gets no batch at all, as something is wrong with its last ones."""

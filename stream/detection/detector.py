@@ -139,7 +139,8 @@ class Detector(msgspec.Struct, array_like=True):
                 strength = evidence.add(payoff, least, now, sign * shortfall, n, conversation_id)
                 if strength >= LEAST_THRESHOLD:
                     opened += self._open_if_enough(direction, evidence, strength, version, now, paging)
-            released.sums.add(shortfall, n, before)
+            if len(self.versions) > 1:  # of one alone nobody asks: a new one is compared with what comes beside it
+                released.sums.add(shortfall, n, before)
             if released.replaces is not None and not released.sums.n % _EVERY:
                 opened += self._compare(version, released, now)
             if self.alarms:
@@ -227,12 +228,15 @@ class Detector(msgspec.Struct, array_like=True):
 
     def _meet(self, version: str, now: float) -> Released:
         """Return what is known of a version, the last of them from now on; a new one replaces the last before."""
+        last = next(reversed(self.versions), None)
+        if version == last:
+            return self.versions[version]
         known = self.versions.pop(version, None)
         if known is None:
             known = Released(since=now)
-            if self.versions:
-                known.replaces = next(reversed(self.versions))
-                known.start = msgspec.structs.replace(self.versions[known.replaces].sums)
+            if last is not None:
+                known.replaces = last
+                known.start = msgspec.structs.replace(self.versions[last].sums)
             if len(self.versions) >= MAX_VERSIONS:
                 del self.versions[next(iter(self.versions))]
         self.versions[version] = known

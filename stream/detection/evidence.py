@@ -129,9 +129,10 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
             largest.add(payoff - _LARGEST, time, deviation, earlier)
         run = self.run + payoff - _LEAST
         if run <= 0.0:
-            self.run = self.n = self.total = self.squares = self.pairs = 0.0
+            if self.n:
+                self.run = self.n = self.total = self.squares = self.pairs = 0.0
+                self.shown = []
             self.since = time
-            self.shown = []
         else:
             self.run = run
             self.n += 1.0

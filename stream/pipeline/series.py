@@ -7,12 +7,12 @@ keeps a bounded number of series, and forgets those that nobody has fed for long
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
 from turnsignal.stream.detection.detector import RETENTION, Detector
-from turnsignal.stream.detection.incidents import CLOSES
+from turnsignal.stream.detection.incidents import CLOSES, SeriesName
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.pipeline.allowance import SECONDS, Allowance
@@ -21,17 +21,18 @@ from turnsignal.stream.pipeline.incident_log import IncidentLog
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.series_gauges import SeriesGauges
-from turnsignal.stream.pipeline.series_state import BEFORE_ALL, Series, restore_series
+from turnsignal.stream.pipeline.series_state import BEFORE_ALL, Rolling, Series, restore_series
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
 from turnsignal.stream.records.decisions import Decision, read_decision
-from turnsignal.stream.records.observations import Observation, Observations, Row, read_observations
+from turnsignal.stream.records.observations import Observations, read_observations
 from turnsignal.stream.records.regressions import FORGOTTEN
 from turnsignal.stream.records.wire import Record, size_of
 
 MAX_SERIES = 10_000  #: kept per partition; what is new beyond them counts as the assistant "other"
 MAX_NAME = MAX_LABEL  #: bytes of an assistant's or a version's name; a longer one counts as "other"
 
-SeriesKey = tuple[str, str, int]  #: assistant, scorer and lane
+#: what an observation moves: the rolling mean of its version, and the detector of its series; None: nobody watches it
+_Part = tuple[Rolling, SeriesName, Detector | None]
 
 _OTHERS = 1_000  # series for which there is room beyond the limit: of "other", one per scorer
 _MAX_KEY = 1_000  # bytes; a scorer whose name is longer counts as "other", too
@@ -216,81 +217,74 @@ class SeriesProcessor:
         return changed
 
     def _update_series(self, record: Record, observed: Observations, result: BatchResult) -> None:
-        """Feed the series of every scorer in a record, that of "other" where there is no room for a new one."""
-        broker_time = record.timestamp / 1000 if record.timestamp > 0 else None
-        newest, fed, watched = max(observed.times, default=BEFORE_ALL), set[bytes](), dict[str, Series]()
-        rows = [*observed.by_row()]
-        for scorer, observations in observed.by_scorer(rows).items():
-            name = self._bounded_name(observed, scorer)
-            if self._skip_applied and _key(*name) not in fed and record.offset <= self._load(*name).offset:
-                continue
-            now = self.clock.advance(newest, broker_time)
-            if self._expire_unfed(now, result):
-                name = self._bounded_name(observed, scorer)  # there may be room for it now
-            key = self._feed(observed, name, observations, record.offset, now, result)
-            fed.add(key)
-            if name == (observed.assistant, scorer, observed.lane) and scorer not in self._policy.ignored:
-                watched[scorer] = self._live[key]
-        self._watch(observed, rows, watched, math.inf if broker_time is None else broker_time, result)
-        result.deltas.records[self.topic, "watched"] += 1
+        """Feed the series of every scorer in a record, that of "other" where there is no room for a new one.
 
-    def _watch(
-        self,
-        observed: Observations,
-        rows: Sequence[Row],
-        watched: Mapping[str, Series],
-        latest: float,
-        result: BatchResult,
-    ) -> None:
-        """Have the detectors take in a record row by row, as a replay does, and report what they call."""
+        Rows come in their order, and of each the scorers in theirs, as a replay has them.
+        """
+        broker_time = record.timestamp / 1000 if record.timestamp > 0 else None
+        latest = math.inf if broker_time is None else broker_time
         version = _short_version(observed)
-        parts = {}
-        for scorer, series in watched.items():
-            series.detector = series.detector or Detector()
-            parts[scorer] = (observed.assistant, observed.lane, scorer), series.detector
-        for row in rows:
+        parts = self._parts_of(record, observed, version, broker_time, result)
+        observe = self._log.incidents.observe
+        for row in observed.by_row():
             for scorer, observation in row:
                 part = parts.get(scorer)
-                if part is not None:
-                    incidents = self._log.incidents.observe(*part, version, observation, latest)
-                    if incidents:
-                        self._log.report(incidents, result)
+                if part is None:
+                    continue
+                rolling, series, detector = part
+                rolling.update(observation.value, observation.time, observation.weight)
+                if detector is not None and (incidents := observe(series, detector, version, observation, latest)):
+                    self._log.report(incidents, result)
+        result.deltas.records[self.topic, "watched"] += 1
 
-    def _feed(
-        self,
-        observed: Observations,
-        name: SeriesKey,
-        observations: Sequence[Observation],
-        offset: int,
-        now: float,
-        result: BatchResult,
-    ) -> bytes:
-        """Feed what one scorer said to a series, and return the key of that."""
-        series, version, key = self._load(*name), _short_version(observed), _key(*name)
-        series.offset, series.clock = offset, now
-        series.update(version, observations)
-        self._live[key] = series
-        self._fed[key] = now
-        self._fed.move_to_end(key)
-        if (name[0], version) != (observed.assistant, observed.version or ""):
-            result.deltas.overflow["series"] += 1
-        return key
-
-    def _bounded_name(self, observed: Observations, scorer: str) -> SeriesKey:
-        """Return the assistant, the scorer and the lane that observations count for."""
+    def _parts_of(
+        self, record: Record, observed: Observations, version: str, broker_time: float | None, result: BatchResult
+    ) -> dict[str, _Part]:
+        """Return what each scorer in a record moves, which is touched by it; none that took the record in before."""
+        newest, now = max(observed.times, default=BEFORE_ALL), None
+        fed, parts = set[bytes](), dict[str, _Part]()
         limit = self._limit if len(observed.assistant.encode()) <= MAX_NAME else 0
+        for scorer in observed.scorers:
+            name, key = self._bounded_name(observed, scorer, limit)
+            if self._skip_applied and key not in fed and record.offset <= self._load(name, key).offset:
+                continue
+            if now is None:
+                now = self.clock.advance(newest, broker_time)
+                if self._expire_unfed(now, result):
+                    name, key = self._bounded_name(observed, scorer, limit)  # there may be room for it now
+            series = self._live[key] = self._load(name, key)
+            series.offset, series.clock = record.offset, now
+            self._fed[key] = now
+            self._fed.move_to_end(key)
+            fed.add(key)
+            if (name[0], version) != (observed.assistant, observed.version or ""):
+                result.deltas.overflow["series"] += 1
+            is_watched = name[0] == observed.assistant and name[2] == scorer and scorer not in self._policy.ignored
+            if is_watched and series.detector is None:
+                series.detector = Detector()
+            parts[scorer] = series.rolling_of(version), name, series.detector if is_watched else None
+        return parts
+
+    def _bounded_name(self, observed: Observations, scorer: str, limit: int) -> tuple[SeriesName, bytes]:
+        """Return the assistant, the scorer and the lane that observations count for, and their key.
+
+        limit: series that there may be for one of this assistant to begin.
+        """
         for assistant, room in ((observed.assistant, limit), (OTHER, self._limit + _OTHERS - 1)):
             key = _key(assistant, scorer, observed.lane)
             if key in self._fed or (len(self._fed) < room and len(key) <= _MAX_KEY):
-                return assistant, scorer, observed.lane
-        return OTHER, OTHER, 0
+                return (assistant, observed.lane, scorer), key
+        return (OTHER, 0, OTHER), _key(OTHER, OTHER, 0)
 
-    def _load(self, assistant: str, scorer: str, lane: int) -> Series:
-        key = _key(assistant, scorer, lane)
-        if key in self._live:
-            return self._live[key]
+    def _load(self, name: SeriesName, key: bytes) -> Series:
+        live = self._live.get(key)
+        if live is not None:
+            return live
         value = self.store.get(key) if key in self._fed else None  # forgotten in this batch, it is still in the store
-        return Series(assistant=assistant, scorer=scorer, lane=lane) if value is None else self._restore(key, value)
+        if value is not None:
+            return self._restore(key, value)
+        assistant, lane, scorer = name
+        return Series(assistant=assistant, scorer=scorer, lane=lane)
 
     def _restore(self, key: bytes, value: bytes) -> Series:
         """Return what a snapshot decodes to; whoever changes it changes no other snapshot's."""

@@ -1,13 +1,10 @@
 """The state of a series: how many observations there were, a rolling mean per version, and the detector."""
 
-from collections.abc import Iterable
-
 import msgspec
 import orjson
 
 from turnsignal.stream.detection.detector import MAX_VERSIONS, Detector
 from turnsignal.stream.errors import SchemaError
-from turnsignal.stream.records.observations import Observation
 
 #: Of the state's layout. New fields are added at the end, with a default, and then it is raised. Version 1 was JSON.
 VERSION = 4
@@ -58,14 +55,13 @@ class Series(msgspec.Struct, array_like=True):
     lane: int = 0
     detector: Detector | None = None
 
-    def update(self, name: str, observations: Iterable[Observation]) -> None:
-        """Take in observations under the name of their version."""
+    def rolling_of(self, name: str) -> Rolling:
+        """Return the rolling mean of a version, the one used last from now on."""
         rolling = self.versions.pop(name, None) or Rolling()
         self.versions[name] = rolling
-        for _, time, value, _, _, weight in observations:
-            rolling.update(value, time, weight)
         if len(self.versions) > MAX_VERSIONS:
             del self.versions[next(iter(self.versions))]
+        return rolling
 
     def snapshot(self) -> bytes:
         """Encode as one MessagePack array, in the order of the fields.

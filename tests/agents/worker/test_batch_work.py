@@ -4,7 +4,9 @@ import logging
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
+from faust.types import TP
 
+from tests.agents.worker.test_batches import LONG, batch_at_once
 from tests.kafka.faults.oracle import Kept
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
@@ -18,11 +20,12 @@ from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.records.wire import OutputRecord
 from turnsignal.stream.suite import Suite
 
+TURNS = TP("turnsignal.turns", 0)
 TURN = Kept(0, 7, b"c-1", b"{}", 1_700_000_000_000)
 
 
-def make_work(buffer: RecordBuffer) -> tuple[BatchWork, PartitionTask]:
-    settings = Settings(brokers="127.0.0.1:9", delivery="at_least_once")
+def make_work(buffer: RecordBuffer, gathering: float = 0.0) -> tuple[BatchWork, PartitionTask]:
+    settings = Settings(brokers="127.0.0.1:9", delivery="at_least_once", commit_interval=0.0)
     spec = AppSpec(
         "score",
         ("turnsignal.turns",),
@@ -31,6 +34,7 @@ def make_work(buffer: RecordBuffer) -> tuple[BatchWork, PartitionTask]:
         lambda number, store: PartitionProcessor(Suite(), store, partition=number),
         lambda *_: BatchResult(set_aside=True),
         lambda *_: BatchResult([OutputRecord("dead_letters", b"c-1", None)], set_aside=True),
+        gathering=gathering,
     )
     progress = Progress(settings, spec)
     work = BatchWork(settings, spec, WorkerMetrics(), buffer, progress, lambda: pytest.fail("no group is asked"))
@@ -48,6 +52,20 @@ async def test_a_partition_that_pauses_is_free_when_it_is_dealt_out_anew() -> No
     assert not buffer.claim(0)
     work.end_pauses()
     assert buffer.claim(0)
+    work.close()
+
+
+@pytest.mark.parametrize(("gathering", "begins"), [(0.0, True), (LONG, False)])
+async def test_few_records_of_an_app_that_writes_much_for_each_batch_gather(gathering: float, begins: bool) -> None:
+    buffer = RecordBuffer(1_000)
+    buffer.open({0})
+    work, task = make_work(buffer, gathering)
+    assert buffer.claim(0)
+    work.start(task, PartitionBatch(0, {}))
+    buffer.put(TURNS, [TURN])
+    assert (await batch_at_once(buffer) is not None) == begins
+    buffer.put(TURNS, [TURN] * 99)
+    assert begins or await batch_at_once(buffer) is not None  # a hundred are worth a commit
     work.close()
 
 
