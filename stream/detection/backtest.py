@@ -6,7 +6,7 @@ from heapq import merge
 from typing import Any, NamedTuple
 
 from turnsignal.stream.detection.detector import PAGE, RETENTION, TICKET, Detector
-from turnsignal.stream.detection.incidents import CLOSES, Incidents, SeriesName, newest
+from turnsignal.stream.detection.incidents import CLOSES, Incidents, SeriesKey, newest
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.records.decisions import Decision
 from turnsignal.stream.records.observations import Row, read_observations
@@ -87,7 +87,7 @@ class _WatchedSeries:
         self._now = float("-inf")
         self._policy = policy
         self._incidents = Incidents(policy)
-        self._detectors: OrderedDict[SeriesName, tuple[Detector, float]] = OrderedDict()  # with when it was fed last
+        self._detectors: OrderedDict[SeriesKey, tuple[Detector, float]] = OrderedDict()  # with when it was fed last
 
     def decide(self, decision: Decision) -> bool:
         """Have detectors take the present level for the usual one; False where the decision is about nothing here."""

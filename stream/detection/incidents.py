@@ -45,7 +45,7 @@ _REMEMBERED = 1_000  # scorers
 QUALITIES = ("relevancy", "follow_up", "instructions")  #: of the diagnosis, in its order
 _HEALTHY = diagnose(Level.HIGH, Level.HIGH, Level.HIGH)
 
-SeriesName = tuple[str, int, str]  #: assistant, lane, scorer
+SeriesKey = tuple[str, int, str]  #: assistant, lane, scorer
 
 
 class Incidents:
@@ -64,7 +64,7 @@ class Incidents:
 
     def observe(
         self,
-        series: SeriesName,
+        series: SeriesKey,
         detector: Detector,
         version: str,
         observation: Observation,
@@ -91,7 +91,7 @@ class Incidents:
             paging = self._paging[scorer] = self._policy.paging_of(scorer)
         return paging
 
-    def close(self, series: SeriesName, alarms: Iterable[Alarm], now: float, why: str) -> list[Incident]:
+    def close(self, series: SeriesKey, alarms: Iterable[Alarm], now: float, why: str) -> list[Incident]:
         """Close alarms of a series in the incidents of its assistant, and each of those with the last of its own."""
         over = {(alarm.direction, alarm.scope, alarm.version if alarm.scope == VERSION else "") for alarm in alarms}
         written = []
@@ -116,13 +116,13 @@ class Incidents:
             change.scorer for incident in open_here if incident.id == decision.incident for change in incident.changes
         }
 
-    def relearn(self, series: SeriesName, detector: Detector, why: str) -> list[Incident]:
+    def relearn(self, series: SeriesKey, detector: Detector, why: str) -> list[Incident]:
         """Have a detector take the present level for the usual one; return the records that its alarms leave."""
         alarms, now = list(detector.alarms.values()), detector.clock
         detector.relearn()
         return self.close(series, alarms, now, why)
 
-    def _open_or_add(self, series: SeriesName, alarm: Alarm) -> Incident:
+    def _open_or_add(self, series: SeriesKey, alarm: Alarm) -> Incident:
         assistant, lane, scorer = series
         change = self._change(scorer, alarm)
         incident = self._choose((assistant, lane), change)

@@ -12,7 +12,7 @@ from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
 from turnsignal.stream.detection.detector import RETENTION, Detector
-from turnsignal.stream.detection.incidents import CLOSES, SeriesName
+from turnsignal.stream.detection.incidents import CLOSES, SeriesKey
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.pipeline.allowance import SECONDS, Allowance
@@ -32,7 +32,7 @@ MAX_SERIES = 10_000  #: kept per partition; what is new beyond them counts as th
 MAX_NAME = MAX_LABEL  #: bytes of an assistant's or a version's name; a longer one counts as "other"
 
 #: what an observation moves: the rolling mean of its version, and the detector of its series; None: nobody watches it
-_Part = tuple[Rolling, SeriesName, Detector | None]
+_Part = tuple[Rolling, SeriesKey, Detector | None]
 
 _OTHERS = 1_000  # series for which there is room beyond the limit: of "other", one per scorer
 _MAX_KEY = 1_000  # bytes; a scorer whose name is longer counts as "other", too
@@ -265,7 +265,7 @@ class SeriesProcessor:
             parts[scorer] = series.rolling_of(version), name, series.detector if is_watched else None
         return parts
 
-    def _bounded_name(self, observed: Observations, scorer: str, limit: int) -> tuple[SeriesName, bytes]:
+    def _bounded_name(self, observed: Observations, scorer: str, limit: int) -> tuple[SeriesKey, bytes]:
         """Return the assistant, the scorer and the lane that observations count for, and their key.
 
         limit: series that there may be for one of this assistant to begin.
@@ -276,7 +276,7 @@ class SeriesProcessor:
                 return (assistant, observed.lane, scorer), key
         return (OTHER, 0, OTHER), _key(OTHER, OTHER, 0)
 
-    def _load(self, name: SeriesName, key: bytes) -> Series:
+    def _load(self, name: SeriesKey, key: bytes) -> Series:
         live = self._live.get(key)
         if live is not None:
             return live
