@@ -18,9 +18,11 @@ from typing import NamedTuple
 import orjson
 from confluent_kafka import Consumer, Producer, TopicPartition
 from load import Turn
+from scraping import EVERY, scraped
 from session import PARTITIONS, Row, Session, Variant
 from tables import Rounds, Target, number, table
 
+from turnsignal.agents.kafka.process import free_ports
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.simulation import steady
@@ -28,6 +30,7 @@ from turnsignal.stream.simulation import steady
 SECTION = "live"
 OURS, LOOP = "turnsignal exactly once", "confluent-kafka loop, transactions"
 ECHO, RAW = "transactional aiokafka echo", "raw aiokafka echo"
+SCRAPED, NO_METRICS = f"turnsignal, scraped every {EVERY:.0f} s", "turnsignal, metrics off"  # at the usual rate alone
 USUAL = 500  #: turns per second that the targets are about
 APART = 4  #: seconds between two turns of one conversation
 WARM = 3.0  #: seconds that are not counted
@@ -42,13 +45,16 @@ class _Kind(NamedTuple):
     """A variant.
 
     script, env: how it is started; read: how its records name the turn; commits: how to count its transactions by their
-    markers in each partition of its changelog, which are all its own, or one for all; None where it has no changelog.
+    markers in each partition of its changelog, which are all its own, or one for all; None where it has no changelog;
+    scraped: whether its page is read meanwhile; everywhere: at all rates, or at the usual one alone.
     """
 
     script: str
     env: dict[str, str]
     read: Callable[[bytes], tuple[str, str]]
     commits: Callable[[Collection[int]], int] | None
+    scraped: bool = False
+    everywhere: bool = True
 
 
 def measure(session: Session) -> None:
@@ -58,12 +64,17 @@ def measure(session: Session) -> None:
         before, live = _make_turns(rate, WARM + sizes.live_seconds)
         for round_ in range(-1 if rate == sizes.rates[0] else 0, sizes.rounds):
             for name, kind in _VARIANTS.items():  # a broker that was just started compiles itself in round −1
+                if not kind.everywhere and (rate != USUAL or round_ < 0):
+                    continue
+                (port,) = free_ports(1)
                 prefix = session.new_prefix("live")
                 label = f"{prefix}-{kind.script[:4]}"
                 session.make_topics(prefix, *([f"{label}-changelog"] if kind is _VARIANTS[LOOP] else []))
-                variant = session.start(kind.script, prefix, label, {"BENCH_TURNS": "1000000000", **kind.env})
+                env = {"BENCH_TURNS": "1000000000", "TURNSIGNAL_METRICS_PORT": str(port), **kind.env}
+                variant = session.start(kind.script, prefix, label, env)
                 try:
-                    row = _Run(session, variant, prefix, kind, rate).measure(before, live)
+                    with scraped(port if kind.scraped else None):
+                        row = _Run(session, variant, prefix, kind, rate).measure(before, live)
                 finally:
                     variant.end()
                     session.drop_topics(prefix)
@@ -235,6 +246,8 @@ _VARIANTS = {
     LOOP: _Kind("confluent_loop.py", _COMMITS, _read_row, max),
     ECHO: _Kind("echo.py", _COMMITS, _read_echo, None),
     RAW: _Kind("echo.py", {}, _read_echo, None),
+    SCRAPED: _Kind("score_worker.py", {}, _read_row, sum, scraped=True, everywhere=False),
+    NO_METRICS: _Kind("score_worker.py", {"BENCH_METRICS": "off"}, _read_row, sum, everywhere=False),
 }
 
 
@@ -258,6 +271,7 @@ def report(rows: list[Row]) -> tuple[str, list[Target]]:
     usual, trickle = Rounds(rows, f"{SECTION} {USUAL}"), Rounds(rows, f"{SECTION} {min(rates, default=0)}")
     beside = f"at {USUAL} turns/s, beside"
     written = usual.measured(OURS, lambda row: float(row["records"]))
+    metrics = usual.compare(SCRAPED, NO_METRICS, lambda a, b: (a["cpu_us"] / b["cpu_us"] - 1) * 100)
     commits = trickle.measured(OURS, lambda row: row["transactions"] * _INTERVAL / PARTITIONS)
     return table([*head, "p50 ms", "p99 ms", "turns with no row"], lines), [
         Target(f"records written per turn at {USUAL} turns/s", written, 2.2, unit=""),
@@ -266,5 +280,7 @@ def report(rows: list[Row]) -> tuple[str, list[Target]]:
         ),
         Target(f"p50 {beside} the transactional echo", usual.ratio(OURS, ECHO, "p50_ms"), 2),
         Target(f"p99 {beside} the transactional echo", usual.ratio(OURS, ECHO, "p99_ms"), 3),
+        Target(f"p99 {beside} the same unscraped", usual.ratio(SCRAPED, OURS, "p99_ms"), 1.2),
+        Target(f"what metrics cost at {USUAL} turns/s, scraped every {EVERY:.0f} s", metrics, 5, unit=" %"),
         Target(f"transactions of a partition in a commit interval, at {min(rates, default=0)} turns/s", commits, 1),
     ]

@@ -3,11 +3,7 @@
 The columns show both clocks; targets are about CPU time, which other processes of the machine disturb least.
 """
 
-import threading
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-
+from scraping import EVERY, scraped
 from session import Row, Session
 from tables import Measured, Rounds, Target, number, table
 
@@ -18,7 +14,6 @@ OURS, PLAIN, BATCHED = "turnsignal exactly once", "plain loop", "plain loop, bat
 BARE, QUIX, BYTEWAX, CONFLUENT = "Faust bare pass-through", "Quix Streams", "Bytewax", "confluent-kafka loop"
 BYTEWAX_RECOVERY, AT_LEAST, NO_METRICS = "Bytewax with recovery", "turnsignal at least once", "turnsignal, metrics off"
 BASELINE, TRANSACTIONS = "baseline work", "confluent-kafka loop, transactions"
-SCRAPES = 5.0  #: seconds between two
 
 PROMISES = {
     OURS: "exactly once, fenced, any machine can take over",
@@ -76,30 +71,8 @@ def _run(session: Session, script: str, prefix: str, name: str, round_: int, env
         "TURNSIGNAL_METRICS_PORT": str(port),
         **env,
     }
-    with _scraped(port if name == OURS else None):
+    with scraped(port if name == OURS else None):
         session.run(SECTION, script, prefix, name, round_, **given)
-
-
-@contextmanager
-def _scraped(port: int | None) -> Iterator[None]:
-    """Read /metrics every five seconds while a variant runs, three times as often as Prometheus would."""
-    if port is None:
-        yield
-        return
-    over = threading.Event()
-
-    def scrape() -> None:
-        while not over.wait(SCRAPES):
-            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
-                answer.read()
-
-    thread = threading.Thread(target=scrape)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def report(rows: list[Row]) -> tuple[str, list[Target]]:
@@ -158,5 +131,5 @@ def _targets(rounds: Rounds) -> list[Target]:
         *(Target(*share) for share in shares),
         Target("engine's share beside Faust's bare pass-through", beside_bare, 0.24),
         Target("the work beside the baseline's", rounds.ratio(PLAIN, BASELINE), 2.1),
-        Target(f"what metrics cost, scraped every {SCRAPES:.0f} s", metrics, 5.0, unit=" %"),
+        Target(f"what metrics cost, scraped every {EVERY:.0f} s", metrics, 5.0, unit=" %"),
     ]
