@@ -23,7 +23,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.contexts import CLOSING, HEAD, SIGNS, Context, condition, encode, expanded
 from turnsignal.stream.follow_ups.failures import Failures
 from turnsignal.stream.records.scores import Unscored
-from turnsignal.stream.text.languages import is_english, is_read, knows
+from turnsignal.stream.text.languages import is_english, is_read, may_be_read
 from turnsignal.stream.text.patterns import NEVER, Patterns, options
 from turnsignal.stream.text.wordplay import insists, spelled_as, words_of
 
@@ -31,7 +31,7 @@ _SURE = 5  #: words, all unknown, from which on a message is in another language
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 7  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 8  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -268,11 +268,13 @@ class FollowUpRules:
         return self._changed if detailed and context.unasked() else None
 
     def _may_read(self, words: Sequence[str], exchange: Exchange) -> bool:
-        """Say whether a message that no rule recognises may be in a language that is read."""
-        if knows(words) or sum([word.isalpha() for word in words]) < _SURE:
+        """Say whether a message that no rule recognises may be in a language that is read, as what it stands beside."""
+        if may_be_read(words):
             return True
-        around = (exchange.prompt[:HEAD] + exchange.response[: 4 * HEAD]).casefold()
-        return any(word in around for word in words)
+        around = f"{exchange.prompt[:HEAD]} {exchange.response[: 4 * HEAD]}".casefold()
+        if not is_read(around, words_of(around)):
+            return False
+        return sum([word.isalpha() for word in words]) < _SURE or any(word in around for word in words)
 
     def _silent(self, reason: Unscored, explanation: str, *, closes: bool = False) -> FollowUpReading:
         return FollowUpReading(FollowUp.OTHER, None, None, 0.0, False, explanation, "rules", reason, closes)

@@ -46,16 +46,23 @@ def is_read(text: str, words: Collection[str]) -> bool:
             return len(_ENGLISH.intersection(words)) > 1
     if _TELLING.isdisjoint(words):
         return True  # any word of an unread language here is English as well
+    ours, others = _counts(words)
+    return ours >= others
+
+
+def may_be_read(words: Collection[str]) -> bool:
+    """Return whether the words themselves say so: a language of READ has more of them than any other."""
+    ours, others = _counts(words)
+    return ours > others
+
+
+def _counts(words: Collection[str]) -> tuple[int, int]:
+    """Return how many words are frequent in the language of READ, and in the other one, that has most of them."""
     spoken = [0] * len(_LISTS)
     for word in words:
         for index in _SPEAKING.get(word, ()):
             spoken[index] += 1
-    return max(spoken[: len(READ)]) >= max(spoken[len(READ) :])
-
-
-def knows(words: Collection[str]) -> bool:
-    """Return whether any word is a frequent word of a language that the rules read."""
-    return not _ANY_KNOWN.isdisjoint(words)
+    return max(spoken[: len(READ)]), max(spoken[len(READ) :])
 
 
 def is_english(words: Collection[str]) -> bool:

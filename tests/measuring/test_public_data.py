@@ -8,6 +8,8 @@ import pytest
 from tests.measuring import everyday, parts
 from turnsignal.agents.measure.run import as_json, measure_sets
 from turnsignal.stream.agreement.mappings import parse_mapping
+from turnsignal.stream.follow_ups.rules import Exchange
+from turnsignal.stream.records.scores import Unscored
 from turnsignal.stream.suite import Suite
 
 pytestmark = pytest.mark.slow
@@ -69,12 +71,19 @@ def test_everyday_sentences_that_no_rule_was_made_from_are_read(part: str, tmp_p
     check([tmp_path / name for name in EVERYDAY[part]], EVERYDAY[part])
 
 
-@pytest.mark.parametrize("part", ["frozen", "sealed"])
-def test_languages_that_are_not_read_are_told_so(part: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("part", "least"), [("frozen", 0.95), ("sealed", 0.95), ("stranger", 0.93)])
+def test_languages_that_are_not_read_are_told_so(part: str, least: float, tmp_path: Path) -> None:
     everyday.main(["--part", part, "--into", str(tmp_path)])
     (unread,) = measure_sets([tmp_path / "unread_languages"], HERE, Suite(), 1_900_000_000.0, resamples=0)
     (found,) = unread.measurements
-    assert found.unscored["language"] >= 0.95 * found.labelled
+    assert found.unscored["language"] >= least * found.labelled
+
+
+def test_a_strangers_messages_in_languages_that_are_read_are_not_taken_for_others() -> None:
+    lines = (everyday.SENTENCES / "read_stranger.txt").read_text(encoding="utf-8").splitlines()
+    texts = [text.split("|", 1)[1].strip() for text in lines]
+    rules = Suite().follow_up_rules
+    assert {text for text in texts if rules.read(Exchange("", "", text)).unscored == Unscored.LANGUAGE} == set()
 
 
 def check(folders: list[Path], reached: dict[str, dict[str, float]]) -> None:
