@@ -1,9 +1,9 @@
 """What verdicts cost the score app: CPU per turn with two judges' verdicts coming in, beside the same turns without.
 
-    python tests/bench/verdict_costs.py [--rounds 9] [--together]
+    python tests/bench/verdict_costs.py [--rounds 9] [--share 1.0] [--together]
 
 Three processors work through the same turns by turns, batch by batch: without judges, with exchanges queued for two
-judges of every conversation, and with their verdicts, too: one verdict for each turn. A verdict comes two batches after
+judges of every conversation, or of a share of them, and with their verdicts, too: one for each turn. A verdict comes two batches after
 its turn, when nothing else touches its conversation, so that it is read and written for the verdict alone; --together:
 beside the next turn of its conversation. CPU time of the processor, without Kafka; the median over the rounds of the
 ratio within a round, with its interval.
@@ -55,11 +55,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--turns", type=int, default=20_000, help="turns a round; a quarter only warms up")
     parser.add_argument("--together", action="store_true", help="verdicts come beside the next turn")
+    parser.add_argument("--share", type=float, default=1.0, help="of conversations that are judged (default all)")
     options = parser.parse_args()
-    load = make_load(options.turns, CONVERSATIONS // BATCH if options.together else BEHIND)
+    load = make_load(options.turns, CONVERSATIONS // BATCH if options.together else BEHIND, options.share)
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)  # as a worker does
-    rounds = [compare(load) for _ in range(options.rounds)]
+    rounds = [compare(load, options.share) for _ in range(options.rounds)]
     shown = [[name, Measured.over([us[name] for us in rounds]).show(1)] for name in VARIANTS]
     shown.append(["queued ÷ plain", Measured.over([us["queued"] / us["plain"] for us in rounds]).show()])
     print(table(["CPU µs per turn", "median (interval)"], shown), end="\n\n")
@@ -67,22 +68,26 @@ def main() -> None:
     print(target_table([Target("with verdicts, beside the same queue without", ratio, LIMIT)]))
 
 
-def make_suite(variant: str) -> Suite:
+def make_suite(variant: str, share: float) -> Suite:
     """Return the suite of one variant."""
     if variant == "plain":
         return Suite()
     judges = "".join(
         f'[[judges]]\nrubric = "{name}"\nmodel = "scripted:m"\nname = "{name}"\n' for name in RUBRICS.values()
     )
-    return parse_suite(f"[exchanges]\nshare = 1.0\n{judges}")
+    return parse_suite(f"[exchanges]\nshare = {share}\n{judges}")
 
 
-def make_load(count: int, behind: int) -> Load:
+def make_load(count: int, behind: int, share: float) -> Load:
     """Make the turns, and verdicts on what a first pass queues, so many batches behind."""
     turns = [Turn(n, key, value, 0) for n, (key, value) in enumerate(steady(count, CONVERSATIONS, seed=1))]
     batches = [turns[at : at + BATCH] for at in range(0, count, BATCH)]
     judges = {stage: make_judge(rubric) for stage, rubric in RUBRICS.items()}
-    processor, verdicts, offset = PartitionProcessor(make_suite("judged")), [list[Turn]() for _ in range(behind)], 0
+    processor, verdicts, offset = (
+        PartitionProcessor(make_suite("judged", share)),
+        [list[Turn]() for _ in range(behind)],
+        0,
+    )
     for batch in batches:
         done = processor.process(batch, 0.0)
         processor.accept(done)
@@ -105,9 +110,9 @@ def make_judge(rubric: str) -> Judge:
     return Judge(part, choose_rubric(rubric), "scripted", "m", PricePart(input=0.0, output=0.0))
 
 
-def compare(load: Load) -> dict[str, float]:
+def compare(load: Load, share: float) -> dict[str, float]:
     """Return CPU µs per turn of each variant, of the last three quarters."""
-    processors = {name: PartitionProcessor(make_suite(name)) for name in VARIANTS}
+    processors = {name: PartitionProcessor(make_suite(name, share)) for name in VARIANTS}
     spent, warm = dict.fromkeys(VARIANTS, 0.0), len(load.turns) // 4
     for number in range(len(load.turns)):
         for name in VARIANTS[number % 3 :] + VARIANTS[: number % 3]:
