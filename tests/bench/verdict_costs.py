@@ -3,10 +3,10 @@
     python tests/bench/verdict_costs.py [--rounds 9] [--share 1.0] [--together]
 
 Three processors work through the same turns by turns, batch by batch: without judges, with exchanges queued for two
-judges of every conversation, or of a share of them, and with their verdicts, too: one for each turn. A verdict comes two batches after
-its turn, when nothing else touches its conversation, so that it is read and written for the verdict alone; --together:
-beside the next turn of its conversation. CPU time of the processor, without Kafka; the median over the rounds of the
-ratio within a round, with its interval.
+judges of every conversation (or of a share of them), and with their verdicts, too: one verdict for each turn. A verdict
+comes two batches after its turn, when nothing else touches its conversation, so that it is read and written for the
+verdict alone; --together: beside the next turn of its conversation. CPU time of the processor, without Kafka; the
+median over the rounds of the ratio within a round, with its interval.
 """
 
 import argparse
