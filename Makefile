@@ -15,6 +15,9 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-deps
 LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
+# Where a machine forbids Python to keep what it compiled, every run and every command that a test starts compiles all anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect bench-judge bench-report bench-formats claims faults lock sbom audit clean
 

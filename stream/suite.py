@@ -312,7 +312,7 @@ class Suite(_SuitePart):
 
     @cached_property
     def follow_up_rules(self) -> FollowUpRules:
-        """The rules for follow-ups, shared by all partitions: compiling them takes 15 ms and some memory."""
+        """The rules for follow-ups, shared by all partitions."""
         return FollowUpRules(self.follow_ups.strict, self.follow_ups.precision, Failures(self.conversations.failed))
 
     @cached_property
