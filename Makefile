@@ -74,7 +74,7 @@ fmt: $(VENV)/.tests $(LINKED) ## format the code
 check: $(VENV)/.tests $(LINKED) ## what to run while working: style, types, layers, and the tests that need no broker (ARGS="tests/stream")
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/lint-imports --no-cache >/dev/null
-	$(PY) -m pytest -q -n auto --dist loadfile -m "not kafka and not slow" $(ARGS)
+	$(PY) -m pytest -q -n auto --dist loadfile -m "not kafka and not slow" --hypothesis-profile quick $(ARGS)
 
 lint: $(VENV)/.tests $(LINKED) ## check style, types and layers
 	$(VENV)/bin/ruff format --check .

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conformance.growth import is_linear, ratio_of_times, steps
 from tests.conformance.hostile import OPENERS, PIECES, TEXTS, repeated
+from tests.examples import examples
 from turnsignal.stream.checks import CHECKS, parse_check
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, CheckResult, Result
 from turnsignal.stream.citations.reader import citation_reader
@@ -92,7 +93,7 @@ def test_hostile_text_gets_a_finding_inside_the_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(text=TEXTS)
 def test_any_text_gets_a_finding_and_always_the_same(name: str, text: str) -> None:
     finding = parse_check(name).check(answer(text))
@@ -133,7 +134,7 @@ def test_steps_grow_no_worse_than_the_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", RUNNABLE)
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @given(unit=st.lists(st.sampled_from(PIECES), min_size=2, max_size=4).map("".join))
 def test_steps_grow_no_worse_than_a_text_of_several_pieces(name: str, unit: str) -> None:
     assert is_linear(lambda size: work(name, unit, size)), unit
