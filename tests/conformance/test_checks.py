@@ -1,6 +1,7 @@
 """What every check in the table promises; a new check is covered by its `example`."""
 
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 
 import pytest
@@ -12,7 +13,7 @@ from tests.conformance.hostile import OPENERS, PIECES, TEXTS, repeated
 from tests.examples import examples
 from turnsignal.stream.checks import CHECKS, parse_check
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, CheckResult, Result
-from turnsignal.stream.citations.reader import citation_reader
+from turnsignal.stream.citations.reader import Citations, citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.records.turns import Document
 from turnsignal.stream.text.markdown import CUT
@@ -25,8 +26,14 @@ DOCUMENTS = [Document(doc_id=f"doc_{number}", url=f"https://a.example/{number}")
 READ = citation_reader()
 
 
+@cache
+def cited(text: str) -> Citations:
+    """Read the citations of a text once for all checks, as a worker does."""
+    return READ(text, DOCUMENTS)
+
+
 def answer(text: str, platform: str = "slack") -> Response:
-    return Response(text, DOCUMENTS, READ, platform)
+    return Response(text, DOCUMENTS, lambda text, _documents: cited(text), platform)
 
 
 @pytest.mark.parametrize("family", CHECKS)
@@ -146,6 +153,7 @@ def work(name: str, piece: str, size: int, opener: str = "") -> int:
     return steps(lambda: check.check(response))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES)
 def test_times_grow_no_worse_than_the_text(piece: str) -> None:
     texts = {size: repeated(piece, size) for size in (50_000, 200_000)}

@@ -119,6 +119,7 @@ def test_steps_of_reading_several_pieces_grow_no_worse_than_the_text(unit: str) 
     assert is_linear(lambda size: work(repeated(unit, size)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES)
 def test_times_of_reading_grow_no_worse_than_the_text(piece: str) -> None:
     texts = {size: repeated(piece, size) for size in (50_000, 200_000)}
@@ -130,6 +131,7 @@ def test_work_grows_no_worse_than_what_is_delivered(shape: str) -> None:
     assert is_linear(lambda size: work("é" * size, FORMATS[shape](size)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [shape for shape in FORMATS if shape != "Google, chunks"])  # its size is the square
 def test_times_grow_no_worse_than_what_is_delivered(shape: str) -> None:
     def timed(size: int) -> Callable[[], Citations]:

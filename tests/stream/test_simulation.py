@@ -433,7 +433,14 @@ def best_rank(record):
     return 1.0 / min(record.truth["cited"]) if record.truth["cited"] else None
 
 
-@pytest.mark.parametrize(("alike", "least", "most"), [(0.0, -0.1, 0.1), (0.3, 0.15, 0.4), (0.9, 0.5, 0.9)])
+@pytest.mark.parametrize(
+    ("alike", "least", "most"),
+    [
+        pytest.param(0.0, -0.1, 0.1, marks=pytest.mark.slow),
+        (0.3, 0.15, 0.4),
+        pytest.param(0.9, 0.5, 0.9, marks=pytest.mark.slow),
+    ],
+)
 def test_responses_of_a_conversation_are_as_alike_as_is_asked_for(alike, least, most):
     records = list(simulate(replace(CLEAN, turns=12_000, correlation=alike)))
     assert least < correlation_within(records, best_rank) < most
@@ -471,8 +478,8 @@ def test_a_version_that_breaks_a_format_malforms_a_citation_and_keeps_the_others
     ("kind", "text"),
     [
         ("answers_errors", "Internal error 500."),
-        ("answers_empty", ""),
-        ("refuses", "I'm sorry, but I can't help with that."),
+        pytest.param("answers_empty", "", marks=pytest.mark.slow),
+        pytest.param("refuses", "I'm sorry, but I can't help with that.", marks=pytest.mark.slow),
     ],
 )
 def test_a_version_that_breaks_says_the_same_to_everybody_and_half_of_the_users_leave(kind, text):
