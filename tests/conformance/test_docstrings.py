@@ -5,9 +5,8 @@ import builtins
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.conformance.sources import trees
 
 #: "version: the …", "low, high: bounds", at the beginning of a paragraph or after a semicolon or full stop
 NAMED = re.compile(r"(?:^|[;.] )([a-z_][a-z0-9_]*(?:, [a-z_][a-z0-9_]*)*): ")
@@ -31,16 +30,6 @@ FOREIGN = {
     "start_char_index",
     "success_k",
 }
-
-
-@cache
-def trees() -> dict[str, ast.Module]:
-    """Return every module of the two packages by its path."""
-    return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for package in ("stream", "agents")
-        for path in sorted((ROOT / package).rglob("*.py"))
-    }
 
 
 @cache

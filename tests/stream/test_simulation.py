@@ -390,7 +390,7 @@ def test_every_topic_is_paired_with_another_of_its_domain():
 
 def worse_from_minute_30(kind, **knobs):
     """Records of v2 before and after; v2 is one of two versions from the start."""
-    traffic = replace(CLEAN, turns=12_000, versions=("v1", "v2"), **knobs)
+    traffic = replace(CLEAN, turns=8_000, versions=("v1", "v2"), **knobs)
     traffic = replace(traffic, regression=Regression(minute=30, version="v2", kind=kind))
     version, before, after, others = {}, [], [], []
     for record in simulate(traffic):

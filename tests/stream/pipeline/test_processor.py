@@ -669,7 +669,7 @@ def test_a_snapshot_does_not_grow_with_the_conversation() -> None:
     for part in range(4):
         turns = [
             Turn("user" if n % 2 == 0 else "assistant", f"turn-{n}", n, f"Message {n} " + "x" * 100)
-            for n in range(part * 5000, (part + 1) * 5000)
+            for n in range(part * 2000, (part + 1) * 2000)
         ]
         processor.accept(processor.process(records(turns), T0))
         sizes.append(len(processor.store[b"c"]))
