@@ -507,11 +507,13 @@ def test_a_version_that_invents_citations_names_documents_that_were_not_retrieve
             assert cited == set(record.truth["cited"])
 
 
+@pytest.mark.slow
 def test_a_version_that_cites_nothing_has_no_marker():
     _, after, _ = worse_from_minute_30("cites_nothing")
     assert not any(MARKER.findall(decode(record).text) for record in after if record.truth["role"] == "assistant")
 
 
+@pytest.mark.slow
 def test_a_version_that_loses_its_users_has_no_follow_ups():
     before, after, _ = worse_from_minute_30("loses_users")
     begun = {record.key for record in before}
@@ -521,6 +523,7 @@ def test_a_version_that_loses_its_users_has_no_follow_ups():
     ]
 
 
+@pytest.mark.slow
 def test_a_version_that_answers_slowly_takes_twice_as_long():
     def wait(records):
         times = {(record.key, record.truth["turn_id"]): record.truth["time"] for record in records}
