@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
@@ -11,7 +10,6 @@ from turnsignal.agents.cli import turnsignal
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
 def test_the_sample_of_the_readme_is_what_replaying_it_prints(tmp_path: Path) -> None:
     readme = (ROOT / "README.md").read_text()
     (shown,) = re.findall(r"```\n(3,773 turns.*?)```", readme, re.S)
