@@ -311,9 +311,9 @@ class _Reading:
             return
         if (key := repeated_key(messages)) is not None:
             msg = (
-                f"{file}: expected messages that name their conversation, got no known name for it, but {key!r} "
-                f"repeats like one; `turnsignal convert {shlex.quote(file)} --propose mapping.toml` writes a "
-                "mapping"
+                f"{file}: expected messages that name their conversation, got no known name for it, but "
+                f"{describe_key(key)!r} repeats like one; `turnsignal convert {shlex.quote(file)} "
+                "--propose mapping.toml` writes a mapping"
             )
             raise TurnsignalError(msg)
         self._report.assumed["messages one a record, taken for one conversation"] += len(messages)

@@ -3,11 +3,13 @@
 A log whose times are spelled otherwise must not look like one without times: its order would be taken for theirs.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record
-from turnsignal.stream.formats.values import seconds
+from turnsignal.stream.formats.values import seconds, timestamp, unwrapped
+from turnsignal.stream.text.timestamps import is_iso, parse_compact
 from turnsignal.stream.text.visible import one_line
 
 #: Names of when a record began that no format has to itself; each format's own are looked at before.
@@ -22,6 +24,8 @@ BACKWARDS = "conversations without times that begin with an answer and end with 
 _DAYS = (32_874, 73_050)  #: numbers of the years 1990 to 2100 where days are counted, as Excel does
 _AS_DAYS = "numbers as times that would be days of our years, taken as seconds since 1970"
 _UNREAD = "times that cannot be read, such as "
+_NUMBER = re.compile(r"[0-9]{5,19}(\.[0-9]{1,15})?")  #: since 1970
+_UNITS = {"seconds": 1e2, "milliseconds": 1e5, "microseconds": 1e8, "nanoseconds": 1e99}  # less than, a second
 _SHOWN = 40  #: characters of a time that cannot be read
 
 
@@ -40,6 +44,28 @@ def time_in(assumed: Assumed, record: Record, *keys: str) -> float | None:
         known = next((what for what in assumed if what.startswith(_UNREAD)), None)
         assumed[known or f"{_UNREAD}{one_line(str(unread), _SHOWN)!r}"] += 1
     return None
+
+
+def spell_time(stamp: Any, assumed: Assumed) -> Any:
+    """Return a turn's timestamp as a topic takes it, and count how it was read; what is right, or no time, as it is."""
+    given = unwrapped(stamp)
+    if isinstance(given, str) and is_iso(given.strip()):
+        if given is not stamp:
+            assumed["an object as timestamp is the time in it"] += 1
+        return given
+    if (time := seconds(given)) is None:
+        return stamp
+    if isinstance(given, str) and not _NUMBER.fullmatch(given.strip()):
+        assumed["times that are not in ISO 8601 are read"] += 1
+    elif parse_compact(str(given).strip()) is not None:
+        assumed["digits as timestamp that are a day of our years, are that day"] += 1
+    elif could_be_days(time):
+        assumed["a number as timestamp counts seconds since 1970, and could be days, as Excel counts them"] += 1
+    else:
+        size = abs(float(given))
+        unit = next(unit for unit, most in _UNITS.items() if size <= most * max(abs(time), 1e-9))
+        assumed[f"a number as timestamp counts {unit} since 1970"] += 1
+    return timestamp(time)
 
 
 def could_be_days(time: float) -> bool:

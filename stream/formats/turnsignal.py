@@ -2,7 +2,6 @@
 texts as blocks, documents as strings or {id}, no turn_id. What has more than one reading is left to a mapping.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -13,14 +12,11 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.documents import read_document
 from turnsignal.stream.formats.messages import ROLES, role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
-from turnsignal.stream.formats.times import could_be_days
-from turnsignal.stream.formats.values import conversation_of, id_of, nested, seconds, timestamp, unwrapped
+from turnsignal.stream.formats.times import spell_time
+from turnsignal.stream.formats.values import conversation_of, id_of, nested
 from turnsignal.stream.records.turns import decode_turn
-from turnsignal.stream.text.timestamps import is_iso, parse_compact
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
-_NUMBER = re.compile(r"[0-9]{5,19}(\.[0-9]{1,15})?")  #: since 1970
-_UNITS = {"seconds": 1e2, "milliseconds": 1e5, "microseconds": 1e8, "nanoseconds": 1e99}  # less than, a second
 _OWN_ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -87,31 +83,10 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
     if turn.get("turn_id") in (None, "") and default_id is not None:
         turn["turn_id"] = default_id
         assumed["turn_id is the file and line, where there is none"] += 1
-    _mend_time(turn, assumed)
+    if "timestamp" in turn:
+        turn["timestamp"] = spell_time(turn["timestamp"], assumed)
     _mend_documents(turn, assumed)
     return turn
-
-
-def _mend_time(turn: dict[str, Any], assumed: Assumed) -> None:
-    stamp = unwrapped(turn.get("timestamp"))
-    time = None if isinstance(stamp, str) and is_iso(stamp.strip()) else seconds(stamp)
-    if time is None:
-        if isinstance(turn.get("timestamp"), dict) and isinstance(stamp, str):
-            turn["timestamp"] = stamp
-            assumed["an object as timestamp is the time in it"] += 1
-        return
-    turn["timestamp"] = timestamp(time)
-    if isinstance(stamp, str) and not _NUMBER.fullmatch(stamp.strip()):
-        assumed["times that are not in ISO 8601 are read"] += 1
-        return
-    number = abs(float(stamp))
-    unit = next((unit for unit, most in _UNITS.items() if number <= most * max(abs(time), 1e-9)), "")
-    if parse_compact(str(stamp).strip()) is not None:
-        assumed["digits as timestamp that are a day of our years, are that day"] += 1
-    elif could_be_days(time):
-        assumed["a number as timestamp counts seconds since 1970, and could be days, as Excel counts them"] += 1
-    else:
-        assumed[f"a number as timestamp counts {unit} since 1970"] += 1
 
 
 def _mend_text(turn: dict[str, Any], assumed: Assumed) -> None:

@@ -74,14 +74,14 @@ def parse_time(text: str) -> datetime | None:
         return datetime.fromisoformat(text.removesuffix(" UTC"))
     text = " ".join(text.partition(" (")[0].split())  # JavaScript names the zone again, in words
     for spelling in _SPELLINGS:
-        if (found := spelling.fullmatch(text)) is not None:
-            return _stamp(found)
+        if (match := spelling.fullmatch(text)) is not None:
+            return _stamp(match)
     return None
 
 
-def _stamp(found: re.Match[str]) -> datetime | None:
+def _stamp(match: re.Match[str]) -> datetime | None:
     """Return the time that a spelling holds; None for a day or an hour that there is not."""
-    part = found.groupdict()
+    part = match.groupdict()
     month = part["month"].lower()
     number = int(month) if month.isdigit() else _MONTH_OF.get(month, 0)
     hour = int(part["hour"] or 0)
