@@ -96,7 +96,8 @@ def how_to_read(
     format_name: str | None, mapping: Path | None, *, strict: bool, user_key: Path | None = None
 ) -> "HowToRead":
     """Put together what the user said of the files; raises ConfigError when it does not go together."""
-    from turnsignal.agents.files.recognising import read_how, read_user_key
+    from turnsignal.agents.files.recognising import read_how
+    from turnsignal.agents.files.users import read_user_key
 
     if strict and user_key is not None:
         raise click.UsageError("--strict and --hash-users exclude each other: hashed turns are written anew")

@@ -9,7 +9,7 @@ and logs are cut between the calls of a conversation.
 import shlex
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -28,12 +28,12 @@ from turnsignal.agents.files.recognising import (
     HowToRead,
     as_records,
     choose_format,
-    hash_user,
     holds_lists,
     is_bare_message,
     repeated_key,
 )
 from turnsignal.agents.files.standard_input import keep_standard_input
+from turnsignal.agents.files.users import hash_user, hide_user
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
@@ -42,6 +42,7 @@ from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
 from turnsignal.stream.formats.silence import explain_silence
+from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
@@ -196,7 +197,7 @@ class _Reading:
             self._join(traces, conversations)
             for name, calls in conversations.groups():
                 self._report.conversations += 1
-                yield from take_turns(name, calls, self._report.assumed)
+                yield from self._in_order(calls, take_turns(name, calls, self._report.assumed))
         self._conclude()
 
     def _deal(self, traces: Heaps, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
@@ -228,12 +229,22 @@ class _Reading:
             for name, (_, answer) in zip(chosen, answers.all(), strict=True):
                 conversations.put(name, answer)
 
+    def _in_order(
+        self, calls: Sequence[Call], turns: Iterator[tuple[TurnFields, int]]
+    ) -> Iterator[tuple[TurnFields, int]]:
+        """Give a conversation's turns, and count it where the order in which they stand looks reversed."""
+        roles: list[str] = []  # of the first turn and of the last
+        for turn, line in turns:
+            roles[1:] = [turn["role"]]
+            yield turn, line
+        self._report.assumed[BACKWARDS] += roles == ["assistant", "user"] and are_timeless(calls)
+
     def _conclude(self) -> None:
         """Say what the files lack; raises TurnsignalError for what a mapping names and no record has."""
         assumed = self._report.assumed
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
-        self._report.warnings += take_warnings(assumed)
+        self._report.warnings += take_warnings(assumed) + take_doubts(assumed, self._report.conversations)
         report = self._report
         turns = report.turns.total()
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
@@ -243,8 +254,8 @@ class _Reading:
 
     def format_turn(self, turn: TurnFields, line: int) -> bytes | None:
         """Spell a turn as one line, and count it; one that no worker could take in is refused."""
-        if self._user_key is not None and turn.get("user_id"):
-            turn["user_id"] = hash_user(turn["user_id"], self._user_key)
+        if self._user_key is not None:
+            turn = hide_user(turn, self._user_key)
         try:
             formatted = orjson.dumps(turn)
             decode_turn(formatted)
@@ -300,9 +311,9 @@ class _Reading:
             return
         if (key := repeated_key(messages)) is not None:
             msg = (
-                f"{file}: expected messages that name their conversation, got no known name for it, but {key!r} "
-                f"repeats like one; `turnsignal convert {shlex.quote(file)} --propose mapping.toml` writes a "
-                "mapping"
+                f"{file}: expected messages that name their conversation, got no known name for it, but "
+                f"{describe_key(key)!r} repeats like one; `turnsignal convert {shlex.quote(file)} "
+                "--propose mapping.toml` writes a mapping"
             )
             raise TurnsignalError(msg)
         self._report.assumed["messages one a record, taken for one conversation"] += len(messages)

@@ -3,24 +3,27 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.agents.files.containers import Kind, kind_of, read_items, sample_of
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
-from turnsignal.stream.formats import FORMATS, OWN, recognise
+from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.otlp import spans_of
 from turnsignal.stream.formats.protocol import LogFormat
-from turnsignal.stream.formats.values import conversation_of, first
+from turnsignal.stream.formats.times import BEGAN
+from turnsignal.stream.formats.values import conversation_of, first, nested
+from turnsignal.stream.text.visible import one_line
 
-_KEY_BYTES = 16
 _LINES = 20  #: that are looked at to say what a file is not
 _LINE_BYTES = 400  #: of each of them
 _TEXT_LINE = re.compile(rb"[^\s{\[\"0-9-]|[0-9][^,;\t]*[^\W\d]|\[[^\]{\"]*\]\s*[^\s,\]]|-")
 _LETTER = re.compile(rb"[^\W\d]{2}")
+_KEY_CHARACTERS = 60  #: of a name that is told
+_LOOKED_AT = 20_000  #: records among which the first of a model is looked for in traces of everything
 _SHOWN_KEYS = 8  #: names of fields that are told of a file that nobody knows
 _LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns", "conversations")
 _TURN = '{"conversation_id": "c1", "turn_id": "1", "role": "user", "text": "Hi", "timestamp": "2026-11-18T09:00:00Z"}'
@@ -62,33 +65,6 @@ def read_how(format_name: str | None, mapping: Path | None, *, strict: bool = Fa
     return HowToRead(None, parse_format_mapping(text, str(mapping)), strict, mapping)
 
 
-def read_user_key(path: Path) -> bytes:
-    """Read the secret with which user ids become digests: short ones could be tried out, so it has 16 bytes at least.
-
-    Raises ConfigError when the file cannot be read or holds less.
-    """
-    try:
-        key = path.read_bytes().strip()
-    except OSError as error:
-        msg = f"{path}: expected a file with a secret, got {describe_unreadable(error)}"
-        raise ConfigError(msg) from None
-    if len(key) < _KEY_BYTES:
-        name = shlex.quote(str(path))
-        wanted = f"a secret of {_KEY_BYTES} bytes or more"
-        msg = f"{path}: expected {wanted}, got {len(key)}; try: openssl rand -hex 32 > {name}"
-        raise ConfigError(msg)
-    return blake2b(key, digest_size=32).digest()
-
-
-def hash_user(user_id: object, key: bytes) -> str:
-    """Return what stands for a user: the same digest for the same id and secret, from which nobody finds back.
-
-    >>> hash_user("ann", b"0" * 32) == hash_user("ann", b"0" * 32) != hash_user("ann", b"1" * 32)
-    True
-    """
-    return blake2b(str(user_id).encode("utf-8", "replace"), key=key, digest_size=16).hexdigest()
-
-
 def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str]:
     """Say how a file holds its records, the name of its format, the format, and by what it was recognised.
 
@@ -106,14 +82,16 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
         return kind, OWN, FORMATS[OWN], "--strict"
     sample = sample_of(path, kind, as_records)
     fitting = recognise(sample)
+    if not fitting and sample and all(map(_holds_spans, sample)):
+        fitting = _recognise_later(path, kind)
     if not fitting and sample and all(map(is_bare_message, sample)):
         fitting = recognise([{"messages": sample}])
-    if len(fitting) > 1:
+    if fitting and (chosen := reader_of(list(fitting))) is not None:
+        return kind, ", ".join(fitting), chosen, f"{'; '.join(fitting.values())}; {kind.value}"
+    if fitting:
         names = ", ".join(f"{name} ({why})" for name, why in fitting.items())
         msg = f"{path}: expected records of one format, got what fits {names}; choose one with --format"
         raise ConfigError(msg)
-    for name, why in fitting.items():
-        return kind, name, FORMATS[name], f"{why}; {kind.value}"
     if not sample:
         _refuse_too_large(path, kind)
     if not sample and kind is not Kind.CSV and _is_plain_text(path):
@@ -121,15 +99,30 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
         raise TurnsignalError(msg)
     if kind is Kind.LINES and not _is_foreign(sample):
         return kind, OWN, FORMATS[OWN], "nothing else"  # what is wrong with its lines, each line says
-    keys = (
-        ", ".join(list(dict.fromkeys(key for record in sample for key in record))[:_SHOWN_KEYS]) or "nothing readable"
-    )
+    named = islice(dict.fromkeys(key for record in sample for key in record), _SHOWN_KEYS)
+    keys = ", ".join(one_line(str(key), _KEY_CHARACTERS) for key in named) or "nothing readable"
     msg = (
         f"{path}: expected one of the formats {', '.join(FORMATS)}; got {kind.value} with {keys}; "
         f"write a mapping with `turnsignal convert {shlex.quote(str(path))} --propose mapping.toml`, and give it with "
-        "--mapping"
+        "--mapping; --format reads it as one of these all the same"
     )
     raise TurnsignalError(msg)
+
+
+def _holds_spans(record: Mapping[str, Any]) -> bool:
+    return any(True for _ in spans_of(record))
+
+
+def _recognise_later(path: Path, kind: Kind) -> dict[str, str]:
+    """Recognise traces in which a service's other spans stand before the first one of a model."""
+    for item in islice(read_items(path, kind), _LOOKED_AT):
+        try:
+            fitting = recognise(as_records(item.load()))
+        except Refused:
+            continue
+        if fitting:
+            return {name: f"{why} from line {item.line:,} on" for name, why in fitting.items()}
+    return {}
 
 
 def as_records(value: Any) -> list[dict[str, Any]]:
@@ -137,6 +130,8 @@ def as_records(value: Any) -> list[dict[str, Any]]:
 
     Raises Refused for what is no object.
     """
+    if isinstance(value, dict) and value.keys() <= _CONTAINER_KEYS and {"log", "stream"} <= value.keys():
+        value = _logged(value)
     if isinstance(value, list) and value and all(map(is_bare_message, value)):
         return [{"messages": value}]
     if isinstance(value, list) and all(isinstance(part, dict) for part in value):
@@ -151,6 +146,18 @@ def as_records(value: Any) -> list[dict[str, Any]]:
                 continue  # messages of one conversation, as ShareGPT has them
             return inner
     return [value]
+
+
+def _logged(value: Mapping[str, Any]) -> Any:
+    """Return the JSON that a line of a container's log holds, with the line's time where it has none of its own.
+
+    Raises Refused for text, which a program says beside its records.
+    """
+    inner = nested(value["log"])
+    if not isinstance(inner, dict):
+        raise Refused(Reason.NOT_JSON, "expected JSON in the log line of a container, got text")
+    has_time = not inner.keys().isdisjoint(("created", *BEGAN))
+    return inner if has_time or "time" not in value else {**inner, "timestamp": value["time"]}
 
 
 def holds_lists(path: Path) -> bool:
@@ -223,6 +230,7 @@ _SAME_FOR_MANY = frozenset(
         "text",
     ]
 )
+_CONTAINER_KEYS = {"log", "stream", "time", "attrs"}  #: of Docker's lines
 _WRAPPER_KEYS = 6  #: of an object that only holds a list
 _RECORD_KEYS = {"id", "trace_id", "traceId", "run_type", "conversation_id", "role", "object", "messages"}
 

@@ -1,6 +1,7 @@
 """Formats: what teams log of their conversations → turns, a file per format and one line each in `FORMATS`.
 
-A format is recognised by the content of its first records; where two fit, whoever asks has to choose.
+A format is recognised by the content of its first records; where two fit that never stand in one file, whoever asks
+has to choose.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from turnsignal.stream.formats.protocol import LogFormat, Record
 from turnsignal.stream.formats.responses import OpenAIResponses
 from turnsignal.stream.formats.sharegpt import ShareGPT
 from turnsignal.stream.formats.turnsignal import Turns
+from turnsignal.stream.formats.vendors import VENDORS, Vendors
 
 OWN = "turnsignal"
 FORMATS: dict[str, LogFormat] = {
@@ -39,3 +41,10 @@ FORMATS: dict[str, LogFormat] = {
 def recognise(sample: Sequence[Record]) -> dict[str, str]:
     """Return the formats that the first records of a file fit, each with what it was recognised by."""
     return {name: why for name, each in FORMATS.items() if (why := each.looks_like(sample))}
+
+
+def reader_of(names: Sequence[str]) -> LogFormat | None:
+    """Return what reads records of these formats, of which each record may be in another; None where nothing does."""
+    if names and set(names) <= set(VENDORS):
+        return Vendors(names, {name: FORMATS[name] for name in VENDORS})
+    return FORMATS[names[0]] if len(names) == 1 else None

@@ -6,7 +6,9 @@ from typing import Any
 from turnsignal.stream.formats.documents import once, read_document
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_name
+from turnsignal.stream.formats.times import BEGAN, ENDED, time_in
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_name
+from turnsignal.stream.formats.vendors import refuse_foreign
 
 _BLOCKS = ("search_result", "document", "tool_use", "tool_result")
 _PLAIN = ("text", "source", "content", "title")
@@ -27,6 +29,8 @@ class AnthropicMessages:
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the call, its citations by the ids of what they name."""
         request, response = _request(record), _response(record)
+        if not response:
+            refuse_foreign(record, "anthropic")
         metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
         blocks = [*_blocks(request), *_blocks({"messages": [response]})]
         searched = [read_document(part) for part in blocks if part.get("type") == "search_result"]
@@ -36,8 +40,8 @@ class AnthropicMessages:
         outputs = read_messages([{**response, "role": "assistant", "content": content}] if content else [], assumed)
         for message in outputs:
             message.id = None
-        start = seconds(first(record, "timestamp", "created_at", "time", "start_time"))
-        end = seconds(first(record, "end_time", "completed_at"))
+        start = time_in(assumed, record, "timestamp", "created_at", "time", "start_time", *BEGAN)
+        end = time_in(assumed, record, *ENDED)
         yield Call(
             origin=f"anthropic:{first(response, 'id') or first(record, 'id', 'request_id') or ''}",
             conversation=conversation_of(record, metadata),

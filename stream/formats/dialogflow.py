@@ -6,7 +6,8 @@ from typing import Any
 from turnsignal.stream.formats.documents import once, read_document
 from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import bounded_id, first, items, mapping, seconds, short_name, short_names
+from turnsignal.stream.formats.times import time_in
+from turnsignal.stream.formats.values import bounded_id, first, items, mapping, short_name, short_names
 
 
 class DialogflowCX:
@@ -29,7 +30,7 @@ class DialogflowCX:
         searched = [_document(item) for item in items(signals.get("searchSnippets"))]
         metadata = {"citations": list(_citations(signals, cited, answered))} if any(cited) else None
         vote = vote_of(mapping(record.get("bot_answer_feedback")).get("rating"))
-        start = seconds(record.get("request_time"))
+        start = time_in(assumed, record, "request_time")
         agent = short_name(str(record.get("agent_id") or "").rpartition("/")[2])
         answer = Message("assistant", answered, metadata=metadata, fields={} if vote is None else {"vote": vote})
         yield Call(

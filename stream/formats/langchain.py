@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_name
+from turnsignal.stream.formats.times import BEGAN, time_in
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_name
 
 _LISTS = ("messages", "chat_history", "history")
 _TYPES = ("human", "ai", "HumanMessage", "AIMessage", "AIMessageChunk", "HumanMessageChunk")
@@ -36,7 +37,7 @@ class LangChainMessages:
         yield Call(
             origin=f"langchain:{named}",
             conversation=conversation,
-            start=seconds(first(record, "timestamp", "ts", "created_at", "time")),
+            start=time_in(assumed, record, "timestamp", "ts", "created_at", "time", *BEGAN),
             inputs=messages,
             fields=fields_of(metadata, record),
         )

@@ -7,7 +7,8 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of, is_score
 from turnsignal.stream.formats.messages import spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
-from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
+from turnsignal.stream.formats.protocol import Assumed, Call, Record, join_origin, split_origin
+from turnsignal.stream.formats.times import time_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_names
 
 _TYPES = ("GENERATION", "RETRIEVER", "AGENT", "TOOL", "CHAIN", "EVALUATOR", "SPAN", "EVENT", "EMBEDDING", "GUARDRAIL")
@@ -42,11 +43,11 @@ class Langfuse:
                 yield from human_scores_of(row, "langfuse", _ABOUT, assumed) if is_given else _observation(row, assumed)
             return
         trace = short_names(id=record.get("id")).get("id", "")
-        start = seconds(first(record, "timestamp", "created_at", "createdAt"))
+        start = time_in(assumed, record, "timestamp", "created_at", "createdAt")
         observations = [mapping(item) for item in items(record.get("observations"))]
         ends = [end for item in observations if (end := seconds(first(item, "end_time", "endTime"))) is not None]
         yield Call(
-            origin=f"langfuse:{trace}",
+            origin=f"langfuse:{join_origin(trace)}",
             kind="whole",
             trace=trace,
             conversation=conversation_of(record),
@@ -58,9 +59,8 @@ class Langfuse:
         )
         for item in items(record.get("scores")):
             yield from human_scores_of({"trace_id": trace, **mapping(item)}, "langfuse", _ABOUT, assumed)
-        for item in observations:
-            if item:
-                yield from _observation({"trace_id": trace, **item}, assumed)
+        for item in filter(None, observations):
+            yield from _observation({"trace_id": trace, **item}, assumed)
 
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the ids of the trace and of the observation."""
@@ -85,12 +85,12 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
     ids = short_names(trace=first(record, "trace_id", "traceId"), own=record.get("id"))
     trace, own = ids.get("trace", ""), ids.get("own", "")
     call = Call(
-        origin=f"langfuse:{trace}/{own}",
+        origin=f"langfuse:{join_origin(trace, own)}",
         kind="context",
         trace=trace or None,
         conversation=conversation_of(record),
-        start=seconds(first(record, "start_time", "startTime")),
-        end=seconds(first(record, "end_time", "endTime")),
+        start=time_in(assumed, record, "start_time", "startTime"),
+        end=time_in(assumed, record, "end_time", "endTime"),
         fields=_fields(record),
     )
     is_root = not first(record, "parent_observation_id", "parentObservationId")

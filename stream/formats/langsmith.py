@@ -7,13 +7,13 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.human_scores import HumanScore, human_scores_of
 from turnsignal.stream.formats.messages import plain_text, read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.times import time_in
 from turnsignal.stream.formats.values import (
     bounded_id,
     fields_of,
     first,
     items,
     mapping,
-    seconds,
     short_name,
     short_names,
 )
@@ -49,8 +49,8 @@ class LangSmith:
             kind="context",
             trace=trace or None,
             conversation=bounded_id(str(thread)) if isinstance(thread, str | int) else None,
-            start=seconds(record.get("start_time")),
-            end=seconds(record.get("end_time")),
+            start=time_in(assumed, record, "start_time"),
+            end=time_in(assumed, record, "end_time"),
             fields=_fields(metadata),
         )
         if kind == "retriever":

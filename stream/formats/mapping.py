@@ -171,6 +171,13 @@ def _parsed(text: str, date_format: str) -> datetime | None:
 
 
 def _validate(paths: _Fields, where: str) -> None:
+    for field in paths.__struct_fields__:
+        given = getattr(paths, field)
+        if isinstance(given, dict) and not given.keys() & {"path", "value"}:
+            msg = (
+                f'{where} {field}: expected {{ path = "…" }} or {{ value = "…" }}; got {", ".join(given) or "neither"}'
+            )
+            raise ConfigError(msg)
     if paths.separator is not None and not (paths.separator.strip() or paths.separator == "\t"):
         msg = f'{where} separator: expected what stands between ids, such as "|", got {paths.separator!r}'
         raise ConfigError(msg)

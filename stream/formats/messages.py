@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from turnsignal.stream.formats.protocol import Assumed, Message, Record
-from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, seconds, short_name
+from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
+from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, short_name
 
 ROLES = {
     **dict.fromkeys(("user", "human", "customer", "client", "end_user", "end-user", "visitor"), "user"),
@@ -51,7 +52,7 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
             messages.append(message)
         elif not (isinstance(item, dict) and _says_nothing(item)):
             assumed["messages that are none left out"] += 1
-    return messages
+    return oldest_first(messages, assumed)
 
 
 def read_message(item: Record, assumed: Assumed) -> Message | None:
@@ -79,8 +80,8 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
     for key in ("annotations", "citations"):
         if isinstance(item.get(key), list) and item[key]:
             metadata.setdefault(key, []).extend(item[key])
-    when = first(item, "timestamp", "created_at", "create_time", "time", "date")
-    return Message(role, text, short_name(item.get("id")), seconds(when), metadata=metadata or None, called=called)
+    when = time_in(assumed, item, "timestamp", "created_at", "create_time", "time", "date", *BEGAN)
+    return Message(role, text, short_name(item.get("id")), when, metadata=metadata or None, called=called)
 
 
 def calls_of(item: Record) -> list[str]:

@@ -5,16 +5,17 @@ from collections.abc import Iterator, Sequence
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
-from turnsignal.stream.formats.messages import calls_of, read_messages
+from turnsignal.stream.formats.messages import calls_of, read_messages, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.times import BEGAN, time_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds
+from turnsignal.stream.formats.vendors import refuse_foreign
 
-_ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _OTHERS = ("search_result", "document", "tool_use", "tool_result")  #: blocks of Anthropic's messages
 _TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
 _DOCUMENTS = ("retrieved", "documents", "contexts", "sources")
 _VOTED = ("vote", "thumbs", "thumb", "user_feedback", "feedback")
-_TIMES = ("created", "created_at", "timestamp", "time", "start_time", "date")
+_TIMES = ("created", "created_at", "timestamp", "time", "start_time", "date", *BEGAN)
 
 
 class OpenAIChat:
@@ -30,7 +31,7 @@ class OpenAIChat:
             blocks = [part for item in messages for part in items(item.get("content")) if isinstance(part, dict)]
             if any(part.get("type") in _OTHERS or "citations" in part for part in blocks) or _is_foreign(record):
                 return ""
-            if messages and all(item.get("role") in _ROLES for item in messages):
+            if any(role_of(item.get("role")) for item in messages):
                 return "messages with role and content"
         return ""
 
@@ -42,6 +43,8 @@ class OpenAIChat:
             return
         metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
         choices = items(response.get("choices"))
+        if not choices:
+            refuse_foreign(record, "openai")
         if not choices and not items(request.get("messages")):
             assumed["records without messages left out"] += 1
             return
@@ -49,7 +52,8 @@ class OpenAIChat:
         vote = vote_of(first(record, *_VOTED))
         if outputs and vote is not None:
             outputs[0].fields = {"vote": vote}
-        start = seconds(first(record, *_TIMES) or first(request, *_TIMES))
+        start = time_in(assumed, record, *_TIMES)
+        start = time_in(assumed, request, *_TIMES) if start is None and request is not record else start
         made = seconds(response.get("created"))
         named = first(response, "id")  # no response's id: servers and loggers use one again for others
         named = first(record, "id", "request_id", "custom_id") if named is None else named

@@ -4,6 +4,7 @@ A log of calls repeats what was said before, lists planners and tools beside wha
 records of their own. A leaf only says what its records are; what a conversation is, is decided once, in assembly.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
@@ -11,6 +12,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 
 Record = Mapping[str, Any]
+_QUOTED = re.compile("%(25|2F|23)")  #: what `join_origin` writes
 #: One turn with the fields of `turnsignal schema turn`, to be written as JSON.
 TurnFields = dict[str, Any]
 #: What was assumed or left out, in words, and how often.
@@ -90,6 +92,15 @@ class LogFormat(Protocol):
         ...
 
 
+def join_origin(*ids: str) -> str:
+    """Put ids of a source together so that `split_origin` finds them again, whatever they hold.
+
+    >>> join_origin("order/17", "o2")
+    'order%2F17/o2'
+    """
+    return "/".join(named.replace("%", "%25").replace("/", "%2F").replace("#", "%23") for named in ids)
+
+
 def split_origin(turn_id: str, names: Sequence[str]) -> dict[str, str]:
     """Take a turn id of the shape `format:A/B` apart; names: what its parts are called in the source.
 
@@ -97,4 +108,8 @@ def split_origin(turn_id: str, names: Sequence[str]) -> dict[str, str]:
     {'trace_id': 't1', 'observation_id': 'o2'}
     """
     parts = turn_id.partition(":")[2].partition("#")[0].split("/", len(names) - 1)
-    return {name: part for name, part in zip(names, parts, strict=False) if part}
+    return {name: _QUOTED.sub(_unquoted, part) for name, part in zip(names, parts, strict=False) if part}
+
+
+def _unquoted(quoted: re.Match[str]) -> str:
+    return chr(int(quoted[1], 16))

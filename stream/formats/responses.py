@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.times import BEGAN, time_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_name
+from turnsignal.stream.formats.vendors import refuse_foreign
 
 
 class OpenAIResponses:
@@ -19,6 +21,8 @@ class OpenAIResponses:
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the call that a response is."""
         response = _response(record)
+        if response.get("object") != "response":
+            refuse_foreign(record, "responses")
         request = mapping(first(record, "request", "request_body", "body")) or record
         metadata = {**mapping(record.get("metadata")), **mapping(response.get("metadata"))}
         outputs = [item for item in items(response.get("output")) if isinstance(item, dict)]
@@ -28,7 +32,8 @@ class OpenAIResponses:
         asked = request.get("input") if request is not response else None
         asked = first(record, "input") if asked is None else asked
         named = short_name(response.get("id"))
-        made = seconds(first(response, "created_at", "created") or first(record, "timestamp", "created_at"))
+        made = time_in(assumed, response, "created_at", "created")
+        made = time_in(assumed, record, *BEGAN) if made is None else made
         done = seconds(response.get("completed_at"))
         text = "\n\n".join(message.text for message in read_messages(outputs, assumed) if message.role == "assistant")
         yield Call(

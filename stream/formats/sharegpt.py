@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import fields_of, first, items, seconds, short_name
+from turnsignal.stream.formats.times import BEGAN, time_in
+from turnsignal.stream.formats.values import fields_of, first, items, short_name
 
 
 class ShareGPT:
@@ -23,7 +24,7 @@ class ShareGPT:
         yield Call(
             origin=f"sharegpt:{named or ''}",
             named=named,
-            start=seconds(first(record, "timestamp", "created_at", "date")),
+            start=time_in(assumed, record, "timestamp", "created_at", "date", *BEGAN),
             inputs=before + read_messages(record.get("conversations"), assumed),
             fields=fields_of(record),
         )

@@ -2,7 +2,6 @@
 texts as blocks, documents as strings or {id}, no turn_id. What has more than one reading is left to a mapping.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
@@ -13,12 +12,11 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.documents import read_document
 from turnsignal.stream.formats.messages import ROLES, role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
-from turnsignal.stream.formats.values import conversation_of, nested, seconds, timestamp
+from turnsignal.stream.formats.times import spell_time
+from turnsignal.stream.formats.values import conversation_of, id_of, nested
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
-_NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
-_UNITS = {"seconds": 1e2, "milliseconds": 1e5, "microseconds": 1e8, "nanoseconds": 1e99}  # less than, a second
 _OWN_ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -79,19 +77,14 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
         turn["conversation_id"] = conversation
         assumed["the id of a session, chat or thread is conversation_id"] += 1
     for key in ("conversation_id", "turn_id"):
-        if type(turn.get(key)) is int:
-            turn[key] = str(turn[key])
+        if isinstance(turn.get(key), int | float | dict) and (named := id_of(turn[key])) is not None:
+            turn[key] = named
             assumed[f"a number as {key} is a text"] += 1
     if turn.get("turn_id") in (None, "") and default_id is not None:
         turn["turn_id"] = default_id
         assumed["turn_id is the file and line, where there is none"] += 1
-    stamp = turn.get("timestamp")
-    if isinstance(stamp, str) and _NUMBER.fullmatch(stamp.strip()):
-        stamp = float(stamp)
-    if isinstance(stamp, int | float) and (time := seconds(stamp)) is not None:
-        turn["timestamp"] = timestamp(time)
-        unit = next(unit for unit, most in _UNITS.items() if abs(stamp) <= most * max(abs(time), 1e-9))
-        assumed[f"a number as timestamp counts {unit} since 1970"] += 1
+    if "timestamp" in turn:
+        turn["timestamp"] = spell_time(turn["timestamp"], assumed)
     _mend_documents(turn, assumed)
     return turn
 

@@ -12,13 +12,14 @@ from typing import Any
 import orjson
 
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
-from turnsignal.stream.text.timestamps import epoch_seconds
+from turnsignal.stream.text.timestamps import epoch_seconds, parse_compact, parse_time
 
 MAX_NESTED = 8 << 20  #: characters of a string that is read as JSON
 _MAX_LITERAL = 1 << 20  #: characters of a string that is read as Python spells lists
 _MILLISECONDS = 1e11  #: seconds beyond this would be in the year 5138: such a number counts milliseconds,
 _MICROSECONDS = 1e14  #: beyond this microseconds,
 _NANOSECONDS = 1e17  #: and beyond this nanoseconds
+_LONGEST_TIME = 100  #: characters of a text that may be a time
 _LATEST = 253_402_300_800.0  #: seconds of the year 10000, which no timestamp can name
 _CONVERSATION_KEYS = (
     *("conversation_id", "conversationId", "conversation", "thread_id", "threadId", "session_id", "sessionId"),
@@ -33,6 +34,8 @@ _FIELD_KEYS = {
     "environment": ("environment", "env"),
 }
 _ENVIRONMENTS = dict.fromkeys(("prod", "prd", "live", "default", "production"), "production")
+_MONGO = ("$oid", "$date", "$numberLong", "$numberInt", "$uuid")
+_NO_IDS = frozenset(("none", "nan", "null", "undefined", "<na>", "nat"))  #: that programs write where there is none
 _EMPTY: dict[str, Any] = {}
 _REDACTED = re.compile(r"(__|\[|<|\*\*)(redacted|masked|hidden|filtered|removed)(__|\]|>|\*\*)|\*{3,40}", re.IGNORECASE)
 
@@ -58,6 +61,21 @@ def nested(value: object) -> Any:
             value = orjson.loads(value)
         except orjson.JSONDecodeError:
             break
+    return value
+
+
+def unwrapped(value: Any) -> Any:
+    """Return what MongoDB's extended JSON puts into an object of one key: {"$oid": …}; anything else as it is.
+
+    >>> unwrapped({"$date": {"$numberLong": "60000"}})
+    60000
+    """
+    for _ in range(2):
+        if not isinstance(value, dict) or len(value) != 1 or (key := next(iter(value))) not in _MONGO:
+            break
+        value = value[key]
+        if key != "$oid" and isinstance(value, str) and value.lstrip("-").isdigit() and len(value) < 25:
+            value = int(value)
     return value
 
 
@@ -93,7 +111,7 @@ def at_path(record: object, path: str) -> Any:
     if not isinstance(record, Mapping):
         return None
     if path in record:
-        return record[path]
+        return unwrapped(record[path])
     at = path.find(".")
     while at > 0:
         inside = record.get(path[:at])
@@ -163,33 +181,35 @@ def bounded_id(text: str) -> str:
 
 
 def seconds(value: object) -> float | None:
-    """Read a time: ISO 8601 (without a zone UTC), or a number of seconds, milli-, micro- or nanoseconds since 1970.
+    """Read a time: as text (without a zone UTC), or a number of seconds, milli-, micro- or nanoseconds since 1970.
 
-    None for what is no time.
+    None for what is no time, or not clearly one. Eight digits that are a day of our years are that day.
 
     >>> seconds("1970-01-01 00:01:00"), seconds(60_000_000_000), seconds("soon")
     (60.0, 60000000.0, None)
     """
+    if isinstance(value, dict):
+        value = unwrapped(value)
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, str):
-        return _seconds_of_text(value[:64])
+        return _seconds_of_text(value[:_LONGEST_TIME])
+    if isinstance(value, int) and (day := parse_compact(str(value))) is not None:
+        return epoch_seconds(day)
     return _seconds_of_number(float(value)) if isinstance(value, int | float) and abs(value) < 1e30 else None
 
 
 @lru_cache(4096)
 def _seconds_of_text(text: str) -> float | None:
     text = text.strip()
+    stamp = parse_compact(text)
+    if stamp is None:
+        try:
+            return _seconds_of_number(float(text))
+        except ValueError:
+            stamp = parse_time(text)
     try:
-        return _seconds_of_number(float(text))
-    except ValueError:
-        pass
-    try:
-        stamp = datetime.fromisoformat(text.removesuffix(" UTC"))
-    except ValueError:
-        return None
-    try:
-        return epoch_seconds(stamp)
+        return None if stamp is None else epoch_seconds(stamp)
     except OverflowError:
         return None
 
@@ -217,14 +237,25 @@ def conversation_of(*records: Mapping[str, Any]) -> str | None:
     """Return the first conversation id that records hold under one of its usual names."""
     for record in records:
         for key in _CONVERSATION_KEYS if record else ():
-            if (value := record.get(key)) is None:
-                continue
-            value = nested(value)
-            if isinstance(value, dict):
-                value = value.get("id")
-            if isinstance(value, str | int) and not isinstance(value, bool) and value != "":
-                return bounded_id(str(value))
+            if (value := record.get(key)) is not None and (named := id_of(nested(value))) is not None:
+                return named
     return None
+
+
+def id_of(value: object) -> str | None:
+    """Return an id as a turn can carry it: a text, a number, or an object that holds one; None for what is none.
+
+    >>> id_of(1.0), id_of({"$oid": "6f"}), id_of("nan")
+    ('1', '6f', None)
+    """
+    value = unwrapped(value)
+    if isinstance(value, dict):
+        value = value.get("id")
+    if isinstance(value, float):  # a data frame makes numbers of this kind of a column with a gap
+        value = int(value) if value.is_integer() else repr(value) if math.isfinite(value) else None
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "" or str(value).lower() in _NO_IDS:
+        return None
+    return bounded_id(str(value))
 
 
 def fields_of(*records: Mapping[str, Any]) -> dict[str, Any]:

@@ -350,7 +350,7 @@ def replayed(tmp_path: Path, content: bytes, name: str = "log.jsonl") -> Result:
     return replay(tmp_path, path)
 
 
-@pytest.mark.parametrize("stamp", ["18.11.2026 09:00", "Wed, 18 Nov 2026 09:00:00 +0000", "11/18/2026 09:00 AM"])
+@pytest.mark.parametrize("stamp", ["18.11.2026 09:00", "18-11-2026 09:00", "11/18/2026 09:00 AM"])
 def test_a_time_that_is_written_otherwise_is_shown_with_the_way_out_which_reads_it(stamp: str, tmp_path: Path) -> None:
     log = b"".join(turn(turn_id=str(number), timestamp=stamp) for number in range(3))
     told = replayed(tmp_path, log).output

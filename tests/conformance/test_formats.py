@@ -31,7 +31,9 @@ SHARED = {
     "protocol",
     "human_scores",
     "linking",
+    "times",
     "values",
+    "vendors",
 }
 LEAVES = {path.stem: path for path in (ROOT / "stream" / "formats").glob("*.py") if path.stem not in SHARED}
 KEYS = (
