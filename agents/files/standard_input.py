@@ -28,8 +28,9 @@ def keep_standard_input(paths: Sequence[Path], directory: Path) -> list[Path]:
             kept.append(path)
             continue
         if (which := _which(path)) in read:
-            what = "-, which is standard input" if path == DASH else str(path)
-            msg = f"expected {what}, once, got it {len([each for each in paths if _which(each) == which])} times"
+            times = len([each for each in paths if _which(each) == which])
+            what = "- once, which is standard input" if path == DASH else f"{path} once"
+            msg = f"expected {what}, got it {times} times"
             raise ConfigError(msg)
         read.add(which)
         kept.append(directory / ("stdin" if len(read) == 1 else f"stdin-{len(read)}"))

@@ -78,7 +78,7 @@ def test_convert_reads_what_bash_puts_in_the_place_of_a_file(tmp_path: Path) -> 
 
 def test_a_pipe_is_read_once_and_a_run_through_it_cannot_be_taken_up_again(pipe: Write) -> None:
     path = pipe(LOG)
-    with pytest.raises(ConfigError, match="expected files, got .*, a pipe, which cannot be read again"):
+    with pytest.raises(ConfigError, match=r"expected files, got .*, a pipe, which cannot be read again"):
         name_run([TurnFile(path)], ())
     with pytest.raises(ConfigError, match="once, got it 2 times"), Imported([path, path], HowToRead()):
         pass
