@@ -143,8 +143,8 @@ class Pace:
         if due - now > LONG_WAIT:
             at = datetime.fromtimestamp(min(max(event_time, 0.0), _LATEST), UTC).isoformat(timespec="seconds")
             self._say(
-                f"the next record is of {at}, {(due - now) / 3600:,.1f} hours from now at this speed; to wait less, end "
-                "this with Ctrl-C and choose a higher --speed, or max; --resume goes on where it ended"
+                f"the next record is of {at}, {(due - now) / 3600:,.1f} hours from now at this speed; to wait "
+                "less, end this with Ctrl-C and choose a higher --speed, or max; --resume goes on where it ended"
             )
         if due > now:
             self._sleep(due - now)
