@@ -9,7 +9,8 @@ from typing import IO, Any
 
 import orjson
 
-from turnsignal.agents.files.containers import kind_of, sample_of
+from turnsignal.agents.files.blocks import read_blocks
+from turnsignal.agents.files.containers import kind_of, sample_of, why_unread
 from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, as_records
@@ -69,8 +70,9 @@ def convert_files(
     with Imported(paths, how, say=say) as imported:
         done.reports = imported.reports
         if imported.refused is not None:
-            for line in imported.refused.read_bytes().splitlines():
-                done.refuse(orjson.loads(line))
+            with imported.refused.open("rb") as letters:
+                for letter in letters:
+                    done.refuse(orjson.loads(letter))
         recording = Recording(imported.sources)
         for line, number in recording.lines():
             try:
@@ -85,10 +87,10 @@ def convert_files(
                 out.write(line + b"\n")
         done.assumed = recording.assumed
         for source in imported.feedback:
-            rated = source.path.read_bytes()
-            done.feedback += rated.count(b"\n")
-            if feedback is not None:
-                feedback.write(rated)
+            for rated in read_blocks(source.path):
+                done.feedback += rated.count(b"\n")
+                if feedback is not None:
+                    feedback.write(rated)
     return done
 
 
@@ -97,10 +99,14 @@ def propose_for(paths: Iterable[Path]) -> ProposedMapping:
     sample: list[dict[str, Any]] = []
     given = list(paths)
     with TemporaryDirectory(prefix="turnsignal-") as directory:
-        for path in keep_standard_input(given, Path(directory)):
-            sample += sample_of(path, kind_of(path), as_records)
+        unread: list[str] = []
+        for named, path in zip(given, keep_standard_input(given, Path(directory)), strict=True):
+            sample += sample_of(path, kind := kind_of(path), as_records)
+            if not sample and (why := why_unread(path, kind)) is not None:
+                unread.append(f"{named}, {why}")
     names = list(map(str, given))
     if not sample:
         msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read; plain text is not read"
+        msg += f"; {unread[0]}" if unread else ""
         raise TurnsignalError(msg)
     return propose_mapping(sample, ", ".join(names))

@@ -1,9 +1,11 @@
 """Rated: what people said of answers in an export, by the ids of its source → feedback on the turns that were read."""
 
+import struct
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import SpooledTemporaryFile
+from typing import IO, NamedTuple
 
 import msgspec
 import orjson
@@ -15,8 +17,38 @@ from turnsignal.stream.formats.protocol import LogFormat
 from turnsignal.stream.formats.values import timestamp
 from turnsignal.stream.records.feedback import decode_feedback
 
+_SHARE = 100_000  #: scores that are held at a time
+_HELD = 1 << 18  #: bytes of scores before they go to disk
+_LENGTH = struct.Struct("<I")
+_ENCODE = msgspec.msgpack.Encoder().encode
+_DECODE = msgspec.msgpack.Decoder(HumanScore).decode
 _ABSENT = "scores of answers that are not in these files left out"
 _UNFIT = "scores that no feedback can hold left out"
+
+
+class KeptScores:
+    """Scores on disk, in their order; they are taken once."""
+
+    def __init__(self) -> None:
+        self._file: IO[bytes] = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - until they are taken
+        self._count = 0
+
+    def add(self, score: HumanScore) -> None:
+        """Keep one."""
+        data = _ENCODE(score)
+        self._file.write(_LENGTH.pack(len(data)) + data)
+        self._count += 1
+
+    def shares(self) -> Iterator[list[HumanScore]]:
+        """Give all in lists of bounded length; whoever looks something up for one does it for its whole list."""
+        self._file.seek(0)
+        for left in range(self._count, 0, -_SHARE):
+            yield [self._next() for _ in range(min(left, _SHARE))]
+        self._file.close()
+
+    def _next(self) -> HumanScore:
+        (length,) = _LENGTH.unpack(self._file.read(_LENGTH.size))
+        return _DECODE(self._file.read(length))
 
 
 class ScoredFile(NamedTuple):
@@ -28,7 +60,7 @@ class ScoredFile(NamedTuple):
     turns: Path
     format: LogFormat
     origins: tuple[Origin, ...]
-    human_scores: list[HumanScore]
+    human_scores: "KeptScores"
     assumed: Counter[str]
 
 
@@ -43,13 +75,16 @@ def write_feedback(files: Sequence[ScoredFile], directory: Path) -> Iterator[Tur
 
     A score of a trace is one of its last answer. What names no answer that was read is counted.
     """
-    wanted = {about for file in files for score in file.human_scores for about in score.about}
-    answers = dict(_answers(files, wanted)) if wanted else {}
     for number, file in enumerate(files):
-        lines = [line for score in file.human_scores if (line := _feedback(score, answers, file.assumed)) is not None]
-        if lines:
-            path = directory / f"feedback-{number}.jsonl"
-            path.write_bytes(b"".join(lines))
+        path = directory / f"feedback-{number}.jsonl"
+        with path.open("wb") as out:
+            for scores in file.human_scores.shares():
+                answers = dict(_answers(files, {about for score in scores for about in score.about}))
+                for score in scores:
+                    if (line := _feedback(score, answers, file.assumed)) is not None:
+                        out.write(line)
+            is_empty = not out.tell()
+        if not is_empty:
             yield TurnFile(path, file.origins)
 
 

@@ -20,9 +20,10 @@ from typing import IO, Any, NamedTuple
 import orjson
 
 from turnsignal.agents.files.blocks import Progress, read_blocks
-from turnsignal.agents.files.containers import Item, Kind, read_items, sample_of
+from turnsignal.agents.files.containers import Kind, read_items, sample_of
 from turnsignal.agents.files.heaps import Heaps
-from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
+from turnsignal.agents.files.human_scores import KeptScores, ScoredFile, write_feedback
+from turnsignal.agents.files.items import Item
 from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
 from turnsignal.agents.files.recognising import (
     HowToRead,
@@ -40,12 +41,17 @@ from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import describe_key, take_missing, take_warnings
+from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
 from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
+_MOST_MESSAGES = 50_000  #: that stand alone, and are taken for one conversation,
+_MOST_BYTES = 16 << 20  #: and bytes of them
+_CELLS = 500  #: bytes of a row of CSV, about
+_CUT = "messages one a record beyond 50,000 or 16 MB, taken for another conversation"
 _NAMED = 3  #: files of one format that are named; of more the first
 
 
@@ -178,7 +184,7 @@ class _Reading:
 
     def __init__(self, together: _Together, rejected: IO[bytes], user_key: bytes | None) -> None:
         self.has_times = False
-        self.human_scores: list[HumanScore] = []
+        self.human_scores = KeptScores()
         self.origins: list[Origin] = []
         self._files = together.files
         self._format = together.format
@@ -275,11 +281,22 @@ class _Reading:
             self.origins.append(Origin(file.named, before))
             stem = self._stem_of(file.path)
             messages: list[Any] = []
+            begun = size = 0  # where the first of the messages stands, and their bytes
             for item in self._items(file, before, progress):
+                held = len(messages)
                 for number, part in enumerate(self._parts_of(item, messages)):
                     yield self._named(part, stem, f"{item.line - before}" + (f".{number}" if number else "")), item.line
+                if len(messages) == held:
+                    continue
+                if (len(messages) > _MOST_MESSAGES or size > _MOST_BYTES) and _is_of_user(messages[-1]):
+                    for part in self._parts_of_messages(messages[:-1], str(file.named)):
+                        yield self._named(part, stem, f"{begun or 1}"), before + (begun or 1)
+                    self._report.assumed[_CUT] += 1
+                    del messages[:-1]
+                    begun, size = item.line - before, 0
+                size += len(item.value) if isinstance(item.value, bytes) else _CELLS
             for part in self._parts_of_messages(messages, str(file.named)):
-                yield self._named(part, stem, "1"), before + 1
+                yield self._named(part, stem, f"{begun or 1}"), before + (begun or 1)
 
     def _parts_of(self, item: Item, messages: list[Any]) -> Iterator[Call | TurnFields]:
         """Yield the turns that the format reads in a record; a record that it cannot read is refused.
@@ -291,6 +308,8 @@ class _Reading:
             value = item.load()
             if isinstance(item.value, dict) and any("\ufffd" in cell for cell in item.value.values()):
                 self._report.assumed["lines with bytes that are no UTF-8, which were replaced"] += 1
+            for note in item.assumed():
+                self._report.assumed[note] += 1
             if self._format is not FORMATS[OWN] and is_bare_message(value):
                 messages.append(value)
                 return
@@ -331,7 +350,7 @@ class _Reading:
     def _take_score(self, score: HumanScore) -> None:
         if self._user_key is not None and score.rater:
             score.rater = hash_user(score.rater, self._user_key)
-        self.human_scores.append(score)
+        self.human_scores.add(score)
         self._report.human_scores += 1
 
     def _items(self, file: _File, before: int, progress: Progress) -> Iterator[Item]:
@@ -368,3 +387,7 @@ class _Reading:
         if isinstance(value, str):
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")
+
+
+def _is_of_user(message: dict[str, Any]) -> bool:
+    return role_of(message.get("role", message.get("type"))) == "user"

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 
 from turnsignal.agents.files.reading import TurnFile
-from turnsignal.agents.files.standard_input import DASH
+from turnsignal.agents.files.standard_input import DASH, is_read_once
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 EVERY = 5_000  #: records that are done between two notes
@@ -85,8 +85,10 @@ def name_run(files: Sequence[TurnFile], how: Sequence[object]) -> str:
     """Name what is sent, and how: the same for the same files as long as nobody writes to them."""
     parts: list[object] = list(map(str, how))
     for path in (path for file in files for path in file.paths):
-        if path == DASH:
-            raise ConfigError("--resume: expected files, got standard input, which cannot be read again")
+        if path == DASH or is_read_once(path):
+            what = "standard input" if path == DASH else f"{path}, a pipe"
+            msg = f"--resume: expected files, got {what}, which cannot be read again"
+            raise ConfigError(msg)
         stat = path.stat()
         parts += [str(path.resolve()), stat.st_size, stat.st_mtime_ns]
     return blake2b(orjson.dumps(parts), digest_size=16).hexdigest()

@@ -6,8 +6,10 @@ object around a list, CSV, packed or not.
 
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from turnsignal.agents.files.containers import kind_of, read_items
+from turnsignal.agents.files.standard_input import is_read_once, keep_standard_input
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.reports.labelled import Labelled, LabelledQueries
 from turnsignal.stream.text.visible import visible
@@ -22,6 +24,10 @@ def read_labelled(path: Path, *, labels: bool = True) -> LabelledQueries:
 
     Raises TurnsignalError with the first problems and where they stand, and with how many there are.
     """
+    if is_read_once(path):
+        with TemporaryDirectory(prefix="turnsignal-") as directory:
+            (kept,) = keep_standard_input([path], Path(directory))
+            return read_labelled(kept, labels=labels)
     queries = LabelledQueries()
     problems, count = [], 0
     for number, item in enumerate(read_items(path, kind_of(path)), 1):

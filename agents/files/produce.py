@@ -5,12 +5,14 @@ its number and the reason, and the rest goes on. Nothing is lost in silence: a r
 acknowledged it.
 """
 
+import math
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any
 
@@ -26,8 +28,11 @@ from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.replay import Indexer, Recorded
 
 LEAVE_SECONDS = 5.0  #: for what is on its way when a run is interrupted
+LONG_WAIT = 600.0  #: seconds between two records, above which it is said that nothing stands still
+UNTIMED = 366 * 86_400.0  #: seconds since 1970; what has no time of its own is put there, a second apart
 SHOWN = 5  #: rejected lines that are reported one by one; all are in the reject file
 
+_LATEST = 253_402_300_799.0  #: the last second of the year 9999
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*x?")
 
 
@@ -106,27 +111,41 @@ class Rejects:
 
 
 class Pace:
-    """When a record is to be sent. speed: seconds of event time per second, None for at once; sleep: how to wait."""
+    """When a record is to be sent. speed: seconds of event time per second, None for at once; sleep: how to wait.
+
+    untimed: event time before which records have none of their own, and go at once; say: takes a line for a person
+    before a long wait.
+    """
 
     def __init__(
         self,
         speed: float | None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
+        untimed: float = -math.inf,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._speed = speed
+        self._untimed = untimed
+        self._say = say
         self._clock = clock
         self._sleep = sleep
         self._first: tuple[float, float] | None = None
 
     def wait(self, event_time: float) -> None:
         """Wait until a record of that event time is due; the first one is due at once."""
-        if self._speed is None:
+        if self._speed is None or event_time < self._untimed:
             return
         now = self._clock()
         if self._first is None:
             self._first = (event_time, now)
         due = self._first[1] + (event_time - self._first[0]) / self._speed
+        if due - now > LONG_WAIT:
+            at = datetime.fromtimestamp(min(max(event_time, 0.0), _LATEST), UTC).isoformat(timespec="seconds")
+            self._say(
+                f"the next record is of {at}, {(due - now) / 3600:,.1f} hours from now at this speed; to wait "
+                "less, end this with Ctrl-C and choose a higher --speed, or max; --resume goes on where it ended"
+            )
         if due > now:
             self._sleep(due - now)
 
@@ -163,7 +182,9 @@ def produce_files(
     on_sent: Callable[[int], None] = journal.finish if journal is not None else lambda _: None
     sender = Sender(settings, topic, rejected.add, on_sent)
     second = sender if feedback is None else Sender(settings, feedback[1], rejected.add, on_sent)
-    indexer, pace, total = Indexer(now, mend=recording.mend), Pace(speed), 0
+    # among records with times, others would be half a century apart
+    untimed = -math.inf if recording.is_whole else UNTIMED
+    indexer, pace, total = Indexer(now, mend=recording.mend), Pace(speed, untimed=untimed, say=say), 0
     with ExitStack() as files:
         files.callback(rejected.close)
         if journal is not None:

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnsignal.agents.files.containers import Kind, kind_of, read_items, sample_of
+from turnsignal.agents.files.containers import Kind, kind_of, read_items, sample_of, why_unread
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
 from turnsignal.stream.formats.mapping import parse_format_mapping
@@ -99,6 +99,9 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
         raise TurnsignalError(msg)
     if kind is Kind.LINES and not _is_foreign(sample):
         return kind, OWN, FORMATS[OWN], "nothing else"  # what is wrong with its lines, each line says
+    if not sample and (unread := why_unread(path, kind)) is not None:
+        msg = f"{path}, {unread}; {kind.value} with no record that can be read"
+        raise TurnsignalError(msg)
     named = islice(dict.fromkeys(key for record in sample for key in record), _SHOWN_KEYS)
     keys = ", ".join(one_line(str(key), _KEY_CHARACTERS) for key in named) or "nothing readable"
     msg = (

@@ -15,6 +15,7 @@ from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.text.timestamps import epoch_seconds, parse_compact, parse_time
 
 MAX_NESTED = 8 << 20  #: characters of a string that is read as JSON
+_SHORT = 4096  #: characters of such a string that is read again for each field
 _MAX_LITERAL = 1 << 20  #: characters of a string that is read as Python spells lists
 _MILLISECONDS = 1e11  #: seconds beyond this would be in the year 5138: such a number counts milliseconds,
 _MICROSECONDS = 1e14  #: beyond this microseconds,
@@ -116,11 +117,17 @@ def at_path(record: object, path: str) -> Any:
     while at > 0:
         inside = record.get(path[:at])
         if isinstance(inside, str):
-            inside = nested(inside)
+            inside = _kept(inside) if len(inside) > _SHORT else nested(inside)
         if isinstance(inside, Mapping) and (value := at_path(inside, path[at + 1 :])) is not None:
             return value
         at = path.find(".", at + 1)
     return None
+
+
+@lru_cache(2)
+def _kept(text: str) -> Any:
+    """Return the JSON in a text that many fields of many items are looked up in; nobody changes it."""
+    return nested(text)
 
 
 def each_at(record: Mapping[str, Any], path: str) -> Iterator[tuple[Any, ...]]:

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from turnsignal.agents.demo.load_generator import SentTexts, demo_traffic
-from turnsignal.agents.files.produce import Pace
+from turnsignal.agents.files.produce import UNTIMED, Pace
 from turnsignal.stream.redaction import Redaction
 
 
@@ -40,6 +40,18 @@ def test_pace_waits_as_long_as_the_event_times_are_apart() -> None:
     assert waited == [1.0, 0.5]
     Pace(None, sleep=waited.append).wait(5.0)
     assert len(waited) == 2
+
+
+def test_what_has_no_time_goes_at_once_and_a_long_wait_is_said_with_what_to_do() -> None:
+    waited: list[float] = []
+    said: list[str] = []
+    pace = Pace(60.0, lambda: 100.0, waited.append, untimed=UNTIMED, say=said.append)
+    for event_time in (0.0, 1.0, 1.79e9, 1.79e9 + 60, 1.79e9 + 720_000):
+        pace.wait(event_time)
+    assert waited == [1.0, 12_000.0]
+    (line,) = said
+    assert "3.3 hours from now" in line
+    assert "--speed" in line
 
 
 def test_an_exchange_is_put_together_from_what_was_sent() -> None:

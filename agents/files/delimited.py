@@ -1,0 +1,262 @@
+"""Delimited: the rows of CSV, each with its line, strictly.
+
+An opening quote that nobody meant takes the rows behind it into one text. Where text follows the quote that ends such a
+text, or its lines look like rows, its first line alone is refused, and the rows behind it are read as rows.
+"""
+
+import codecs
+import csv
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from turnsignal.agents.files.blocks import BLOCK, Progress, read_blocks
+from turnsignal.agents.files.items import Item
+from turnsignal.stream.errors import Reason, Refused, TurnsignalError
+
+DELIMITERS = ",;\t|"
+MAX_FIELD = 8 << 20  #: characters of a field
+
+_ROW = 4 * MAX_FIELD  #: characters of a row
+_MANY_LINES = 100  #: of one text, above which it is doubted
+_HEAD_LINES = 200  #: that are looked at to say how quotes are escaped
+_TITLE_LINES = 10  #: at most, before the names
+_SEPARATOR = re.compile(r"sep=([,;\t|])\s*", re.I)
+_NAME = re.compile(r"[\w .:/()-]+")
+_ESCAPED = re.compile(r'\\\\|\\"')
+_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_SHAPED = 64  #: characters of a cell by which rows are compared
+
+
+def read_delimited(path: Path, progress: Progress = lambda _: None) -> Iterator[Item]:
+    """Give the rows of a file; raises TurnsignalError when its names cannot be read."""
+    csv.field_size_limit(MAX_FIELD)
+    lines = _Lines(_text_lines(path, progress))
+    head = lines.peek(_HEAD_LINES)
+    before, delimiter, notes = _preamble(head)
+    if before:
+        notes.append("lines above the names of the columns left out")
+    lines.skip(before)
+    if _escapes_by_backslash(lines.peek(_HEAD_LINES), delimiter):
+        lines.escaped = True
+        notes.append("quotes escaped by a backslash")
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    try:
+        names = [name.strip() for name in next(reader, [])]
+    except csv.Error as error:
+        msg = f"{path}, line {lines.number}: expected the names of columns in CSV, got {error}"
+        raise TurnsignalError(msg) from None
+    seen: Counter[str] = Counter()
+    for number, name in enumerate(names):
+        seen[name] += 1
+        if name and seen[name] > 1:
+            names[number] = f"{name} ({seen[name]})"
+    if again := [name for name, n in seen.items() if name and n > 1]:
+        which = ", ".join(again[:5])[:200]
+        notes.append(f"columns of one name, of which the first counts and others are called `… (2)`: {which}")
+    yield from _rows(lines, reader, names, delimiter, notes)
+
+
+def _rows(
+    lines: "_Lines", reader: Iterator[list[str]], names: list[str], delimiter: str, notes: list[str]
+) -> Iterator[Item]:
+    trailing = _trailing(lines.peek(_HEAD_LINES), delimiter, len(names))
+    if trailing:
+        notes.append("lines that end with a delimiter more than the first")
+    while True:
+        lines.taken.clear()
+        lines.size = 0
+        line = lines.number + 1
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Item(line, Refused(Reason.NOT_JSON, _describe(error, line, lines)))
+            lines.take_back()
+            continue
+        if not any(cells):
+            continue
+        more = len(cells) - len(names)
+        if more != trailing or (trailing and any(cells[-trailing:])):
+            why = "a comma unquoted?" if more > trailing else "is the line cut?"
+            detail = f"expected {len(names)} fields, as the first line names them, got {len(cells)}: {why}"
+            yield Item(line, Refused(Reason.WRONG_TYPE, detail))
+            lines.take_back()
+            continue
+        said = tuple(notes)
+        notes.clear()
+        if len(lines.taken) > 1:
+            if _holds_rows(lines.taken, cells, delimiter):
+                detail = f"expected a quote that ends the field, got {len(lines.taken) - 1} lines that look like rows"
+                yield Item(line, Refused(Reason.NOT_JSON, f"{detail}, up to line {lines.number}"), said)
+                if lines.take_back():
+                    continue
+            elif len(lines.taken) > _MANY_LINES:
+                said = (*said, f"a text over more than {_MANY_LINES} lines of CSV: is a quote missing?")
+        yield Item(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell != ""}, said)
+
+
+def _describe(error: csv.Error, line: int, lines: "_Lines") -> str:
+    if "unexpected end" in str(error):
+        where = f"the end of the file in line {lines.number}: is it cut?"
+        return f"expected a quote that ends the field, got {where}"
+    if "expected after" in str(error):
+        where = "" if lines.number == line else f" in line {lines.number}, where it ends"
+        return f"expected a delimiter after the quote that ends a field, got text{where}: quotes within one are doubled"
+    return f"expected a line of CSV, got {error}"
+
+
+def _holds_rows(taken: list[str], cells: list[str], delimiter: str) -> bool:
+    """Say whether half of the lines on which a row goes on could be rows: with as many cells, two of them alike."""
+    shapes = [_shape(cell) for cell in cells]
+    alike = 0
+    for text in taken[1:]:
+        if text.count(delimiter) < len(cells) - 1:
+            continue
+        own = next(csv.reader([text], delimiter=delimiter), [])
+        if len(own) == len(cells):
+            same = sum(
+                shape != "a" and shape != "" and shape == _shape(cell) for shape, cell in zip(shapes, own, strict=True)
+            )
+            alike += same > 1
+    return alike * 2 >= len(taken) - 1
+
+
+def _shape(cell: str) -> str:
+    """Return what times and ids of one make have in common.
+
+    >>> _shape("c12-3")
+    'a9-9'
+    """
+    return _WORDS.sub(lambda word: "9" if word[0].isdigit() else "a", cell.strip()[:_SHAPED])
+
+
+def _preamble(head: list[str]) -> tuple[int, str, list[str]]:
+    """Return how many lines stand before the names of the columns, what delimits them, and what to note of it."""
+    if not head:
+        return 0, ",", []
+    if separator := _SEPARATOR.fullmatch(head[0]):
+        return 1, separator[1], []
+    delimiter = max(DELIMITERS, key=head[0].count)
+    if len(list(filter(None, next(csv.reader([head[0]], delimiter=delimiter), [])))) <= 1:
+        for number, line in enumerate(head[1:_TITLE_LINES], 1):
+            own = max(DELIMITERS, key=line.count)
+            names, *rows = list(csv.reader(head[number : number + 3], delimiter=own))
+            named = [name.strip() for name in names if name.strip()]
+            if len(named) > 1 and len(set(named)) == len(names) and all(map(_NAME.fullmatch, named)):
+                if len(rows) > 1 and all(len(row) == len(names) for row in rows):
+                    return number, own, []
+                break
+    return 0, delimiter, []
+
+
+def _escapes_by_backslash(head: list[str], delimiter: str) -> bool:
+    """Say whether more of the first rows can be read where a backslash makes a quote one of the text."""
+    if not any('\\"' in line for line in head):
+        return False
+    names = len(next(csv.reader(head[:1], delimiter=delimiter), []))
+    return _readable(map(_double, head), delimiter, names) > _readable(head, delimiter, names)
+
+
+def _trailing(head: list[str], delimiter: str, names: int) -> int:
+    """Return how many empty fields stand behind the last name in each of the first rows."""
+    extra: set[int] = set()
+    rows = 0
+    try:
+        for cells in filter(any, csv.reader(head, delimiter=delimiter, strict=True)):
+            rows += 1
+            extra.add(len(cells) - names if not any(cells[names:]) else 0)
+    except csv.Error:
+        pass  # the last one of them may go on, and a quote in them is refused where it stands
+    return max(extra.pop(), 0) if rows > 1 and len(extra) == 1 else 0
+
+
+def _readable(lines: Iterable[str], delimiter: str, names: int) -> int:
+    count = 0
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        try:
+            count += len(next(reader)) == names
+        except StopIteration:
+            return count
+        except csv.Error:
+            continue
+
+
+def _double(line: str) -> str:
+    """Spell a quote that a backslash escapes as CSV does: twice."""
+    return _ESCAPED.sub(lambda escaped: '""' if escaped[0] == '\\"' else escaped[0], line) if "\\" in line else line
+
+
+class _Lines:
+    """Lines for a reader of CSV, some of which can be read again.
+
+    number: of the last one, from 1; taken: those of the row that is being read; size: characters of them; escaped: a
+    backslash escapes quotes.
+    """
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self.number = 0
+        self.size = 0
+        self.taken: list[str] = []
+        self.escaped = False
+        self._lines = lines
+        self._again: deque[str] = deque()
+        self._allowance = MAX_FIELD * 4  # characters that may still be read again
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._lines)
+        if self.size > _ROW:
+            self._again.appendleft(line)
+            msg = f"a row of more than {_ROW:,} characters"
+            raise csv.Error(msg)
+        self.number += 1
+        self.size += len(line)
+        self.taken.append(line)
+        return _double(line) if self.escaped else line
+
+    def peek(self, most: int) -> list[str]:
+        """Return the next lines without taking them."""
+        self._again.extend(islice(self._lines, max(most - len(self._again), 0)))
+        return list(islice(self._again, most))
+
+    def skip(self, count: int) -> None:
+        """Pass over lines."""
+        for _ in range(count):
+            next(self)
+
+    def take_back(self) -> bool:
+        """Have all lines of a row but the first read again; not for ever, so that the costs stay linear."""
+        self._allowance += len(self.taken[0]) if self.taken else 0
+        if len(self.taken) < 2 or (size := self.size) > self._allowance:
+            return False
+        self._allowance -= size
+        self._again.extendleft(reversed(self.taken[1:]))
+        self.number -= len(self.taken) - 1
+        return True
+
+
+def _text_lines(path: Path, progress: Progress) -> Iterator[str]:
+    """Give a file's lines with their ends, CR where it has no others; bytes that are no UTF-8 are replaced."""
+    decode = codecs.getincrementaldecoder("utf-8-sig")("replace").decode
+    rest, end = "", ""
+    for block in read_blocks(path, progress):
+        text = rest + decode(block)
+        end = end or ("\r" if "\r" in text[:-1] and "\n" not in text[:BLOCK] else "\n" if "\n" in text else "")
+        if not end and len(text) < BLOCK:
+            rest = text
+            continue
+        lines = text.split(end or "\n")
+        rest = lines.pop()
+        yield from (line + "\n" for line in lines)
+        if len(rest) > MAX_FIELD:
+            yield rest
+            rest = ""
+    if rest:
+        yield rest

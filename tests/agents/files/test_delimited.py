@@ -1,0 +1,111 @@
+"""CSV as people export it: read where it is plain what is meant, and no row lost without a word."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from turnsignal.agents.files.containers import Kind, read_items
+from turnsignal.agents.files.items import Item
+from turnsignal.agents.files.recognising import HowToRead, choose_format
+from turnsignal.stream.errors import Refused, TurnsignalError
+
+NAMES = ["conversation_id", "turn_id", "role", "text", "timestamp"]
+ROWS = [
+    [f"c{c}", f"c{c}-{n}", ("user", "assistant")[n % 2], f"hello {c} {n}, how", f"2026-11-18T09:0{c}:0{n}Z"]
+    for c in range(5)
+    for n in range(4)
+]
+
+
+def spelled(rows: list[list[str]] = ROWS, delimiter: str = ",", end: str = "\n") -> str:
+    file = io.StringIO()
+    csv.writer(file, delimiter=delimiter, lineterminator=end).writerows([NAMES, *rows])
+    return file.getvalue()
+
+
+def items_of(text: str, path: Path) -> list[Item]:
+    path.write_bytes(text.encode())
+    return list(read_items(path, Kind.CSV))
+
+
+def naive(*texts: str) -> str:
+    """Rows as they are joined with commas by who does not think of quotes."""
+    rows = [",".join([*row[:3], text, row[4]]) for row, text in zip(ROWS, texts, strict=False)]
+    return "\n".join([",".join(NAMES), *rows]) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        (spelled(), None),
+        (spelled(end="\r"), None),
+        (spelled(end="\r\n"), None),
+        ("sep=;\n" + spelled(delimiter=";"), "lines above"),
+        (spelled().replace("Z\n", "Z,\n"), "end with a delimiter"),
+        ("Chat export 2026-11-18\n\n" + spelled(), "lines above"),
+    ],
+    ids=["plain", "CR", "CRLF", "sep=", "a comma behind each line", "a title"],
+)
+def test_what_excel_and_old_exporters_add_is_no_part_of_the_rows(text: str, note: str | None, tmp_path: Path) -> None:
+    items = items_of(text, tmp_path / "log.csv")
+    assert [item.value for item in items] == [dict(zip(NAMES, row, strict=True)) for row in ROWS]
+    notes = [each for item in items for each in item.notes]
+    assert (note is None and not notes) or (note is not None and note in notes[0])
+
+
+def test_quotes_that_a_backslash_escapes_are_part_of_the_text(tmp_path: Path) -> None:
+    text = ",".join(NAMES) + "\n" + "".join(f'{a},{b},{r},"say \\"hi\\", {t}",{z}\n' for a, b, r, t, z in ROWS)
+    values = [item.value for item in items_of(text, tmp_path / "log.csv")]
+    assert [value["text"] for value in values if isinstance(value, dict)] == [f'say "hi", {row[3]}' for row in ROWS]
+
+
+@pytest.mark.parametrize("last", ['"Settings" is where', 'of 12"', "no quote at all"])
+def test_an_opening_quote_takes_no_other_rows_with_it(last: str, tmp_path: Path) -> None:
+    items = items_of(naive("a", "b", '"Where is it', *["how"] * 10, last, "z"), tmp_path / "log.csv")
+    read = [item.line for item in items if isinstance(item.value, dict)]
+    refused = {item.line: item.value.detail for item in items if isinstance(item.value, Refused)}
+    assert sorted([*read, *refused]) == list(range(2, 17))
+    assert 4 in refused
+    assert set(refused) <= {4, 15}
+    assert "expected a" in refused[4]
+    assert "quote that ends" in refused[4]
+
+
+def test_a_long_text_is_read_and_doubted(tmp_path: Path) -> None:
+    text = "\n".join(["a line, of some text, or two, or so,"] * 150)
+    (item,) = items_of(spelled([[*ROWS[0][:3], text, ROWS[0][4]]]), tmp_path / "log.csv")
+    assert isinstance(item.value, dict)
+    assert item.value["text"] == text
+    assert "is a quote missing?" in item.notes[0]
+
+
+def test_of_columns_of_one_name_the_first_counts_and_it_is_said(tmp_path: Path) -> None:
+    (item,) = items_of("id,text,text\n1,one,two\n", tmp_path / "log.csv")
+    assert item.value == {"id": "1", "text": "one", "text (2)": "two"}
+    assert "columns of one name" in item.notes[0]
+
+
+def test_rows_that_open_ever_new_quotes_are_read_again_a_bounded_number_of_times(tmp_path: Path) -> None:
+    items = items_of("a,b\n" + 'x","""\n' * 2_000, tmp_path / "log.csv")
+    assert len(items) <= 2_001
+    assert not any(isinstance(item.value, dict) for item in items)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        (
+            "log.csv",
+            "a,b\n1,2,3\n4,5,6\n",
+            "line 2: wrong_type: expected 2 fields, as the first line names them, got 3",
+        ),
+        ("log.jsonl", "{'role': 'user'}\n{'role': None}\n", "line 1: not_json: expected JSON, got what Python prints"),
+    ],
+)
+def test_a_file_of_which_nothing_can_be_read_says_where_and_why(name: str, text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    with pytest.raises(TurnsignalError) as raised:
+        choose_format(tmp_path / name, HowToRead())
+    assert why in str(raised.value)
