@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.agents.files.containers import Kind, kind_of, read_items, sample_of
+from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, recognise
 from turnsignal.stream.formats.mapping import parse_format_mapping
@@ -105,6 +106,7 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
             raise ConfigError(msg)
         return kind, OWN, FORMATS[OWN], "--strict"
     sample = sample_of(path, kind, as_records)
+    refuse_rewritable(path, kind, sample)
     fitting = recognise(sample)
     if not fitting and sample and all(map(is_bare_message, sample)):
         fitting = recognise([{"messages": sample}])

@@ -16,6 +16,8 @@ from turnsignal.stream.formats.protocol import Call
 
 ROOT = Path(__file__).parents[2]
 SHARED = {
+    "doubts",
+    "hints",
     "__init__",
     "assembly",
     "completeness",
