@@ -52,7 +52,7 @@ def _repeated(turns: Sequence[TurnFields]) -> str:
     growing = sum(len(old) < len(new) and new[: len(old)] == old for old, new in pairwise(texts.values()))
     if growing * _FEW > len(texts):
         return f"{growing:,} of {len(texts):,} lists begin with all that the one before holds"
-    long = [(name, text) for name, said in texts.items() for text in said if len(text) >= _LONG]
+    long = [(name, text) for name, spoken in texts.items() for text in spoken if len(text) >= _LONG]
     again = len(long) - len(set(long))
     return f"{again:,} turns are said twice in their conversation" if again * _FEW > len(long) else ""
 

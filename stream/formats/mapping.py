@@ -237,7 +237,7 @@ def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnF
         "conversation_id": bounded_id(str(given["conversation_id"])),
         "turn_id": _id(value_of(paths.turn_id, where)),
         "role": known,
-        "text": text_of(given["text"], metadata, assumed),
+        "text": text_of(_blocks(given["text"]), metadata, assumed),
         "timestamp": timestamp(time),
         **_more(paths, where, assumed),
     }
@@ -245,6 +245,13 @@ def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnF
     metadata |= {"citations": cited} if cited else {}
     documents = _documents(paths, where, assumed)
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
+
+
+def _blocks(value: Any) -> Any:
+    """Return the blocks of a text that a database keeps as JSON in a string; any other text as it is."""
+    read = nested(value) if isinstance(value, str) and value.startswith("[{") else None
+    are_blocks = isinstance(read, list) and all(isinstance(part, dict) and "type" in part for part in read)
+    return read if are_blocks else value
 
 
 def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) -> Call:

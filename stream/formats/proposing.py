@@ -142,9 +142,9 @@ def _ids(
     return [*hinted, *given, *(own if is_own else []), *named, *rest, *own, *keys]
 
 
-def _beside(outer: Mapping[str, Any], said: Sequence[str], role: str, text: str | None) -> str | None:
+def _beside(outer: Mapping[str, Any], regular: Sequence[str], role: str, text: str | None) -> str | None:
     """Return the path of an object that stands beside a list and is like its items, as what was said first may be."""
-    for path in said:
+    for path in regular:
         before = path.removesuffix(f".{text}")
         if before != path and f"{before}.{role}" in outer and not path.startswith("../"):
             return before
