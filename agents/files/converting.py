@@ -16,9 +16,11 @@ from turnsignal.agents.files.recognising import HowToRead, as_records
 from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Refused, TurnsignalError
-from turnsignal.stream.formats import FORMATS, OWN, recognise
+from turnsignal.stream.formats import FORMATS, recognise
 from turnsignal.stream.formats.completeness import Completeness
+from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
+from turnsignal.stream.formats.protocol import Call
 from turnsignal.stream.records.turns import decode_turn
 
 
@@ -117,14 +119,18 @@ def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, str]:
 
 
 def _format_of(sample: Sequence[dict[str, Any]]) -> str:
-    """Return the name of the one format that records have, empty where none, or turns that lack what a turn has."""
+    """Return the name of the one format that records have and are read by, empty where there is none."""
     fitting = list(recognise(sample))
     if len(fitting) != 1:
         return ""
-    if fitting == [OWN]:
-        try:
-            for turn in (turn for record in sample for turn in FORMATS[OWN].read(record, Counter())):
-                decode_turn(orjson.dumps({"turn_id": "1", **turn}))
-        except Refused:
-            return ""
-    return fitting[0]
+    speaks = False
+    try:
+        for part in (part for record in sample for part in FORMATS[fitting[0]].read(record, Counter())):
+            if isinstance(part, dict):
+                decode_turn(orjson.dumps({"turn_id": "1", **part}))
+            speaks |= isinstance(part, dict) or bool(
+                isinstance(part, Call) and spoken_in([*part.inputs, *part.outputs])
+            )
+    except (Refused, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return ""  # as reading the file would say
+    return fitting[0] if speaks else ""

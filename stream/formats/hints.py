@@ -57,7 +57,7 @@ HINTS = {
             "von",
             "absender",
         ),
-        *("sprecher", "quién", "quien", "autor", "rol", "qui", "auteur"),
+        *("sprecher", "quién", "quien", "autor", "rol", "qui", "auteur", "event"),
     ),
     "documents": (
         *("documents", "retrieved", "context", "sources", "hits", "chunks", "passages", "docs", "doc_ids"),
@@ -81,7 +81,7 @@ _PLAIN = {
 #: Words that say of a field what else it is than an id.
 _NO_ID = frozenset(
     (
-        *("type", "kind", "title", "name", "status", "state", "subject", "topic", "created", "updated", "at", "date"),
+        *("type", "kind", "title", "status", "state", "subject", "topic", "created", "updated", "at", "date"),
         *("time", "timestamp", "count", "total", "model", "version", "url", "role", "summary", "text", "body"),
         *("message", "channel", "language"),
     )

@@ -85,7 +85,9 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
             break
     regular = [path for path, values in outer.items() if len(values) * 2 >= len(wheres) and _is_said(values)]
     if role and len(listed) == 1 and (beside := _beside(outer, regular, role, taken.get("text"))):
-        return _propose(sample, origin, (beside, *listed))
+        keys = [path.partition(".")[0] for path in (beside, *listed)]
+        is_first = next((key for key in sample[0] if key in keys), keys[0]) == keys[0]
+        return _propose(sample, origin, (beside, *listed) if is_first else (*listed, beside))
     wheres = [where for where in wheres if _speaks(where, role, taken.get("text"))]
     lines = ["[turns]" if role else "[exchanges]"]
     if listed:

@@ -456,3 +456,9 @@ def test_turns_without_a_text_are_told_that_a_mapping_may_name_it(tmp_path: Path
     (tmp_path / "log.jsonl").write_bytes(orjson.dumps(rows[0]))
     told = run("convert", tmp_path / "log.jsonl", "--check")
     assert "a mapping says which field it is: turnsignal convert" in told.output
+
+
+def test_what_is_like_a_known_format_and_gives_no_turn_is_not_said_to_need_no_mapping(tmp_path: Path) -> None:
+    rows = [{"type": "message", "ts": f"179352360{n}.0", "user": "U1", "text": f"Hello {n}"} for n in range(3)]
+    (tmp_path / "slack.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    assert "needs no mapping" not in run("convert", tmp_path / "slack.jsonl", "--propose", tmp_path / "m.toml").output

@@ -197,6 +197,15 @@ def test_what_opens_a_conversation_beside_its_list_is_read_with_it() -> None:
     assert conversations_of(done, log) == THREE
 
 
+def test_an_answer_that_stands_behind_its_list_is_read_behind_it() -> None:
+    log = [
+        {"session": f"c{number}", "at": f"2026-11-01T09:0{number}:00Z", "messages": messages, "output": output}
+        for number in range(3)
+        for *messages, output in [said(number)]
+    ]
+    assert 'list = ["messages","output"]' in propose_mapping(log, "log.jsonl").text
+
+
 def test_a_text_beside_the_list_that_is_like_no_item_is_told() -> None:
     log = [{"id": f"c{number}", "body": f"I lost key {number}", "messages": said(number)} for number in range(3)]
     assert propose_mapping(log, "log.jsonl").doubts == [
