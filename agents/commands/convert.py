@@ -71,6 +71,8 @@ def convert(
     separator = "|"                where several ids stand in one text
     list = "events"                where one record holds a list of turns
     list = "chats.*.events"        one for each key; the key is conversation_id = "*"
+    list = ["source", "events"]    what stands at several paths
+    conversation_id = "../id"      the id of what holds the list, where its items have an id, too
     \b
     Also: turn_id, citations, assistant, version, model, platform, user_id, environment, vote;
     version = { value = "2025-06" } is the same for all.
@@ -110,14 +112,17 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
     """Write a first mapping, and say how much it reads and what is doubtful."""
     from turnsignal.agents.files.converting import propose_for
 
-    proposed = propose_for(files)
+    proposed, known = propose_for(files)
     _write(to, proposed.text)
+    given = " ".join(shlex.quote(str(path)) for path in files)
+    if known:
+        click.echo(f"warning: read as {known}, it needs no mapping: turnsignal replay {given}", err=True)
     read = f"This mapping reads {proposed.read:,} of the first {proposed.of:,} records"
     click.echo(f"warning: {read}; correct it before you use it." if proposed.is_poor else f"{read}.", err=err)
     for doubt in proposed.doubts:
-        click.echo(f"warning: {doubt}", err=err)
-    names = " ".join(shlex.quote(str(path)) for path in (*files, "--mapping", to))
-    click.echo(f"Wrote a first mapping to {to}; try: turnsignal convert {names} --check", err=err)
+        click.echo(f"warning: {doubt}", err=True)
+    mapping = shlex.quote(str(to))
+    click.echo(f"Wrote a first mapping to {to}; try: turnsignal convert {given} --mapping {mapping} --check", err=err)
 
 
 def _describe(done: "Converted", *, check: bool) -> None:

@@ -1,7 +1,7 @@
 """Converting: files of any known format into one file of turns, in the spelling that a topic takes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,10 +14,14 @@ from turnsignal.agents.files.containers import kind_of, sample_of, why_unread
 from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, as_records
+from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Refused, TurnsignalError
+from turnsignal.stream.formats import FORMATS, recognise
 from turnsignal.stream.formats.completeness import Completeness
+from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
+from turnsignal.stream.formats.protocol import Call
 from turnsignal.stream.records.turns import decode_turn
 
 
@@ -94,14 +98,22 @@ def convert_files(
     return done
 
 
-def propose_for(paths: Iterable[Path]) -> ProposedMapping:
-    """Write a first mapping for the records of files; raises TurnsignalError when none of them can be read."""
+def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, str]:
+    """Write a first mapping for the records of files, and say what format they have already, empty where none.
+
+    Raises TurnsignalError when none of them can be read.
+    """
     sample: list[dict[str, Any]] = []
     given = list(paths)
+    known: set[str] = set()
     with TemporaryDirectory(prefix="turnsignal-") as directory:
         unread: list[str] = []
         for named, path in zip(given, keep_standard_input(given, Path(directory)), strict=True):
-            sample += sample_of(path, kind := kind_of(path), as_records)
+            kind = kind_of(path)
+            of_file = sample_of(path, kind, as_records)
+            refuse_rewritable(path, kind, of_file)
+            sample += of_file
+            known.add(_format_of(of_file))
             if not sample and (why := why_unread(path, kind)) is not None:
                 unread.append(f"{named}, {why}")
     names = list(map(str, given))
@@ -109,4 +121,22 @@ def propose_for(paths: Iterable[Path]) -> ProposedMapping:
         msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read; plain text is not read"
         msg += f"; {unread[0]}" if unread else ""
         raise TurnsignalError(msg)
-    return propose_mapping(sample, ", ".join(names))
+    return propose_mapping(sample, ", ".join(names)), known.pop() if len(known) == 1 else ""
+
+
+def _format_of(sample: Sequence[dict[str, Any]]) -> str:
+    """Return the name of the one format that records have and are read by, empty where there is none."""
+    fitting = list(recognise(sample))
+    if len(fitting) != 1:
+        return ""
+    speaks = False
+    try:
+        for part in (part for record in sample for part in FORMATS[fitting[0]].read(record, Counter())):
+            if isinstance(part, dict):
+                decode_turn(orjson.dumps({"turn_id": "1", **part}))
+            speaks |= isinstance(part, dict) or bool(
+                isinstance(part, Call) and spoken_in([*part.inputs, *part.outputs])
+            )
+    except (Refused, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return ""  # as reading the file would say
+    return fitting[0] if speaks else ""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.agents.files.containers import Kind, kind_of, read_items, sample_of, why_unread
+from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
 from turnsignal.stream.formats.mapping import parse_format_mapping
@@ -81,6 +82,7 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
             raise ConfigError(msg)
         return kind, OWN, FORMATS[OWN], "--strict"
     sample = sample_of(path, kind, as_records)
+    refuse_rewritable(path, kind, sample)
     fitting = recognise(sample)
     if not fitting and sample and all(map(_holds_spans, sample)):
         fitting = _recognise_later(path, kind)

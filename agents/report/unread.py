@@ -116,6 +116,8 @@ def _describe_missing(letter: Mapping[str, Any]) -> Iterator[str]:
             '{"session_id": "…", "messages": [{"role": "user", "content": "…"}, …]}; by session_id: jq -sc '
             "'group_by(.session_id)[] | {session_id: .[0].session_id, messages: .}' " + _file_of(letter)
         )
+    elif "field role" in detail or "field text" in detail:
+        yield f"    a mapping says which field it is: turnsignal convert {_file_of(letter)} --propose mapping.toml"
 
 
 def _file_of(letter: Mapping[str, Any]) -> str:

@@ -1,23 +1,41 @@
-"""LangChain messages: lists of {type: human | ai, content}, plain, as {type, data}, or serialised with their class."""
+"""LangChain messages: lists of {type: human | ai, content}, plain, as {type, data}, or serialised with their class.
+
+Message stores (of SQL, Postgres, MongoDB) keep one of them a row, beside the id of its session.
+"""
 
 from collections.abc import Iterator, Sequence
 
+from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.documents import read_documents
-from turnsignal.stream.formats.messages import read_messages
-from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
+from turnsignal.stream.formats.messages import read_message, read_messages
+from turnsignal.stream.formats.protocol import Assumed, Call, Record, TurnFields, split_origin
 from turnsignal.stream.formats.times import BEGAN, time_in
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_name
+from turnsignal.stream.formats.values import (
+    bounded_id,
+    conversation_of,
+    fields_of,
+    first,
+    items,
+    mapping,
+    short_name,
+    timestamp,
+)
 
-_LISTS = ("messages", "chat_history", "history")
+_LISTS = ("messages", "chat_history", "history", "History")
+_STORED = ("message", "History")
+_DIGITS = 10  #: of a number that counts rows
+_TIMES = ("timestamp", "ts", "created_at", "time")
 _TYPES = ("human", "ai", "HumanMessage", "AIMessage", "AIMessageChunk", "HumanMessageChunk")
 
 
 class LangChainMessages:
-    """{messages: [{type, content}]}, as `messages_to_dict` or a checkpoint writes them."""
+    """{messages: [{type, content}]}, as `messages_to_dict` or a checkpoint writes them, and {session_id, message}."""
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise messages that have a type human or ai."""
         for record in sample:
+            if _stored(record).get("type") in _TYPES:
+                return "a message of the type human or ai in a record"
             for item in items(first(record, *_LISTS)):
                 item = mapping(item)
                 serialised = item.get("lc") is not None and str(items(item.get("id"))[-1:]).find("Message") > 0
@@ -25,10 +43,13 @@ class LangChainMessages:
                     return "messages of the types human and ai"
         return ""
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
-        """Give the conversation as the history of one call."""
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | TurnFields]:
+        """Give the conversation as the history of one call, or the turn that a row of a store is."""
+        if stored := _stored(record):
+            yield from _turn(record, stored, assumed)
+            return
         metadata = {**mapping(mapping(record.get("config")).get("configurable")), **mapping(record.get("metadata"))}
-        conversation = conversation_of(record, metadata)
+        conversation = conversation_of(record, metadata, {"session_id": record.get("SessionId")})
         named = short_name(first(record, "id", "run_id", "checkpoint_id")) or conversation or ""
         messages = read_messages(first(record, *_LISTS), assumed)
         documents = read_documents(first(record, "documents", "context", "source_documents"))
@@ -37,7 +58,7 @@ class LangChainMessages:
         yield Call(
             origin=f"langchain:{named}",
             conversation=conversation,
-            start=time_in(assumed, record, "timestamp", "ts", "created_at", "time", *BEGAN),
+            start=time_in(assumed, record, *_TIMES, *BEGAN),
             inputs=messages,
             fields=fields_of(metadata, record),
         )
@@ -45,3 +66,31 @@ class LangChainMessages:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the message's own id, or that of its record."""
         return split_origin(turn_id, ("id",))
+
+
+def _stored(record: Record) -> Record:
+    """Return the message {type, data} that a row of a store holds, also in a string; empty for another record."""
+    message = mapping(first(record, *_STORED))
+    return message if "type" in message and isinstance(message.get("data"), dict) else {}
+
+
+def _turn(record: Record, stored: Record, assumed: Assumed) -> Iterator[TurnFields]:
+    message = read_message(stored, assumed)
+    if message is None or message.role not in ("user", "assistant") or not message.text.strip():
+        assumed["messages that are for no user's eyes left out"] += 1
+        return
+    conversation = conversation_of(record, {"session_id": record.get("SessionId")})
+    if conversation is None:
+        raise Refused(Reason.MISSING_FIELD, "expected the field session_id beside the message, got none")
+    row = first(record, "id", "_id")
+    row = mapping(row).get("$oid") if isinstance(row, dict) else row
+    time = time_in(assumed, record, *_TIMES, *BEGAN)
+    if time is None and str(row).isdigit():
+        assumed["rows without a time, taken as a second apart from 1970 on in the order of their ids"] += 1
+        time = float(str(row)[:_DIGITS])
+    if time is None:
+        raise Refused(Reason.MISSING_FIELD, "expected the field created_at, or an id that counts rows, got neither")
+    named = message.id if row is None else short_name(row)
+    turn = {"conversation_id": conversation, "turn_id": bounded_id(f"langchain:{named}") if named else ""}
+    turn |= {"role": message.role, "text": message.text, "timestamp": timestamp(time)}
+    yield turn | fields_of(record) | ({"metadata": message.metadata} if message.metadata else {})

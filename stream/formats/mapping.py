@@ -12,13 +12,15 @@
     separator = "|"                            # left out; or: what stands between ids in one text
     version = { value = "2025-06" }            # the same for all
     list = "events"                            # left out; or: a record holds a list, whose items are the turns;
-                                               # "chats.*.events": one of each key, which is conversation_id = "*"
+                                               # "chats.*.events": one of each key, which is conversation_id = "*";
+                                               # ["source", "events"]: what stands at several paths
 
     [exchanges]                                # or: one record is a question and its answer
     question = "prompt"
     answer = "completion"
 
-Paths within a list are looked for in the item, then in what holds it. What else a turn can carry has its own name.
+Paths within a list are looked for in the item, then in what holds it; "../id" only in what holds the list, and each
+further ../ one list further out. What else a turn can carry has its own name.
 """
 
 import re
@@ -46,6 +48,8 @@ _DIRECTIVES = frozenset("YymdbBjaAHIpMSfz%")  #: of dates that mean the same on 
 _TRIED = datetime(2024, 12, 31, 23, 45, 59, tzinfo=UTC)  #: what a date format is tried on
 _SHORT = ("assistant", "version", "model", "platform", "user_id", "environment")
 _OPTIONAL = (*_SHORT, "vote", "citations", "documents", "turn_id")
+_NEEDED = ("conversation_id", "timestamp", "role", "text", "question", "answer")
+_OUTSIDE = "../"  #: before a path that is looked for in what holds the list, and not in its item
 _KEYS = {"id": "doc_id", "text": "text", "title": "title", "url": "url", "score": "score"}  #: that a mapping can name
 _MANY = 100  #: different things that are counted; of more no names are told
 _ITEMS = "items that a mapping read"
@@ -67,7 +71,7 @@ class _Fields(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     environment: Field | None = None
     vote: Field | None = None
     citations: Field | None = None
-    list: str | None = None
+    list: str | tuple[str, ...] | None = None
     separator: str | None = None
     date_format: str | None = None
 
@@ -99,7 +103,7 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         if paths is None:
             return
         refused: list[Refused] = []
-        for where in [(record,)] if paths.list is None else each_at(record, paths.list):
+        for where in [(record,)] if paths.list is None else items_of(record, paths.list):
             try:
                 part = self._part(where, assumed)
             except Refused as error:
@@ -110,7 +114,7 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
                 if part is not None:
                     yield part
         if paths.list is not None and not assumed[_ITEMS]:
-            assumed[f"{_LACKING}list = {paths.list}"] += 1
+            assumed[f"{_LACKING}list = {', '.join(_listed(paths.list))}"] += 1
         if refused:  # one item that cannot be read keeps no other back
             assumed["items of a list that could not be read, beside the first left out"] += len(refused) - 1
             raise refused[0]
@@ -123,7 +127,7 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         if self.exchanges is not None:
             return _exchange(self.exchanges, where, assumed)
         assert self.turns is not None, "a mapping has one of the two"
-        if len(where) > 1 and all(_value(field, where) is None for field in (self.turns.role, self.turns.text)):
+        if len(where) > 1 and all(value_of(field, where) is None for field in (self.turns.role, self.turns.text)):
             assumed["items of a list that say nothing left out"] += 1
             return None
         return _turn(self.turns, where, assumed)
@@ -131,6 +135,15 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the turn's id: it is what the mapping names."""
         return split_origin(f"mapping:{turn_id.removeprefix('mapping:')}", ("turn_id",))
+
+
+def _listed(given: str | Sequence[str]) -> Sequence[str]:
+    return [given] if isinstance(given, str) else given
+
+
+def items_of(record: Record, given: str | Sequence[str]) -> Iterator[tuple[Any, ...]]:
+    """Give what stands at the paths of a mapping's list, each item followed by what holds it."""
+    return (where for path in _listed(given) for where in each_at(record, path))
 
 
 def parse_format_mapping(text: str, origin: str) -> FormatMapping:
@@ -178,6 +191,10 @@ def _validate(paths: _Fields, where: str) -> None:
                 f'{where} {field}: expected {{ path = "…" }} or {{ value = "…" }}; got {", ".join(given) or "neither"}'
             )
             raise ConfigError(msg)
+    outside = [name for name in (*_OPTIONAL, *_NEEDED) if _path(getattr(paths, name, None)).startswith(_OUTSIDE)]
+    if outside and paths.list is None:
+        msg = f"{where} {outside[0]}: expected {_OUTSIDE} with a list alone: it leads out of it; got no list"
+        raise ConfigError(msg)
     if paths.separator is not None and not (paths.separator.strip() or paths.separator == "\t"):
         msg = f'{where} separator: expected what stands between ids, such as "|", got {paths.separator!r}'
         raise ConfigError(msg)
@@ -204,8 +221,12 @@ def _wrong_date_format(text: str) -> str:
 
 
 def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnFields:
-    role = _value(paths.role, where)
-    given = {"conversation_id": _value(paths.conversation_id, where), "role": role, "text": _value(paths.text, where)}
+    role = value_of(paths.role, where)
+    given = {
+        "conversation_id": value_of(paths.conversation_id, where),
+        "role": role,
+        "text": value_of(paths.text, where),
+    }
     for field, value in given.items():
         if value is None:
             assumed[f"{_LACKING}{field} = {_path(getattr(paths, field))}"] += 1
@@ -221,26 +242,33 @@ def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnF
     metadata: dict[str, Any] = {}
     turn: TurnFields = {
         "conversation_id": bounded_id(str(given["conversation_id"])),
-        "turn_id": _id(_value(paths.turn_id, where)),
+        "turn_id": _id(value_of(paths.turn_id, where)),
         "role": known,
-        "text": text_of(given["text"], metadata, assumed),
+        "text": text_of(_blocks(given["text"]), metadata, assumed),
         "timestamp": timestamp(time),
         **_more(paths, where, assumed),
     }
-    cited = items(_value(paths.citations, where))
+    cited = items(value_of(paths.citations, where))
     metadata |= {"citations": cited} if cited else {}
     documents = _documents(paths, where, assumed)
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
 
 
+def _blocks(value: Any) -> Any:
+    """Return the blocks of a text that a database keeps as JSON in a string; any other text as it is."""
+    read = nested(value) if isinstance(value, str) and value.startswith("[{") else None
+    are_blocks = isinstance(read, list) and all(isinstance(part, dict) and "type" in part for part in read)
+    return read if are_blocks else value
+
+
 def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) -> Call:
     for field in ("question", "answer", "conversation_id", "timestamp"):
         path = getattr(paths, field)
-        if path is not None and _value(path, where) is None:
+        if path is not None and value_of(path, where) is None:
             assumed[f"{_LACKING}{field} = {_path(path)}"] += 1
-    conversation, named = _value(paths.conversation_id, where), _value(paths.turn_id, where)
-    texts = [text_of(_value(path, where) or "", {}, assumed) for path in (paths.question, paths.answer)]
-    time, cited = _time(paths, where), items(_value(paths.citations, where))
+    conversation, named = value_of(paths.conversation_id, where), value_of(paths.turn_id, where)
+    texts = [text_of(value_of(path, where) or "", {}, assumed) for path in (paths.question, paths.answer)]
+    time, cited = _time(paths, where), items(value_of(paths.citations, where))
     metadata = {"citations": cited} if cited else None
     fields = _more(paths, where, assumed)
     vote = fields.pop("vote", None)
@@ -259,7 +287,7 @@ def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) 
 
 def _time(paths: _Fields, where: Sequence[Record]) -> float | None:
     """Return the time, None where there is nothing; raises Refused for what is written otherwise."""
-    value = _value(paths.timestamp, where)
+    value = value_of(paths.timestamp, where)
     if value is None or value == "":
         return None
     written = paths.date_format
@@ -273,7 +301,7 @@ def _time(paths: _Fields, where: Sequence[Record]) -> float | None:
 
 
 def _documents(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> list[dict[str, Any]]:
-    value = _value(paths.documents, where)
+    value = value_of(paths.documents, where)
     if paths.separator is not None and isinstance(value, str) and not isinstance(nested(value), list | dict):
         parts = (part.strip() for part in value.split(paths.separator))
         value = [{"doc_id": part} if len(part) <= MAX_SEPARATED else part for part in parts if part]
@@ -342,15 +370,15 @@ def describe_key(key: object) -> str:
 def _more(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> dict[str, Any]:
     for field in _OPTIONAL:
         path = getattr(paths, field)
-        if path is not None and _value(path, where) is None:
+        if path is not None and value_of(path, where) is None:
             assumed[f"{_NOTHING}{field} = {_path(path)}"] += 1
-    values = {field: short_name(_value(getattr(paths, field), where)) for field in _SHORT}
-    vote = _value(paths.vote, where)
+    values = {field: short_name(value_of(getattr(paths, field), where)) for field in _SHORT}
+    vote = value_of(paths.vote, where)
     vote = {"1": 1, "up": 1, "true": 1, "-1": -1, "0": -1, "down": -1, "false": -1}.get(str(vote).lower())
     return {key: value for key, value in {**values, "vote": vote}.items() if value is not None}
 
 
-def _value(field: Field | None, where: Sequence[Record]) -> Any:
+def value_of(field: Field | None, where: Sequence[Record]) -> Any:
     """Return what a field's path leads to, in the words of the mapping where it has some."""
     if field is None:
         return None
@@ -358,8 +386,19 @@ def _value(field: Field | None, where: Sequence[Record]) -> Any:
     if "value" in words:
         return words["value"]
     path = field if isinstance(field, str) else str(words.get("path", ""))
+    if path.startswith(_OUTSIDE):
+        path, where = _outside(path, where)
     value = next((value for record in where if (value := at_path(record, path)) is not None), None)
     return words.get(str(value), value) if words and not isinstance(value, list | dict) else value
+
+
+def _outside(path: str, where: Sequence[Record]) -> tuple[str, Sequence[Record]]:
+    """Return a path without its ../, and what holds the list; each further one leads out of a list that holds that."""
+    path, where = path.removeprefix(_OUTSIDE), where[1:]
+    while path.startswith(_OUTSIDE):
+        star = next((at for at, record in enumerate(where) if record.keys() == {"*"}), len(where))
+        path, where = path.removeprefix(_OUTSIDE), where[star + 1 :]
+    return path, where
 
 
 def _id(value: object) -> str:

@@ -18,6 +18,7 @@ from turnsignal.stream.formats.values import (
 )
 
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
+_METADATA = ("metadata.", "ai.telemetry.metadata.")
 _EVENT_ROLES = {"gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant"}
 _DETAILS = "gen_ai.client.inference.operation.details"
 _CONTENTS = {"gen_ai.content.prompt": "gen_ai.prompt", "gen_ai.content.completion": "gen_ai.completion"}
@@ -78,13 +79,16 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
 
 def _session_of(given: dict[str, Any]) -> str | None:
     """Return the conversation by what applications call it: the id of a session or thread, or one in the metadata."""
-    named = {key.removeprefix("metadata."): given[key] for key in given if key.startswith("metadata.")}
+    named = {key.removeprefix(of): given[key] for of in _METADATA for key in given if key.startswith(of)}
     return conversation_of(given, named, mapping(given.get("metadata")))
 
 
 def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list[Message], list[Message]]:
     inputs = spoken(given.get("gen_ai.input.messages"), "user", assumed)
     outputs = spoken(given.get("gen_ai.output.messages"), "assistant", assumed)
+    if "ai.prompt.messages" in given:  # Vercel's AI SDK
+        inputs = inputs or spoken(given["ai.prompt.messages"], "user", assumed)
+        outputs = outputs or spoken(given.get("ai.response.text"), "assistant", assumed)
     for event, attributes in span.events:
         if event in _EVENT_ROLES:
             inputs += read_messages({"role": _EVENT_ROLES[event], **attributes}, assumed)
@@ -105,7 +109,7 @@ def _fields(given: dict[str, Any], span: Span) -> dict[str, str]:
             assistant=first(given, "gen_ai.agent.name", "gen_ai.workflow.name") or resource.get("service.name"),
             model=first(given, "gen_ai.response.model", "gen_ai.request.model"),
             version=first(given, "gen_ai.prompt.version", "gen_ai.agent.version") or resource.get("service.version"),
-            user_id=first(given, "user.id", "enduser.id"),
+            user_id=first(given, "user.id", "enduser.id", "ai.telemetry.metadata.userId"),
             platform=first(given, "platform", "app.platform"),
         ),
     }

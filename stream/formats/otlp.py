@@ -38,7 +38,7 @@ def spans_of(record: Record) -> Iterator[Span]:
         for span in map(mapping, items(record["spans"])):
             yield _jaeger_span(span, mapping(processes.get(str(span.get("processID")))))
         return
-    requests = items(record.get("resourceSpans")) + items(record.get("resourceLogs"))
+    requests = items(first(record, "resourceSpans", "batches")) + items(record.get("resourceLogs"))  # Tempo has batches
     parts: list[Record] = [mapping(part) for part in requests]
     for part in parts or [record]:
         resource = attributes_of(mapping(part.get("resource")).get("attributes"))

@@ -131,7 +131,7 @@ def _kept(text: str) -> Any:
 
 
 def each_at(record: Mapping[str, Any], path: str) -> Iterator[tuple[Any, ...]]:
-    """Give the items of the list at a path, each followed by what holds it, from the inside out.
+    """Give the items of the list at a path, or the object there, each followed by what holds it, from the inside out.
 
     `*` stands for every key of an object, or every item of a list; the key is found under "*" among what holds.
 
@@ -141,7 +141,8 @@ def each_at(record: Mapping[str, Any], path: str) -> Iterator[tuple[Any, ...]]:
     before, star, rest = path.partition("*")
     inside = at_path(record, before.rstrip(".")) if before else record
     if not star:
-        yield from ((item, record) for item in items(inside))
+        inside = nested(inside)
+        yield from ((item, record) for item in ([inside] if isinstance(inside, Mapping) else items(inside)))
         return
     inside = nested(inside)
     pairs = list(inside.items()) if isinstance(inside, Mapping) else list(enumerate(items(inside)))

@@ -434,3 +434,31 @@ def test_messages_without_times_are_refused_with_a_command_that_groups_them(tmp_
     assert done.exit_code == 1
     assert "expected the field timestamp, got none" in done.output
     assert "jq -sc 'group_by(.session_id)[] | {session_id: .[0].session_id, messages: .}'" in done.output
+
+
+def test_a_proposal_for_what_is_read_without_a_mapping_says_so_and_doubts_are_warned_of(tmp_path: Path) -> None:
+    mapping = tmp_path / "mapping.toml"
+    told = run("convert", DATA / "openai.jsonl", "--propose", mapping)
+    assert told.exit_code == 0
+    assert f"warning: read as openai, it needs no mapping: turnsignal replay {DATA / 'openai.jsonl'}" in told.output
+    messages = [
+        {"at": f"2026-11-01T09:00:0{n}Z", "who": ("customer", "bot")[n % 2], "body": f"What is {n}?", "case": n}
+        for n in range(9)
+    ]
+    (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, messages)))
+    told = run("convert", tmp_path / "log.jsonl", "--propose", mapping)
+    assert "needs no mapping" not in told.output
+    assert "warning: each of 9 conversations has one turn by case: is that the id of a turn?" in told.output
+
+
+def test_turns_without_a_text_are_told_that_a_mapping_may_name_it(tmp_path: Path) -> None:
+    rows = [{"chatId": "c", "role": "user", "parts": [{"type": "text", "text": "Hi"}], "createdAt": 0}]
+    (tmp_path / "log.jsonl").write_bytes(orjson.dumps(rows[0]))
+    told = run("convert", tmp_path / "log.jsonl", "--check")
+    assert "a mapping says which field it is: turnsignal convert" in told.output
+
+
+def test_what_is_like_a_known_format_and_gives_no_turn_is_not_said_to_need_no_mapping(tmp_path: Path) -> None:
+    rows = [{"type": "message", "ts": f"179352360{n}.0", "user": "U1", "text": f"Hello {n}"} for n in range(3)]
+    (tmp_path / "slack.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    assert "needs no mapping" not in run("convert", tmp_path / "slack.jsonl", "--propose", tmp_path / "m.toml").output

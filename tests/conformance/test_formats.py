@@ -17,6 +17,8 @@ from turnsignal.stream.formats.protocol import Call
 
 ROOT = Path(__file__).parents[2]
 SHARED = {
+    "doubts",
+    "hints",
     "__init__",
     "assembly",
     "completeness",
@@ -81,6 +83,30 @@ JSON = st.recursive(
     max_leaves=25,
 )
 RECORDS = st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6)
+
+
+#: format → the word by which README's table "What do you have?" names it
+NAMED = {
+    "turnsignal": "turns as the pipeline takes them",
+    "openai": "OpenAI",
+    "responses": "OpenAI",
+    "anthropic": "Anthropic",
+    "otel": "OpenTelemetry GenAI",
+    "openinference": "OpenInference",
+    "openllmetry": "OpenLLMetry",
+    "langfuse": "Langfuse",
+    "langsmith": "LangSmith",
+    "langchain": "LangChain",
+    "sharegpt": "ShareGPT",
+    "dialogflow": "Google's conversational agents",
+}
+
+
+def test_readmes_table_names_every_format() -> None:
+    section = (ROOT / "README.md").read_text(encoding="utf-8").split("### What do you have?")[1].split("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| ")]
+    assert NAMED.keys() == FORMATS.keys()
+    assert [word for word in NAMED.values() if not any(word in row for row in rows)] == []
 
 
 def test_every_leaf_is_in_the_table_and_in_the_contract_that_keeps_them_apart() -> None:

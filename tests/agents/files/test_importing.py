@@ -500,3 +500,81 @@ def test_an_array_is_refused_by_name_where_lines_are_to_be_read_strictly(tmp_pat
         Imported([path], HowToRead(strict=True)),
     ):
         pass
+
+
+def stored(session: str, kind: str, text: str, row: int, **more: Any) -> dict[str, Any]:
+    """A row of LangChain's message store."""
+    return {"id": row, "session_id": session, "message": {"type": kind, "data": {"content": text}}, **more}
+
+
+ROWS = [
+    stored("s1", "human", "Hi", 0),
+    stored("s1", "ai", "Hello!", 1),
+    stored("s2", "human", "Hi", 2),
+    stored("s1", "human", "Hi", 3),
+    stored("s1", "ai", "", 4),
+    stored("s1", "tool", "found d1", 5),
+    stored("s1", "ai", "Hello again!", 6),
+]
+
+
+@pytest.mark.parametrize("is_text", [False, True])
+@pytest.mark.parametrize("has_times", [False, True])
+def test_rows_of_langchains_store_are_turns_of_their_sessions(
+    tmp_path: Path, *, is_text: bool, has_times: bool
+) -> None:
+    rows = [{**row, "created_at": f"2026-11-01T09:00:0{row['id']}Z"} if has_times else row for row in ROWS]
+    rows = [{**row, "message": orjson.dumps(row["message"]).decode()} if is_text else row for row in rows]
+    (tmp_path / "store.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    turns, report = read(tmp_path / "store.jsonl")
+    assert report.format == "langchain"
+    assert [(turn["conversation_id"], turn["role"], turn["text"]) for turn in turns] == [
+        ("s1", "user", "Hi"),
+        ("s1", "assistant", "Hello!"),
+        ("s2", "user", "Hi"),
+        ("s1", "user", "Hi"),
+        ("s1", "assistant", "Hello again!"),
+    ]
+    assert [turn["turn_id"] for turn in turns] == [f"langchain:{row}" for row in (0, 1, 2, 3, 6)]
+    start = "2026-11-01T09:00" if has_times else "1970-01-01T00:00"
+    assert [turn["timestamp"][:19] for turn in turns] == [f"{start}:0{row}" for row in (0, 1, 2, 3, 6)]
+
+
+def test_a_row_of_a_store_without_a_time_or_a_number_is_refused(tmp_path: Path) -> None:
+    row = {"SessionId": "s1", "History": orjson.dumps(ROWS[0]["message"]).decode()}
+    (tmp_path / "store.jsonl").write_bytes(orjson.dumps(row))
+    turns, report = read(tmp_path / "store.jsonl")
+    assert turns == []
+    assert dict(report.refused) == {"missing_field": 1}
+    (tmp_path / "store.jsonl").write_bytes(orjson.dumps(row | {"created_at": "2026-11-01T09:00:00Z"}))
+    ((turn,), _) = read(tmp_path / "store.jsonl")
+    assert (turn["conversation_id"], turn["text"]) == ("s1", "Hi")
+
+
+def vercel_span(number: int, asked: str, answered: str) -> dict[str, Any]:
+    """A span as Vercel's AI SDK writes it."""
+    told = {
+        "ai.operationId": "ai.generateText.doGenerate",
+        "ai.prompt.messages": orjson.dumps([{"role": "user", "content": asked}]).decode(),
+        "ai.response.text": answered,
+        "ai.telemetry.metadata.sessionId": "s1",
+        "gen_ai.request.model": "gpt-4o",
+    }
+    attributes = [{"key": key, "value": {"stringValue": value}} for key, value in told.items()]
+    start = 1_793_523_600 + 60 * number
+    times = {"startTimeUnixNano": f"{start}000000000", "endTimeUnixNano": f"{start + 4}000000000"}
+    return {"traceId": f"{number:032x}", "spanId": f"{number:016x}", "name": "ai", "attributes": attributes, **times}
+
+
+@pytest.mark.parametrize("key", ["resourceSpans", "batches"])
+def test_spans_of_vercels_sdk_are_read_under_otlps_name_and_under_tempos(key: str, tmp_path: Path) -> None:
+    spans = [vercel_span(1, "How?", "So."), vercel_span(2, "Why?", "Because.")]
+    (tmp_path / "spans.json").write_bytes(orjson.dumps({key: [{"scopeSpans": [{"spans": spans}]}]}))
+    turns, report = read(tmp_path / "spans.json")
+    assert report.format == "otel"
+    assert [(turn["conversation_id"], turn["role"], turn["text"]) for turn in turns] == [
+        ("s1", "user", "How?"),
+        ("s1", "assistant", "So."),
+        ("s1", "user", "Why?"),
+        ("s1", "assistant", "Because."),
+    ]

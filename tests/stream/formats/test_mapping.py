@@ -127,3 +127,31 @@ def test_an_item_of_a_list_that_cannot_be_read_keeps_no_other_back() -> None:
     parts = log.read({"c": "1", "steps": [{**SAID, "who": "narrator"}, {}, SAID]}, assumed)
     assert next(parts)
     assert assumed["items of a list that say nothing left out"] == 1
+
+
+def test_a_path_that_begins_with_dots_leads_out_of_its_list_and_each_further_one_out_of_the_next() -> None:
+    rooms = [{"id": "c1", "posts": [{"id": "m1", **SAID}]}, {"id": "c2", "posts": [{"id": "m2", **SAID}]}]
+    lines = 'list = "rooms.*.posts"\nturn_id = "id"\nconversation_id = "../id"\nversion = "../../id"'
+    turns = list(mapped(lines).read({"id": "v9", "rooms": rooms}, Counter()))
+    assert [
+        (turn["conversation_id"], turn["turn_id"], turn["version"]) for turn in turns if isinstance(turn, dict)
+    ] == [("c1", "m1", "v9"), ("c2", "m2", "v9")]
+
+
+def test_a_path_out_of_a_list_needs_a_list() -> None:
+    with pytest.raises(ConfigError, match=r"\[turns\] conversation_id: expected \.\./ with a list alone"):
+        mapped('conversation_id = "../id"')
+
+
+def test_a_list_may_stand_at_several_paths_and_an_object_at_one_is_an_item() -> None:
+    log = mapped('conversation_id = "../id"\nlist = ["source", "parts"]')
+    record = {"id": "c1", "source": {"id": "s", "who": "user", "said": "Hi"}, "at": 0, "parts": [{"id": "p", **SAID}]}
+    assert [turn["conversation_id"] for turn in log.read(record, Counter()) if isinstance(turn, dict)] == ["c1", "c1"]
+
+
+def test_a_text_that_a_database_keeps_as_json_is_that_of_its_blocks() -> None:
+    parts = '[{"type": "step-start"}, {"type": "text", "text": "Hello."}]'
+    log = mapped('conversation_id = "c"')
+    (turn,) = log.read({**SAID, "c": "1", "said": parts}, Counter())
+    assert isinstance(turn, dict)
+    assert turn["text"] == "Hello."

@@ -66,9 +66,18 @@ def test_days_and_months_that_cannot_be_told_apart_are_named() -> None:
 
 
 def test_a_word_for_who_speaks_that_is_not_known_is_left_to_the_reader() -> None:
-    log = rows("chat who message", ("1", "Visitor", "a"), ("1", "Frida", "b"), ("1", "Frida", "c"))
+    log = rows("chat who message", ("1", "Frida", "a"), ("1", "Visitor", "b"), ("1", "Frida", "c"))
     text = propose_mapping(log, "log.csv").text
     assert '# Not known: "Frida". Say what each is: role = { path = "who", "Frida" = "user" }\nrole = "who"' in text
+
+
+def test_the_one_who_never_begins_is_taken_for_the_assistant_and_so_is_a_models_name() -> None:
+    log = rows("chat who message", ("1", "Visitor", "a"), ("1", "Frida", "b"), ("1", "Frida", "c"))
+    text = propose_mapping(log, "log.csv").text
+    assert '"Frida" never begins a conversation, and is taken for the assistant.' in text
+    assert 'role = { path = "who", "Frida" = "assistant" }' in text
+    log = rows("chat who message", ("1", "GPT-4", "a"), ("1", "User", "b"), ("1", "GPT-4", "c"))
+    assert 'role = { path = "who", "GPT-4" = "assistant" }' in propose_mapping(log, "log.csv").text
 
 
 STEPS = [
@@ -118,3 +127,141 @@ def test_a_mapping_that_reads_little_is_poor_and_says_how_little() -> None:
     ]
     done = propose_mapping(log, "log.jsonl")
     assert (done.read, done.of, done.is_poor) == (1, 5, True)
+
+
+SAID = (("How do I do it?", "user"), ("Like so, in the settings.", "bot"), ("And then what is it?", "user"))
+
+
+def said(number: int, **names: str) -> list[dict[str, Any]]:
+    """Three messages of a conversation under the names that a log gives their fields."""
+    return [
+        {
+            names.get("id", "id"): f"m{number}{place}",
+            names.get("role", "sender"): role,
+            names.get("text", "text"): f"{text} ({number})",
+            names.get("time", "created_at"): f"2026-11-01T09:0{number}:0{place}Z",
+        }
+        for place, (text, role) in enumerate(SAID)
+    ]
+
+
+def conversations_of(done: ProposedMapping, log: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
+    """The roles of each conversation, in order."""
+    roles: dict[str, list[str]] = {}
+    for turn in read(done, log):
+        roles.setdefault(turn["conversation_id"], []).append(turn["role"])
+    return list(roles.items())
+
+
+THREE = [(f"c{number}", ["user", "assistant", "user"]) for number in range(3)]
+
+
+@pytest.mark.parametrize("key", ["id", "uuid", "_id"])
+def test_the_id_of_what_holds_a_list_is_the_conversation_where_its_items_have_one_too(key: str) -> None:
+    log = [{key: f"c{number}", "status": "closed", "messages": said(number, id=key)} for number in range(3)]
+    done = propose_mapping(log, "log.jsonl")
+    assert f'conversation_id = "../{key}"' in done.text
+    assert conversations_of(done, log) == THREE
+    assert done.doubts == []
+
+
+def test_lists_within_the_items_of_a_list_are_looked_for() -> None:
+    log: list[dict[str, Any]] = [{"tickets": [{"id": f"c{number}", "messages": said(number)} for number in range(3)]}]
+    done = propose_mapping(log, "log.json")
+    assert 'list = "tickets.*.messages"' in done.text
+    assert conversations_of(done, log) == THREE
+
+
+def test_a_type_a_constant_and_a_time_are_no_ids() -> None:
+    log = [
+        {
+            "id": f"c{number}",
+            "created_at": f"2026-11-01T09:0{number}:00Z",
+            "conversation_parts": {"type": "list", "parts": said(number)},
+        }
+        for number in range(3)
+    ]
+    assert conversations_of(propose_mapping(log, "log.jsonl"), log) == THREE
+
+
+def test_what_opens_a_conversation_beside_its_list_is_read_with_it() -> None:
+    log = [
+        {"id": f"c{number}", "created_at": f"2026-11-01T09:0{number}:00Z", "source": opening, "parts": parts}
+        for number in range(3)
+        for opening, *parts in [said(number)]
+    ]
+    for record in log:
+        del record["source"]["created_at"]
+    done = propose_mapping(log, "log.jsonl")
+    assert 'list = ["source","parts"]' in done.text
+    assert conversations_of(done, log) == THREE
+
+
+def test_an_answer_that_stands_behind_its_list_is_read_behind_it() -> None:
+    log = [
+        {"session": f"c{number}", "at": f"2026-11-01T09:0{number}:00Z", "messages": messages, "output": output}
+        for number in range(3)
+        for *messages, output in [said(number)]
+    ]
+    assert 'list = ["messages","output"]' in propose_mapping(log, "log.jsonl").text
+
+
+def test_a_text_beside_the_list_that_is_like_no_item_is_told() -> None:
+    log = [{"id": f"c{number}", "body": f"I lost key {number}", "messages": said(number)} for number in range(3)]
+    assert propose_mapping(log, "log.jsonl").doubts == [
+        "body stands beside the list and is not read; is it a turn, too?"
+    ]
+
+
+def tree(number: int, *more: dict[str, Any]) -> dict[str, Any]:
+    nodes: list[dict[str, Any]] = [{"id": "n-1", "message": None, "parent": None}]
+    nodes += [
+        {"id": f"n{place}", "parent": f"n{place - 1}", "message": {**message, "author": {"role": message["sender"]}}}
+        for place, message in enumerate(said(number))
+    ]
+    return {"conversation_id": f"c{number}", "mapping": {node["id"]: node for node in (*nodes, *more)}}
+
+
+def test_a_tree_of_messages_is_read_and_one_with_branches_is_doubted() -> None:
+    log = [tree(number) for number in range(3)]
+    done = propose_mapping(log, "conversations.json")
+    assert conversations_of(done, log) == THREE
+    assert done.doubts == []
+    again = {"id": "n9", "parent": "n0", "message": {**said(1)[1], "id": "m9", "author": {"role": "bot"}}}
+    (doubt,) = propose_mapping([tree(0), tree(1, again), tree(2)], "conversations.json").doubts
+    assert doubt.startswith("1 items of a tree have several children: all branches are read")
+
+
+@pytest.mark.parametrize("name", ["chatId", "chat id", "chat_id", "conversationID", "thread.id"])
+def test_an_id_is_recognised_however_its_name_is_written(name: str) -> None:
+    log = [{name: f"c{number}", **message} for number in range(3) for message in said(number)]
+    done = propose_mapping(log, "log.jsonl")
+    assert conversations_of(done, log) == THREE
+    assert done.doubts == []
+
+
+def test_conversations_of_one_turn_each_are_doubted_and_so_is_one_of_all_turns() -> None:
+    log = [{"session": message["id"], **message} for number in range(3) for message in said(number)]
+    done = propose_mapping(log, "log.jsonl")
+    assert done.doubts == ["each of 9 conversations has one turn by session: is that the id of a turn?"]
+    assert f"# Doubtful: {done.doubts[0]}" in done.text
+    log = [{"session": "s", **message} for number in range(3) for message in said(number)]
+    assert propose_mapping(log, "log.jsonl").doubts == ["all 9 turns are one conversation by session: is that its id?"]
+
+
+def test_turns_that_nobody_answers_are_doubted() -> None:
+    log = [{"session": f"c{number}", **message} for number in range(3) for message in said(number)]
+    (doubt,) = propose_mapping([record for record in log if record["sender"] == "user"], "log.jsonl").doubts
+    assert doubt.startswith("nobody is the assistant in 6 turns")
+
+
+def test_lists_that_repeat_the_history_with_each_call_are_doubted() -> None:
+    log = [{"request_id": f"r{place}", "messages": said(1)[:place]} for place in (1, 2, 3)]
+    assert any(
+        "each call of a model repeats what was said before" in doubt for doubt in propose_mapping(log, "l").doubts
+    )
+
+
+def test_am_and_pm_speak_for_months_before_days() -> None:
+    log = rows("session question answer date", *((str(n), "a", "b", f"0{n}/04/2025 09:00 AM") for n in (1, 2)))
+    assert 'date_format = "%m/%d/%Y %I:%M %p"' in propose_mapping(log, "log.csv").text

@@ -1,0 +1,153 @@
+"""Hints: what the fields of turns are called in logs of all kinds, and who speaks, by the words for it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from turnsignal.stream.formats.messages import role_of
+
+#: Words for who speaks that logs use beside those that are read without a mapping; guesses, to be read before use.
+SPEAKER_WORDS = {
+    **dict.fromkeys(("kunde", "kundin", "nutzer", "nutzerin", "benutzer", "anwender", "besucher", "frager"), "user"),
+    **dict.fromkeys(("cliente", "usuario", "utilisateur", "visiteur", "caller", "requester", "q"), "user"),
+    **dict.fromkeys(("assistent", "berater", "beraterin", "mitarbeiter", "asistente", "conseiller", "a"), "assistant"),
+    **dict.fromkeys(
+        ("support", "helpdesk", "admin", "operator", "chat bot", "robot", "virtual assistant", "copilot"), "assistant"
+    ),
+    **dict.fromkeys(("lead", "contact", "in", "inbound", "incoming", "received"), "user"),
+    **dict.fromkeys(("out", "outbound", "outgoing"), "assistant"),
+}
+HINTS = {
+    "conversation_id": (
+        *("conversation", "session", "thread", "chat", "dialog", "dlg", "ticket", "case", "conv", "gespräch"),
+        "gespraech",
+        *("konversation", "sitzung", "vorgang", "unterhaltung", "conversación", "conversacion", "sesión", "sesion"),
+    ),
+    "turn_id": ("turn_id", "message_id", "messageid", "event_id", "id", "uuid"),
+    "timestamp": (
+        *("timestamp", "time", "created", "date", "ts", "at", "when", "datetime", "sent", "zeit", "zeitstempel"),
+        *("datum", "zeitpunkt", "uhrzeit", "fecha", "hora", "heure", "quand"),
+    ),
+    "question": (
+        *("question", "prompt", "query", "input", "user_message", "request", "asked", "frage", "anfrage"),
+        *("pregunta", "requête"),
+    ),
+    "answer": (
+        *("answer", "completion", "response", "output", "reply", "bot_message", "generated", "antwort"),
+        *("respuesta", "réponse", "reponse"),
+    ),
+    "text": (
+        *("text", "content", "message", "body", "utterance", "msg", "nachricht", "inhalt", "mensaje", "texto"),
+        *("texte", "contenu"),
+    ),
+    "role": (
+        *(
+            "role",
+            "speaker",
+            "sender",
+            "author",
+            "from",
+            "who",
+            "by",
+            "type",
+            "kind",
+            "direction",
+            "rolle",
+            "wer",
+            "von",
+            "absender",
+        ),
+        *("sprecher", "quién", "quien", "autor", "rol", "qui", "auteur", "event"),
+    ),
+    "documents": (
+        *("documents", "retrieved", "context", "sources", "hits", "chunks", "passages", "docs", "doc_ids"),
+        *("dokumente", "quellen", "treffer", "fuentes", "documentos"),
+    ),
+    "version": ("version", "release"),
+    "model": ("model",),
+    "assistant": ("assistant", "agent", "bot_name", "app"),
+    "platform": ("platform", "channel"),
+    "user_id": ("user_id", "userid", "customer_id", "user"),
+}
+_IDS = frozenset(("id", "ids", "uuid", "guid", "oid", "key", "no", "nr", "number"))
+_TEXTS = frozenset(("text", "content", "contents", "value", "parts", "body", "message"))
+#: Last parts of a path that say of themselves too little, so that the part before them counts, too.
+_PLAIN = {
+    **dict.fromkeys(("text", "question", "answer", "documents"), _TEXTS),
+    **dict.fromkeys(("conversation_id", "turn_id", "user_id"), _IDS),
+    **dict.fromkeys(("role", "assistant", "model", "platform"), frozenset(("role", "type", "name", "kind", "id"))),
+    "timestamp": frozenset(("value", "seconds")),
+}
+#: Words that say of a field what else it is than an id.
+_NO_ID = frozenset(
+    (
+        *("type", "kind", "title", "status", "state", "subject", "topic", "created", "updated", "at", "date"),
+        *("time", "timestamp", "count", "total", "model", "version", "url", "role", "summary", "text", "body"),
+        *("message", "channel", "language"),
+    )
+)
+_NAMES = "gpt|chatgpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|phi|command|nova|titan|o[134]"
+_MODEL = re.compile(rf"(^|[\W_])({_NAMES})([\W_\d]|$)", re.IGNORECASE)
+_CAPITAL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+_BETWEEN = re.compile(r"[\W_]+")
+
+
+def paths_like(seen: Mapping[str, Any], field: str) -> list[str]:
+    """Return the paths whose last part is like a hint of the field, the likest first.
+
+    >>> paths_like({"chatId": [], "chat.title": [], "session.id": []}, "conversation_id")
+    ['session.id', 'chatId']
+    """
+    ranked = []
+    for path in seen:
+        names = _names(path, field)
+        for number, hint in enumerate(HINTS[field]):
+            ranks = [_rank(name, hint) for name in names]
+            if min(ranks) < 2:
+                ranked.append((number + min(ranks) * len(HINTS[field]), len(path), path))
+                break
+    return [path for _, _, path in sorted(ranked) if field != "conversation_id" or may_be_id(path)]
+
+
+def may_be_id(path: str) -> bool:
+    """Say whether a path's last part does not name something else than an id, such as a type or a time."""
+    return not _NO_ID & set(_words(path.rpartition(".")[2]))
+
+
+def is_id(path: str) -> bool:
+    """Say whether a path's last part names an id, of whatever."""
+    return set(_words(path.rpartition(".")[2])) <= _IDS
+
+
+def speaker_of(word: str) -> str | None:
+    """Return the role that a word for who speaks means by a guess, also a model's name; None where there is none.
+
+    >>> speaker_of("Kunde"), speaker_of("GPT-4"), speaker_of("Frida")
+    ('user', 'assistant', None)
+    """
+    return SPEAKER_WORDS.get(word.strip().lower()) or ("assistant" if _MODEL.search(word) else None)
+
+
+def are_speakers(values: Sequence[Any], most: int = 6) -> bool:
+    """Say whether values are a few words, of which one at least names a user or an assistant."""
+    words = {value.strip() for value in values if isinstance(value, str)}
+    is_few = 0 < len(words) <= most and len(words) < len(values)
+    return is_few and any(role_of(word) or word.lower() in SPEAKER_WORDS for word in words)
+
+
+def _rank(name: str, hint: str) -> int:
+    """Return 0 where a name is a hint, 1 where it has it among its words or within it, 2 where not."""
+    words = _words(name)
+    if name.lower() == hint or "_".join(words) == hint:
+        return 0
+    return 1 if hint in words or (len(hint) > 4 and hint in name.lower()) else 2
+
+
+def _names(path: str, field: str) -> list[str]:
+    *before, last = path.removeprefix("../").split(".")
+    return [last, before[-1]] if before and set(_words(last)) <= _PLAIN.get(field, frozenset()) else [last]
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name, however it is written: chat_id, chatId, "chat id"."""
+    return [word.lower() for word in _BETWEEN.split(_CAPITAL.sub(" ", name)) if word]
