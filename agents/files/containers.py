@@ -6,6 +6,7 @@ same, as bytes, so that whoever takes it can say where it stood.
 
 import codecs
 import csv
+import io
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*(?P<end>"|\\?\Z)|[{}\[\]]', re.S)
 _WRAPPER = re.compile(rb'"(' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\Z')
 _HEADER = re.compile(r'[\w .:/()-]+|"[^"]*"')
 _DELIMITERS = ",;\t|"
+_FIRST_LINE = re.compile(rb'(?:[^\r\n"]+|"[^"]*"?)*(?P<end>\r\n|\r|\n|)')
 _QUOTE = ord('"')
 _TOO_LONG = Refused(Reason.TOO_LARGE, f"expected a record of less than {MAX_LINE} bytes, got a longer one")
 _BOM = b"\xef\xbb\xbf"
@@ -93,7 +95,9 @@ def kind_of(path: Path) -> Kind:
         raise TurnsignalError(msg)
     head = head.removeprefix(_BOM).lstrip()
     line = head.partition(b"\n")[0].strip()
-    if path.name.removesuffix(".gz").removesuffix(".zst").endswith((".csv", ".tsv")) or _is_header(line, head):
+    by_lines = head if b"\n" in head else head.replace(b"\r", b"\n")  # as Excel for Macintosh ends them
+    is_table = _is_header(by_lines.partition(b"\n")[0].strip(), by_lines)
+    if is_table or path.name.removesuffix(".gz").removesuffix(".zst").endswith((".csv", ".tsv")):
         return Kind.CSV
     if not head.startswith((b"{", b"[")):
         return Kind.LINES
@@ -241,7 +245,11 @@ def _csv_items(path: Path, progress: Progress) -> Iterator[Item]:
     lines = _text_lines(path, progress)
     header = next(lines, "")
     delimiter = max(_DELIMITERS, key=header.count)
-    names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
+    try:
+        names = [name.strip() for name in next(csv.reader([header], delimiter=delimiter), [])]
+    except csv.Error as error:
+        msg = f"{path}, line 1: expected a line of CSV that names the columns, got {error}"
+        raise TurnsignalError(msg) from None
     reader = csv.reader(chain(lines, [_END]), delimiter=delimiter)
     while True:
         line = reader.line_num + 2
@@ -268,10 +276,16 @@ def _csv_items(path: Path, progress: Progress) -> Iterator[Item]:
 
 
 def _text_lines(path: Path, progress: Progress) -> Iterator[str]:
-    """Give a file's lines with their ends; bytes that are no UTF-8 are replaced."""
-    decode = codecs.getincrementaldecoder("utf-8-sig")("replace").decode
+    """Give a file's lines with their ends; bytes that are no UTF-8 are replaced.
+
+    Where the first line ends with a CR alone, all ends of lines are read as LF, in quotes too.
+    """
+    unicode = codecs.getincrementaldecoder("utf-8-sig")("replace")
+    decode: Callable[[bytes], str] = unicode.decode
     rest = ""
-    for block in read_blocks(path, progress):
+    for number, block in enumerate(read_blocks(path, progress)):
+        if number == 0 and _FIRST_LINE.match(block)["end"] == b"\r":  # type: ignore[index]
+            decode = io.IncrementalNewlineDecoder(unicode, translate=True).decode
         lines = (rest + decode(block)).split("\n")
         rest = lines.pop()
         yield from (line + "\n" for line in lines)

@@ -5,20 +5,23 @@ from collections.abc import Iterator, Sequence
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
-from turnsignal.stream.formats.messages import calls_of, read_messages
+from turnsignal.stream.formats.messages import calls_of, read_messages, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, nested, seconds
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _OTHERS = ("search_result", "document", "tool_use", "tool_result")  #: blocks of Anthropic's messages
 _TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
 _DOCUMENTS = ("retrieved", "documents", "contexts", "sources")
 _VOTED = ("vote", "thumbs", "thumb", "user_feedback", "feedback")
+_ANSWERS = ("response", "response_body", "output", "completion")
+_MESSAGE = {"role", "content", "id", "name", "refusal", "annotations", "tool_calls"}  #: keys of a message alone
+_RESPONSES = {"choices", "content", "candidates", "output", "object", "type", "body", "message", "error"}
 _TIMES = ("created", "created_at", "timestamp", "time", "start_time", "date")
 
 
 class OpenAIChat:
-    """{messages: [{role, content}]}, {request, response} and chat.completion objects."""
+    """{messages: [{role, content}]}, {messages, response: "text"}, {request, response}, chat.completion objects."""
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise messages with OpenAI's roles, or choices."""
@@ -42,10 +45,16 @@ class OpenAIChat:
             return
         metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
         choices = items(response.get("choices"))
+        answer = None if choices else _answer(record)
         if not choices and not items(request.get("messages")):
             assumed["records without messages left out"] += 1
             return
+        inputs = read_messages(request.get("messages"), assumed)
         outputs = read_messages([mapping(choice).get("message") for choice in choices], assumed)
+        if answer is not None and inputs and inputs[-1].role == "assistant":
+            assumed["texts beside messages that end with an answer left out"] += 1
+        elif answer is not None:
+            outputs = read_messages(answer, assumed)
         vote = vote_of(first(record, *_VOTED))
         if outputs and vote is not None:
             outputs[0].fields = {"vote": vote}
@@ -54,7 +63,7 @@ class OpenAIChat:
         named = first(response, "id")  # no response's id: servers and loggers use one again for others
         named = first(record, "id", "request_id", "custom_id") if named is None else named
         named = conversation_of(record, metadata) or "" if named is None else named
-        kind, batch = half_of(record, bool(choices), bool(items(request.get("messages"))))
+        kind, batch = half_of(record, bool(choices or outputs), bool(items(request.get("messages"))))
         # The request's model is the one asked for; the response's the one that answered.
         yield Call(
             origin=f"openai:{named}",
@@ -63,7 +72,7 @@ class OpenAIChat:
             conversation=conversation_of(metadata, record, request),
             start=start if start is not None else made,
             end=made if made is not None and (start is None or made >= start) else start,
-            inputs=read_messages(request.get("messages"), assumed),
+            inputs=inputs,
             outputs=outputs,
             documents=read_documents(first(record, *_DOCUMENTS) or first(metadata, *_DOCUMENTS)),
             fields=fields_of(metadata, response, record, request),
@@ -83,16 +92,37 @@ def _request(record: Record) -> Record:
 
 def _response(record: Record) -> Record:
     """Return what holds the choices: the record, or its response."""
-    inner = mapping(first(record, "response", "response_body", "output", "completion"))
+    inner = mapping(first(record, *_ANSWERS))
     inner = mapping(inner.get("body")) or inner
     return inner if "choices" in inner else record
+
+
+def _answer(record: Record) -> Record | None:
+    """Return the assistant's message where an answer stands beside the messages as a text, or as {role, content}."""
+    given = first(record, *_ANSWERS)
+    if isinstance(given, str) and not _is_vendors(given):
+        return {"role": "assistant", "content": given}
+    given = mapping(given)
+    is_message = given.keys() <= _MESSAGE and isinstance(given.get("content"), str)
+    return (
+        {"role": "assistant", **given}
+        if is_message and role_of(given.get("role", "assistant")) == "assistant"
+        else None
+    )
+
+
+def _is_vendors(text: str) -> bool:
+    """Say whether a text holds a response of an API, and not the answer itself, which may be JSON, too."""
+    return bool(mapping(text).keys() & _RESPONSES) or isinstance(nested(text), list)
 
 
 def _is_foreign(record: Record) -> bool:
     """Say whether the record is of a trace, or the response beside the messages another vendor's."""
     if _TRACES & record.keys():
         return True
-    inner = mapping(first(record, "response", "response_body", "output", "completion"))
+    if _answer(record) is not None:
+        return False
+    inner = mapping(first(record, *_ANSWERS))
     return bool(inner) and "choices" not in inner
 
 

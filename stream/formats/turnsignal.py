@@ -1,5 +1,6 @@
 """turnsignal's own turns, with small deviations: other names of roles and ids, times as numbers, `content` for `text`,
-texts as blocks, documents as strings or {id}, no turn_id. What has more than one reading is left to a mapping.
+texts as blocks, `created_at` and the like for the time, documents as strings or {id}, no turn_id. What has more than
+one reading is left to a mapping.
 """
 
 import re
@@ -13,12 +14,14 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.documents import read_document
 from turnsignal.stream.formats.messages import ROLES, role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
-from turnsignal.stream.formats.values import conversation_of, nested, seconds, timestamp
+from turnsignal.stream.formats.values import conversation_of, first, nested, seconds, timestamp
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
 _NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
 _UNITS = {"seconds": 1e2, "milliseconds": 1e5, "microseconds": 1e8, "nanoseconds": 1e99}  # less than, a second
+_TIMES = ("created_at", "createdAt", "time", "ts", "date")  #: names of the time, where it is not called timestamp
+_EARLIEST = 1e8  #: a smaller number under one of them is a duration, or counted from elsewhere
 _OWN_ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -85,6 +88,7 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
     if turn.get("turn_id") in (None, "") and default_id is not None:
         turn["turn_id"] = default_id
         assumed["turn_id is the file and line, where there is none"] += 1
+    _mend_time(turn, assumed)
     stamp = turn.get("timestamp")
     if isinstance(stamp, str) and _NUMBER.fullmatch(stamp.strip()):
         stamp = float(stamp)
@@ -106,6 +110,25 @@ def _mend_text(turn: dict[str, Any], assumed: Assumed) -> None:
         assumed["text is that of its blocks"] += 1
         if metadata:
             turn["metadata"] = metadata
+
+
+def _mend_time(turn: dict[str, Any], assumed: Assumed) -> None:
+    """Take the time by another of its names, where it is one to the minute at least: days alone put turns in no order.
+
+    An object with $date is what exports of MongoDB have.
+    """
+    if turn.get("timestamp") not in (None, ""):
+        return
+    for name in _TIMES:
+        given = turn.get(name)
+        value = first(given, "$date") if isinstance(given, dict) else given
+        if (time := seconds(value)) is None:
+            continue
+        text = value if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()) else None
+        if abs(time) >= _EARLIEST if text is None else ":" in text:
+            turn["timestamp"] = timestamp(time) if text is not None and text.endswith(" UTC") else value
+            assumed[f"{name} is timestamp"] += 1
+            return
 
 
 def _mend_documents(turn: dict[str, Any], assumed: Assumed) -> None:
