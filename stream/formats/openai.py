@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
+from turnsignal.stream.formats.answers import answer_of, is_foreign, response_of
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
-from turnsignal.stream.formats.messages import calls_of, read_messages, role_of
+from turnsignal.stream.formats.messages import calls_of, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, nested, seconds
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds
 
 _ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 _OTHERS = ("search_result", "document", "tool_use", "tool_result")  #: blocks of Anthropic's messages
-_TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
 _DOCUMENTS = ("retrieved", "documents", "contexts", "sources")
 _VOTED = ("vote", "thumbs", "thumb", "user_feedback", "feedback")
-_ANSWERS = ("response", "response_body", "output", "completion")
-_MESSAGE = {"role", "content", "id", "name", "refusal", "annotations", "tool_calls"}  #: keys of a message alone
-_RESPONSES = {"choices", "content", "candidates", "output", "object", "type", "body", "message", "error"}
 _TIMES = ("created", "created_at", "timestamp", "time", "start_time", "date")
 
 
@@ -25,13 +22,13 @@ class OpenAIChat:
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise messages with OpenAI's roles, or choices."""
-        if any("choices" in _response(record) for record in sample):
+        if any("choices" in response_of(record) for record in sample):
             return "choices of chat completions"
         for record in sample:
             request = mapping(first(record, "request", "request_body", "body")) or record
             messages = [item for item in items(request.get("messages")) if isinstance(item, dict)]
             blocks = [part for item in messages for part in items(item.get("content")) if isinstance(part, dict)]
-            if any(part.get("type") in _OTHERS or "citations" in part for part in blocks) or _is_foreign(record):
+            if any(part.get("type") in _OTHERS or "citations" in part for part in blocks) or is_foreign(record):
                 return ""
             if messages and all(item.get("role") in _ROLES for item in messages):
                 return "messages with role and content"
@@ -39,13 +36,13 @@ class OpenAIChat:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the call that a request and its response are."""
-        request, response = _request(record), _response(record)
+        request, response = _request(record), response_of(record)
         if response.get("object") == "chat.completion.chunk":
             yield from _piece(record, request, response, assumed)
             return
         metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
         choices = items(response.get("choices"))
-        answer = None if choices else _answer(record)
+        answer = None if choices else answer_of(record)
         if not choices and not items(request.get("messages")):
             assumed["records without messages left out"] += 1
             return
@@ -88,42 +85,6 @@ def _request(record: Record) -> Record:
     inner = mapping(first(record, "request", "request_body", "input", "body", "kwargs"))
     inner = mapping(inner.get("body")) or inner
     return inner if "messages" in inner else record
-
-
-def _response(record: Record) -> Record:
-    """Return what holds the choices: the record, or its response."""
-    inner = mapping(first(record, *_ANSWERS))
-    inner = mapping(inner.get("body")) or inner
-    return inner if "choices" in inner else record
-
-
-def _answer(record: Record) -> Record | None:
-    """Return the assistant's message where an answer stands beside the messages as a text, or as {role, content}."""
-    given = first(record, *_ANSWERS)
-    if isinstance(given, str) and not _is_vendors(given):
-        return {"role": "assistant", "content": given}
-    given = mapping(given)
-    is_message = given.keys() <= _MESSAGE and isinstance(given.get("content"), str)
-    return (
-        {"role": "assistant", **given}
-        if is_message and role_of(given.get("role", "assistant")) == "assistant"
-        else None
-    )
-
-
-def _is_vendors(text: str) -> bool:
-    """Say whether a text holds a response of an API, and not the answer itself, which may be JSON, too."""
-    return bool(mapping(text).keys() & _RESPONSES) or isinstance(nested(text), list)
-
-
-def _is_foreign(record: Record) -> bool:
-    """Say whether the record is of a trace, or the response beside the messages another vendor's."""
-    if _TRACES & record.keys():
-        return True
-    if _answer(record) is not None:
-        return False
-    inner = mapping(first(record, *_ANSWERS))
-    return bool(inner) and "choices" not in inner
 
 
 def _piece(record: Record, request: Record, response: Record, assumed: Assumed) -> Iterator[Call]:

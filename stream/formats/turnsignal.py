@@ -3,25 +3,19 @@ texts as blocks, `created_at` and the like for the time, documents as strings or
 one reading is left to a mapping.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 import orjson
 
 from turnsignal.stream.errors import Refused
-from turnsignal.stream.formats.documents import read_document
-from turnsignal.stream.formats.messages import ROLES, role_of, text_of
+from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
+from turnsignal.stream.formats.messages import ROLES, role_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
-from turnsignal.stream.formats.values import conversation_of, first, nested, seconds, timestamp
+from turnsignal.stream.formats.values import conversation_of, nested
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
-_NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
-_UNITS = {"seconds": 1e2, "milliseconds": 1e5, "microseconds": 1e8, "nanoseconds": 1e99}  # less than, a second
-_TIMES = ("created_at", "createdAt", "time", "ts", "date")  #: names of the time, where it is not called timestamp
-_EARLIEST = 1e8  #: a smaller number under one of them is a duration, or counted from elsewhere
 _OWN_ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -72,7 +66,7 @@ def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | 
 def read_leniently(record: Record, assumed: Assumed, default_id: str | None = None) -> TurnFields:
     """Return a turn's fields in the spelling that a topic takes; what has no obvious reading stays as it is."""
     turn = dict(record)
-    _mend_text(turn, assumed)
+    mend_text(turn, assumed)
     role = turn.get("role")
     if role not in _OWN_ROLES and (known := role_of(role)) is not None:
         turn["role"] = known
@@ -88,56 +82,6 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
     if turn.get("turn_id") in (None, "") and default_id is not None:
         turn["turn_id"] = default_id
         assumed["turn_id is the file and line, where there is none"] += 1
-    _mend_time(turn, assumed)
-    stamp = turn.get("timestamp")
-    if isinstance(stamp, str) and _NUMBER.fullmatch(stamp.strip()):
-        stamp = float(stamp)
-    if isinstance(stamp, int | float) and (time := seconds(stamp)) is not None:
-        turn["timestamp"] = timestamp(time)
-        unit = next(unit for unit, most in _UNITS.items() if abs(stamp) <= most * max(abs(time), 1e-9))
-        assumed[f"a number as timestamp counts {unit} since 1970"] += 1
-    _mend_documents(turn, assumed)
+    mend_time(turn, assumed)
+    mend_documents(turn, assumed)
     return turn
-
-
-def _mend_text(turn: dict[str, Any], assumed: Assumed) -> None:
-    if "text" not in turn and "content" in turn:
-        turn["text"] = turn.pop("content")
-        assumed["content is text"] += 1
-    if isinstance(turn.get("text"), list | dict):
-        metadata = dict(turn["metadata"]) if isinstance(turn.get("metadata"), dict) else {}
-        turn["text"] = text_of(turn["text"], metadata, assumed)
-        assumed["text is that of its blocks"] += 1
-        if metadata:
-            turn["metadata"] = metadata
-
-
-def _mend_time(turn: dict[str, Any], assumed: Assumed) -> None:
-    """Take the time by another of its names, where it is one to the minute at least: days alone put turns in no order.
-
-    An object with $date is what exports of MongoDB have.
-    """
-    if turn.get("timestamp") not in (None, ""):
-        return
-    for name in _TIMES:
-        given = turn.get(name)
-        value = first(given, "$date") if isinstance(given, dict) else given
-        if (time := seconds(value)) is None:
-            continue
-        text = value if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()) else None
-        if abs(time) >= _EARLIEST if text is None else ":" in text:
-            turn["timestamp"] = timestamp(time) if text is not None and text.endswith(" UTC") else value
-            assumed[f"{name} is timestamp"] += 1
-            return
-
-
-def _mend_documents(turn: dict[str, Any], assumed: Assumed) -> None:
-    if turn.get("retrieved", []) is None:
-        del turn["retrieved"]
-    if not isinstance(turn.get("retrieved"), list):
-        return
-    documents = turn["retrieved"] = list(turn["retrieved"])
-    for number, document in enumerate(documents):
-        if not (isinstance(document, dict) and "doc_id" in document) and (read := read_document(document)) is not None:
-            documents[number] = read
-            assumed["a text is a document's id" if isinstance(document, str) else "id is doc_id"] += 1

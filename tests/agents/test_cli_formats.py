@@ -523,9 +523,7 @@ def test_a_text_beside_messages_that_hold_the_answer_is_not_one_more(tmp_path: P
 
 def test_a_format_that_the_file_does_not_have_is_doubted(tmp_path: Path) -> None:
     done = replay(tmp_path, DATA / "openai.jsonl", "--format", "anthropic")
-    warning = (
-        "warning: these do not look like anthropic, but like openai, by choices of chat completions:"
-    )
+    warning = "warning: these do not look like anthropic, but like openai, by choices of chat completions:"
     assert warning in done.output
     assert "warning" not in replay(tmp_path, DATA / "openai.jsonl", "--format", "openai").output
 
