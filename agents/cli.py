@@ -42,6 +42,7 @@ from turnsignal.agents.commands.regressions import regressions
 from turnsignal.agents.commands.replay import replay
 from turnsignal.agents.commands.report import report
 from turnsignal.agents.commands.review import review
+from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
@@ -230,10 +231,11 @@ def conversation(
     sys.exit(0 if stored.known else EXIT_FAILED)
 
 
-@turnsignal.command(epilog="Example: turnsignal simulate --turns 10000 --set malformed=0.01 --out turns.jsonl.gz")
-@click.option(
-    "--out", type=click.Path(path_type=Path, dir_okay=False), help="File (.jsonl or .jsonl.gz).  [standard output]"
+@turnsignal.command(
+    cls=SparingCommand,
+    epilog="Example: turnsignal simulate --turns 10000 --set malformed=0.01 --out turns.jsonl.gz",
 )
+@click.option("--out", type=OutFile(), help="File (.jsonl or .jsonl.gz).  [standard output]")
 @click.option("--turns", type=click.IntRange(1), default=1000, show_default=True, help="Turns to simulate.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Same seed, same bytes.")
 @click.option("--set", "knobs", multiple=True, metavar="KNOB=VALUE", help="Any other knob, such as disorder=0.05.")
@@ -243,7 +245,7 @@ def conversation(
     help="A planted regression, of a SHARE of its responses (1); KIND: retrieves_worse, answers_worse, breaks_format, "
     "answers_errors, answers_empty, refuses, invents_citations, cites_nothing, loses_users or answers_slowly.",
 )
-@click.option("--truth", type=click.Path(path_type=Path, dir_okay=False), help="File for what the simulation knows.")
+@click.option("--truth", type=OutFile(), help="File for what the simulation knows.")
 def simulate(
     *, out: Path | None, turns: int, seed: int, knobs: tuple[str, ...], worse: str | None, truth: Path | None
 ) -> None:

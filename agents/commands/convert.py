@@ -1,13 +1,12 @@
 """`turnsignal convert …`: any chat log → a file of turns, with what was understood, left out, and missing."""
 
-import gzip
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import click
 
@@ -20,17 +19,18 @@ from turnsignal.agents.commands.options import (
     MAX_REJECTED,
     how_to_read,
     print_json,
+    shown_progress,
 )
+from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.agents.process.exits import EXIT_FAILED
-from turnsignal.stream.errors import TurnsignalError
 
 if TYPE_CHECKING:
     from turnsignal.agents.files.converting import Converted
 
-_OUT = click.Path(path_type=Path, dir_okay=False)
+_OUT = OutFile()
 
 
-@click.command(epilog="Example: turnsignal convert traces.json --out turns.jsonl.gz")
+@click.command(cls=SparingCommand, epilog="Example: turnsignal convert traces.json --out turns.jsonl.gz")
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option("--out", type=_OUT, help="File of turns (.jsonl or .jsonl.gz).")
 @click.option("--feedback", type=_OUT, help="File for votes, scores and labels by people, as feedback on the turns.")
@@ -79,7 +79,8 @@ def convert(
 
     Ends with 1 when no record could be read, or more than --max-rejected.
     """
-    from turnsignal.agents.files.converting import convert_files
+    from turnsignal.agents.files.converting import IMPORTING, convert_files, size_of
+    from turnsignal.agents.files.writing import written
     from turnsignal.agents.process.interrupts import ending_on_sigterm
 
     how = how_to_read(format_name, mapping, strict=False, user_key=user_key)
@@ -90,10 +91,11 @@ def convert(
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
     with (
         ending_on_sigterm(),
-        nullcontext() if out is None else _open(out) as file,
-        nullcontext() if feedback is None else _open(feedback) as feedback_file,
+        shown_progress("converting", size_of(files), IMPORTING) as bars,
+        nullcontext() if out is None else written(out, zipped=out.suffix == ".gz") as file,
+        nullcontext() if feedback is None else written(feedback, zipped=feedback.suffix == ".gz") as feedback_file,
     ):
-        done = convert_files(files, how, file, partial(click.echo, err=as_json), feedback_file)
+        done = convert_files(files, how, file, partial(click.echo, err=as_json), feedback_file, bars[1])
     if as_json:
         print_json(done.as_json(check=check))
     else:
@@ -111,9 +113,10 @@ def convert(
 def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
     """Write a first mapping, and say how much it reads and what is doubtful."""
     from turnsignal.agents.files.converting import propose_for
+    from turnsignal.agents.files.writing import write_file
 
     proposed, known = propose_for(files)
-    _write(to, proposed.text)
+    write_file(to, proposed.text.encode())
     given = " ".join(shlex.quote(str(path)) for path in files)
     if known:
         click.echo(f"warning: read as {known}, it needs no mapping: turnsignal replay {given}", err=True)
@@ -126,6 +129,7 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
 
 
 def _describe(done: "Converted", *, check: bool) -> None:
+    from turnsignal.agents.commands.reading import echo_described
     from turnsignal.agents.report.unread import (
         describe_assumed,
         describe_import,
@@ -137,8 +141,7 @@ def _describe(done: "Converted", *, check: bool) -> None:
     if aside := describe_set_aside({reason: n for reason, (n, _) in done.refused.items()}, done.turns):
         click.secho(aside, fg="yellow", bold=True)
     for report in done.reports:
-        for line in describe_import(report):
-            click.echo(line)
+        echo_described(describe_import(report))
     for line in describe_assumed(done.assumed):
         click.echo(line.removesuffix(" --strict refuses such lines."))
     for reason, (n, letter) in done.refused.items():
@@ -150,23 +153,3 @@ def _describe(done: "Converted", *, check: bool) -> None:
             click.echo(f"{share.n / share.of:5.0%} {share.what} ({share.n:,} of {share.of:,})")
             if share.is_low:
                 click.echo(f"      {share.mend}")
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("wb") as file:
-            if path.suffix != ".gz":
-                yield file
-            else:
-                with gzip.GzipFile("", "wb", 6, file, 0) as zipped:  # no time and no name: same turns, same bytes
-                    yield zipped  # type: ignore[misc]
-    except OSError as error:
-        msg = f"{path}: expected a file that can be written, got: {error.strerror}"
-        raise TurnsignalError(msg) from None
-
-
-def _write(path: Path, text: str) -> None:
-    with _open(path) as file:
-        file.write(text.encode())

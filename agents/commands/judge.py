@@ -21,6 +21,7 @@ from turnsignal.agents.commands.options import (
     open_console,
     print_json,
 )
+from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
@@ -31,13 +32,13 @@ if TYPE_CHECKING:
     from turnsignal.stream.redaction import Redaction
     from turnsignal.stream.suite import Suite
 
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _DRY = "scripted:dry-run"
 _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
 
 
 @click.command(
-    epilog="Example: turnsignal judge --rubric task_utility --model scripted:overlap turns.jsonl.gz --limit 20"
+    cls=SparingCommand,
+    epilog="Example: turnsignal judge --rubric task_utility --model scripted:overlap turns.jsonl.gz --limit 20",
 )
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option("--rubric", "rubrics", multiple=True, help="Judge of the suite by rubric or name, or a new one.")
@@ -49,7 +50,7 @@ _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
 @click.option("--probe", is_flag=True, help="Ask again in other words, and say how often the answer flips.")
 @click.option("--budget", type=click.FloatRange(0), help="Spend no more than this.  [judging.budget of the suite]")
 @click.option("--recorded", type=FILES, help="Answer with the verdicts of this file instead of asking.")
-@click.option("--out", type=_FILE, help="File of verdicts (.jsonl); what it already holds is not asked for again.")
+@click.option("--out", type=OutFile(), help="File of verdicts (.jsonl); what it already holds is not asked for again.")
 @click.option("--suite", "suite_file", type=SUITE, help="Suite with judges.  [TURNSIGNAL_SUITE, or the built-in]")
 @click.option("--redaction", type=SUITE, help="What to take out of texts.  [TURNSIGNAL_REDACTION, or all]")
 @JSON

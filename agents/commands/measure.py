@@ -17,15 +17,19 @@ from turnsignal.agents.commands.options import (
     print_json,
     shown_progress,
 )
+from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.agents.process.exits import EXIT_FAILED
-from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.stream.errors import ConfigError
 
 _FOLDERS = click.Path(path_type=Path, exists=True, file_okay=False)
-_FILE = click.Path(path_type=Path, dir_okay=False)
+_FILE = OutFile()
 _EXTRA = ("sklearn", "scipy", "jinja2", "matplotlib")
 
 
-@click.command(epilog="Example: turnsignal measure my-labelled-turns --json figures.json --html figures.html")
+@click.command(
+    cls=SparingCommand,
+    epilog="Example: turnsignal measure my-labelled-turns --json figures.json --html figures.html",
+)
 @click.argument("folders", type=_FOLDERS, nargs=-1, required=True, metavar="FOLDER...")
 @click.option("--mappings", type=_FOLDERS, help="Folder of mappings, NAME.toml for a data folder called NAME.")
 @click.option("--verdicts", "verdict_files", type=FILES, multiple=True, help="Verdicts of `turnsignal judge --out`.")
@@ -96,24 +100,30 @@ def measure(
     Intervals are 95 %, by drawing conversations anew. Ends with 1 when there was nothing to measure.
     """
     try:
-        from turnsignal.agents.measure.run import as_json, find_sets, measure_sets, turn_files
+        from turnsignal.agents.measure.run import as_json, find_sets, measure_sets, set_files, turn_files
 
         if html_file is not None:
             from turnsignal.agents.measure.page import page
     except ImportError as error:
         if (error.name or "").split(".")[0] not in _EXTRA:
             raise
-        msg = f"measure needs {error.name}, which is not installed; try, in your clone: make .venv/.report"
+        msg = (
+            f"measure needs the extra `report`, of which {error.name} is not installed; try, in your clone: "
+            "make .venv/.report"
+        )
         raise ConfigError(msg) from None
     import time
 
     from turnsignal.agents.files.judging import read_verdicts
     from turnsignal.agents.files.reading import Recording
+    from turnsignal.agents.files.writing import spare_inputs, write_file
     from turnsignal.agents.measure.table import format_table
     from turnsignal.stream.suite import load_suite
 
     suite = load_suite(suite_file or os.environ.get("TURNSIGNAL_SUITE") or None)
     sets, how = find_sets(folders), how_to_read(format_name, None, strict=strict)
+    written = [path for path in (json_file, html_file) if path is not None and path != Path("-")]
+    spare_inputs(written, (path for folder in sets for path in set_files(folder, mappings)))
     verdicts = [verdict for file in verdict_files for verdict in read_verdicts(file).values()]
     size = Recording(path for folder in sets for path in turn_files(folder)).size
     with shown_progress("measuring", size) as (_, reading, _records):
@@ -129,21 +139,11 @@ def measure(
         for part in format_table(measured):
             console.print(part, highlight=False, soft_wrap=False)
     if json_file is not None:
-        _write(json_file, orjson.dumps(as_json(measured), option=orjson.OPT_INDENT_2).decode() + "\n")
+        write_file(json_file, orjson.dumps(as_json(measured), option=orjson.OPT_INDENT_2) + b"\n")
     if html_file is not None:
-        _write(html_file, page(measured))
-    written = [str(path) for path in (json_file, html_file) if path is not None]
+        write_file(html_file, page(measured).encode())
     if written:
-        click.echo(f"Wrote {' and '.join(written)}.", err=is_printed)
+        click.echo(f"Wrote {' and '.join(map(str, written))}.", err=is_printed)
     if not any(one.measurements or one.note.startswith(("no evaluator", "labels of verdicts")) for one in measured):
         click.echo("Nothing to measure: see `turnsignal measure --help` for how labels are given.", err=True)
         sys.exit(EXIT_FAILED)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        msg = f"{path}: expected a file that can be written, got: {error.strerror}"
-        raise TurnsignalError(msg) from None

@@ -1,6 +1,9 @@
 """What several commands take alike: files, a speed, a suite, settings, and a progress bar."""
 
 import os
+import shlex
+import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +20,33 @@ if TYPE_CHECKING:
     from turnsignal.agents.settings import Settings
     from turnsignal.stream.suite import Suite
 
+
+class _Files(click.Path):
+    """Files of records, where - is standard input; of a folder, what to type for the files in it."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, exists=True, dir_okay=False, readable=True, allow_dash=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Take a file; click reports what is wrong."""
+        folder = Path(os.fspath(value))
+        if folder.is_dir():
+            self.fail(f"expected files, got the folder {folder}; {_describe_files_in(folder)}", param, ctx)
+        return super().convert(value, param, ctx)
+
+
+def _describe_files_in(folder: Path) -> str:
+    """Say how the files in a folder are named on the command line: by the ending that most of them have."""
+    endings = Counter("".join(path.suffixes[-2:]) for path in folder.iterdir() if path.is_file())
+    if not endings:
+        return "there are no files in it"
+    ending, _ = max(endings.items(), key=lambda item: (item[0].startswith(_ENDINGS), item[1]))
+    return f"give those in it: {shlex.quote(str(folder))}/*{ending}"
+
+
+_ENDINGS = (".json", ".csv", ".tsv")  #: of records; others go before none of these
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True)
-FILES = click.Path(path_type=Path, exists=True, dir_okay=False, readable=True, allow_dash=True)  #: - is standard input
+FILES = _Files()
 SUITE = click.Path(path_type=Path, dir_okay=False)
 FEEDBACK = click.option(
     "--feedback", type=FILE, multiple=True, help="Feedback (see `turnsignal schema feedback`), by time; repeatable."
@@ -160,22 +188,39 @@ def print_json(value: Any) -> None:
 
 @contextmanager
 def shown_progress(
-    doing: str, size: int
+    doing: str, size: int, first: float = 0.0
 ) -> Iterator[tuple["Console", Callable[[int], None], Callable[[int, int], None]]]:
     """Show a bar on standard error while it is a terminal.
 
-    Gives the console for lines above the bar, what takes bytes as they are done, of `size`, and what takes (done, of)
-    records.
+    first: share of `size` that is reading, whose speed says nothing of what comes then: how long that takes is told
+    from its own. Gives the console for lines above the bar, what takes bytes as they are done, of `size`, and what
+    takes (done, of) records.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, Task, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.text import Text
+
+    class Remaining(TimeRemainingColumn):
+        def render(self, task: Task) -> Text:
+            return Text("") if task.fields["is_first"] else super().render(task)
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
-        task = progress.add_task(doing, total=size or 1)
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Remaining())
+    shown = Progress(*columns, console=console, disable=not console.is_terminal, redirect_stdout=sys.stdout.isatty())
+    with shown as progress:
+        task = progress.add_task("reading" if first else doing, total=size or 1, is_first=first > 0)
+        done = 0
+
+        def on_bytes(by: int) -> None:
+            nonlocal done
+            is_passed = done < first * size <= done + by
+            done += by
+            if is_passed:
+                progress.reset(task, completed=done, description=doing, is_first=False)
+            else:
+                progress.advance(task, by)
 
         def on_records(done: int, of: int) -> None:
             progress.update(task, description="sending", completed=done, total=of or None)
 
-        yield console, lambda by: progress.advance(task, by), on_records
+        yield console, on_bytes, on_records

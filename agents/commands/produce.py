@@ -1,5 +1,6 @@
 """`turnsignal produce …`: recorded turns, or any chat log, into Kafka."""
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,19 +19,20 @@ from turnsignal.agents.commands.options import (
     reach_settings,
     shown_progress,
 )
+from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 
 
-@click.command(epilog="Example: turnsignal produce turns.jsonl.gz --speed 60x")
+@click.command(cls=SparingCommand, epilog="Example: turnsignal produce turns.jsonl.gz --speed 60x")
 @click.argument("files", type=FILES, nargs=-1, required=True)
 @click.option(
     "--speed", type=SPEED, default="max", show_default=True, help="Event time against the clock, such as 60x."
 )
 @click.option("--topic", help="Where to send them.  [the turns topic]")
 @click.option("--as-is", is_flag=True, help="Keep the order of the files; without, turns are sorted by their time.")
-@click.option("--rejects", type=click.Path(path_type=Path, dir_okay=False), default="rejects.jsonl", show_default=True)
+@click.option("--rejects", type=OutFile(), default="rejects.jsonl", show_default=True)
 @click.option(
     "--resume",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutFile(),
     help="Note in this file how far it came; the same command goes on from there.",
 )
 @FEEDBACK
@@ -59,14 +61,15 @@ def produce(
     The file - is standard input, which is read to its end before anything is sent.
 
     With --resume, a run that was interrupted is taken up again: what was on its way then is sent once more, and workers
-    leave it out as known. Lines that no worker could take in go to the reject file, with their number and the reason;
-    the rest goes on. Ends with 1 when no line could be read, or more than --max-rejected.
+    leave it out as known. One that was done sends nothing more. Lines that no worker could take in go to the reject
+    file, with their number and the reason; the rest goes on. Ends with 1 when no line could be read, or more than
+    --max-rejected.
     """
     import time
 
+    from turnsignal.agents.commands.reading import echo_described, read_in
     from turnsignal.agents.commands.rejected import end_by_rejected, end_by_unread_feedback
     from turnsignal.agents.commands.resuming import saying_how_to_resume
-    from turnsignal.agents.files.importing import Imported
     from turnsignal.agents.files.produce import produce_files
     from turnsignal.agents.files.reading import Recording, TurnFile
     from turnsignal.agents.kafka.topics import topic_names
@@ -78,7 +81,7 @@ def produce(
     name = topic or names["turns"]
     with (
         saying_how_to_resume(resume),
-        Imported(files, how, say=click.echo) as imported,
+        read_in(files, how, click.echo) as imported,
         shown_progress("reading", Recording(imported.sources, feedback=feedback).size) as (console, reading, sending),
     ):
         feedback_files: tuple[Path | TurnFile, ...] = (*feedback, *imported.feedback)
@@ -97,13 +100,15 @@ def produce(
             sending=sending,
             say=lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True),
         )
+    if done.is_repeated:
+        click.echo(f"All {done.skipped:,} records were done before; to send them again: rm {shlex.quote(str(resume))}")
+        return
     if done.skipped:
         click.echo(f"Went on after {done.skipped:,} records that were done before.")
     click.echo(f"Sent {done.sent:,} turns to {name}.")
     if feedback_files:
         click.echo(f"Sent {done.feedback:,} records of feedback to {names['feedback']}.")
-    for line in describe_files(imported.reports, done.assumed):
-        click.echo(line)
+    echo_described(describe_files(imported.reports, done.assumed))
     if done.rejects is not None:
         reasons = ", ".join(f"{reason} {n}" for reason, n in sorted(done.rejected.items()))
         click.echo(f"Rejected {done.rejected.total():,} lines ({reasons}); see {done.rejects}.")

@@ -1,8 +1,8 @@
 """`turnsignal replay …`: recorded turns through the scorers, without Kafka."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -25,6 +25,9 @@ from turnsignal.agents.commands.options import (
 )
 from turnsignal.agents.commands.recorded import or_from_topic
 from turnsignal.stream.records.environments import ENVIRONMENTS, PRODUCTION, read_environment
+
+if TYPE_CHECKING:
+    from turnsignal.agents.files.reading import TurnFile
 
 _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample needs none, and shows what comes out"
 
@@ -94,15 +97,16 @@ def replay(
     import time
     from functools import partial
 
+    from turnsignal.agents.commands.reading import echo_described, read_in
     from turnsignal.agents.commands.rejected import end_by_rejected, end_by_unread_feedback
     from turnsignal.agents.commands.resuming import saying_how_to_resume
-    from turnsignal.agents.files.importing import Imported
-    from turnsignal.agents.files.reading import Recording
-    from turnsignal.agents.files.sample import write_sample
+    from turnsignal.agents.files.sample import SAMPLE_TURNS, write_sample
     from turnsignal.agents.process.interrupts import ending_on_sigterm
     from turnsignal.agents.replaying.back_testing import read_decisions
+    from turnsignal.agents.replaying.checkpoints import DIRECTORY as UNFINISHED
+    from turnsignal.agents.replaying.files import SUMMARY, spare_others, spare_strangers
     from turnsignal.agents.replaying.result import read_result
-    from turnsignal.agents.replaying.run import replay_files
+    from turnsignal.agents.replaying.run import READING, replay_files
     from turnsignal.agents.report.ending import format_ending
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.report.unread import describe_files
@@ -116,22 +120,23 @@ def replay(
     decided = () if decisions is None else read_decisions(decisions)
     out = out or Path("out/sample" if sample else "out/replay")
     chosen = chosen_suite(suite_file, redaction)
+    spare_others(out, (*files, *feedback, *verdicts))
     if sample:
+        spare_strangers([out / SAMPLE_TURNS], [out / SUMMARY])
         files = (write_sample(out),)
     reading_of = how_to_read(format_name, mapping, strict=strict)
     with (
         ending_on_sigterm(),
-        saying_how_to_resume(out if resume else None),
-        Imported(files, reading_of, say=partial(click.echo, err=as_json)) as imported,
-        shown_progress("replaying", Recording(imported.sources, feedback=feedback, verdicts=verdicts).size) as bars,
+        saying_how_to_resume(out / UNFINISHED if resume else None),
+        read_in(files, reading_of, partial(click.echo, err=as_json)) as imported,
+        shown_progress("replaying", _size(imported.sources, feedback, verdicts), 0 if as_is else 1 / READING) as bars,
     ):
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
         how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
-    for line in describe_files(imported.reports, summary.get("assumed", {})):
-        click.echo(line, err=as_json)
+    echo_described(describe_files(imported.reports, summary.get("assumed", {})), err=as_json)
     result = read_result(out)
     if as_json:
         print_json(result.as_json())
@@ -143,3 +148,9 @@ def replay(
     end_by_unread_feedback(feedback, read_feedback, out / "dead-letters.jsonl")
     read += read_feedback
     end_by_rejected(sum(summary["dead_letters"].values()), read, max_rejected)
+
+
+def _size(turns: "Sequence[TurnFile]", feedback: tuple[Path, ...], verdicts: tuple[Path, ...]) -> int:
+    from turnsignal.agents.files.reading import Recording
+
+    return Recording(turns, feedback=feedback, verdicts=verdicts).size

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from turnsignal.agents.commands.options import FILE, FILES, JSON, SUITE, open_console, print_json, shown_progress
+from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.stream.errors import TurnsignalError
 
 if TYPE_CHECKING:
     from turnsignal.stream.reports.labelled_figures import LabelledFigures
 
 _REMOVE = "--remove"
+_RESULTS = ("metrics.json", "analysis_report.txt", "routing.json")  #: of routing; the first two are Waterfall's
 
 
-class _SeveralToRemove(click.Command):
+class _SeveralToRemove(SparingCommand):
     """A command that takes `--remove unknown outofscope`, as scripts with argparse do."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -50,7 +52,7 @@ class _SeveralToRemove(click.Command):
     type=click.Path(path_type=Path, file_okay=False),
     help="Write the answers that have labels as such a folder.",
 )
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write a page that needs nothing else.")
+@click.option("--html", type=OutFile(), help="Write a page that needs nothing else.")
 @click.option(
     "--embeddings",
     metavar="ENDPOINT:MODEL",
@@ -120,11 +122,15 @@ def _replay_evaluation_data(folder: Path, out: Path, suite: Path | None) -> tupl
     import os
     import time
 
-    from turnsignal.agents.replaying.evaluation_data import read_evaluation_data
+    from turnsignal.agents.files.writing import spare_inputs
+    from turnsignal.agents.replaying.evaluation_data import evaluation_files, read_evaluation_data
+    from turnsignal.agents.replaying.files import SUMMARY, spare_strangers
     from turnsignal.agents.replaying.run import replay_files
     from turnsignal.agents.suite_files import suite_in_force
 
     turns = out / "turns.jsonl"
+    spare_inputs([turns], evaluation_files(folder))
+    spare_strangers([turns], [out / "replay" / SUMMARY])
     try:
         out.mkdir(parents=True, exist_ok=True)
         read_evaluation_data(folder, turns)
@@ -168,6 +174,9 @@ def _report_traffic(
 ) -> None:
     import os
 
+    from turnsignal.agents.files.writing import spare_inputs, write_file
+    from turnsignal.agents.replaying.evaluation_data import evaluation_files
+    from turnsignal.agents.replaying.files import result_files
     from turnsignal.agents.replaying.reporting import report_traffic
     from turnsignal.agents.replaying.result import read_result
     from turnsignal.agents.report.tables import print_lines
@@ -178,6 +187,9 @@ def _report_traffic(
     chosen = suite_in_force(suite, os.environ.get("TURNSIGNAL_REDACTION") or None)
     size = sum(path.stat().st_size for path in turns if path.is_file())
     compare = None if embeddings is None else _embed_at(embeddings)
+    read = (*result_files(directory), *map(Path, result.summary["files"]))
+    folder = () if written is None else evaluation_files(written)
+    spare_inputs([*folder, *(() if html is None else (html,))], [*turns, *read])
     with shown_progress("reading turns", size) as (_, reading, _sending):
         report = report_traffic(result, turns, chosen, progress=reading, evaluation_data=written)
     if compare is not None:
@@ -188,7 +200,7 @@ def _report_traffic(
     if html is not None:
         from turnsignal.agents.report.page import page
 
-        _write(html, page(made))
+        write_file(html, page(made).encode())
     if as_json:
         print_json(made)
     else:
@@ -201,12 +213,14 @@ def _report_routing(
     gt: Path, pred: Path, outdir: Path, remove: tuple[str, ...], queries: tuple[Path, ...], *, as_json: bool
 ) -> None:
     from turnsignal.agents.files.labelled import describe_queries, read_labelled
+    from turnsignal.agents.files.writing import spare_inputs
     from turnsignal.agents.report.routing import format_routing
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.stream.reports.labelled import read_labels
     from turnsignal.stream.reports.routing import Routing
     from turnsignal.stream.reports.routing_report import describe_reading, report_routing
 
+    spare_inputs([outdir / name for name in _RESULTS], [gt, pred, *queries])
     removed = [label for text in remove for label in read_labels(text)]
     expected, predicted = read_labelled(gt), read_labelled(pred)
     described = describe_queries(expected, queries)
@@ -230,23 +244,15 @@ def _report_routing(
 def _write_results(outdir: Path, routing: Any, made: dict[str, Any]) -> None:
     import json
 
+    from turnsignal.agents.files.writing import write_file
     from turnsignal.agents.report.routing import format_analysis
     from turnsignal.stream.reports.routing import s1_metrics
 
     metrics = s1_metrics(routing)
-    files = {
-        "metrics.json": json.dumps(metrics, indent=2),  # Waterfall's bytes: escapes, and no newline at the end
-        "analysis_report.txt": format_analysis(metrics),
-        "routing.json": json.dumps(made, indent=2, ensure_ascii=False) + "\n",
-    }
-    for name, text in files.items():
-        _write(outdir / name, text)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
-    except OSError as error:
-        msg = f"{path}: expected a file that can be written, got: {error.strerror}"
-        raise TurnsignalError(msg) from None
+    texts = (
+        json.dumps(metrics, indent=2),  # Waterfall's bytes: escapes, and no newline at the end
+        format_analysis(metrics),
+        json.dumps(made, indent=2, ensure_ascii=False) + "\n",
+    )
+    for name, text in zip(_RESULTS, texts, strict=True):
+        write_file(outdir / name, text.encode())

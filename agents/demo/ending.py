@@ -12,14 +12,27 @@ from tempfile import TemporaryDirectory
 
 import orjson
 
-from turnsignal.agents.replaying.files import SUMMARY, WORST
+from turnsignal.agents.demo.judged import VERDICTS_FILE
+from turnsignal.agents.files.reading import TurnFile
+from turnsignal.agents.files.writing import spare_inputs
+from turnsignal.agents.replaying.files import SUMMARY, WORST, result_files, spare_strangers
 from turnsignal.agents.replaying.result import ReplayResult, read_result
 from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.suite_files import suite_in_force
 
 SENT = "turns.jsonl.gz"
+REJECTS = "rejects.jsonl"
+WORKER_LOG = "worker.log"
 MOST = 50_000  #: turns that are replayed at the end; of more, there is the live summary alone
+
+
+def spare_files(out: Path, given: Sequence[Path | TurnFile]) -> None:
+    """Raise ConfigError where the rows would replace files that are sent, or that no demo or replay wrote."""
+    files = [*result_files(out), *(out / name for name in (SENT, VERDICTS_FILE, REJECTS))]
+    spare_inputs(files, (path for file in given for path in (file.paths if isinstance(file, TurnFile) else [file])))
+    if not (out / WORKER_LOG).is_file():
+        spare_strangers(files, [out / SUMMARY])
 
 
 class SentTurns:

@@ -26,7 +26,7 @@ from confluent_kafka.admin import AdminClient
 from rich.console import Console
 from rich.live import Live
 
-from turnsignal.agents.demo.ending import SENT, SentTurns, conclude
+from turnsignal.agents.demo.ending import REJECTS, SENT, WORKER_LOG, SentTurns, conclude, spare_files
 from turnsignal.agents.demo.judged import VERDICTS_FILE, JudgedTotals, write_suite
 from turnsignal.agents.demo.live_statistics import BadExchange, LiveStatistics
 from turnsignal.agents.demo.load_generator import LoadGenerator, RecordedLoad, SimulatedLoad
@@ -95,6 +95,7 @@ def run_demo(options: Options, env: Mapping[str, str], console: Console) -> int:
     except OSError as error:
         msg = f"{out}: expected a directory that can be written to, got: {error.strerror}"
         raise TurnsignalError(msg) from None
+    spare_files(out, options.files)
 
     say = partial(console.print, markup=False, highlight=False, soft_wrap=True)
     with Interrupts() as interrupts, TemporaryDirectory(prefix="turnsignal-demo-") as scratch:
@@ -208,7 +209,7 @@ class _Show:
 
     def run(self, interrupts: Interrupts) -> int:
         """Run to the end, clean up, and say what came of it."""
-        log_path = self._out / "worker.log"
+        log_path = self._out / WORKER_LOG
         with log_path.open("wb") as log, self._reader:
             supervisor = self._supervisor = Supervisor(
                 {app: worker_command(app) for app in self._apps}, self._settings.stall_timeout, self._env, log
@@ -237,7 +238,7 @@ class _Show:
         options, now = self._options, time.time()
         topic = topic_names(self._settings.prefix)["turns"]
         if options.files:
-            rejects = self._out / "rejects.jsonl"
+            rejects = self._out / REJECTS
             return RecordedLoad(self._settings, topic, options.files, options.seconds, now, options.speed, rejects)
         return SimulatedLoad(self._settings, topic, options.seconds, now, options.speed)
 
@@ -337,7 +338,7 @@ class _Show:
             f" {statistics.dead_letters.total():,} dead letters."
         )
         if feeder.rejected:
-            say(f"{feeder.rejected:,} lines could not be sent; see {self._out / 'rejects.jsonl'}")
+            say(f"{feeder.rejected:,} lines could not be sent; see {self._out / REJECTS}")
         if self._look.lag:
             say(f"{self._look.lag:,} turns were still waiting to be scored when the demo ended.")
         if feeder.failure:

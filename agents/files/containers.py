@@ -60,7 +60,9 @@ def kind_of(path: Path) -> Kind:
         raise TurnsignalError(msg)
     head = head.removeprefix(_BOM).lstrip()
     line = head.partition(b"\n")[0].strip()
-    if path.name.removesuffix(".gz").removesuffix(".zst").endswith((".csv", ".tsv")) or _is_header(line, head):
+    by_lines = head if b"\n" in head else head.replace(b"\r", b"\n")  # as Excel for Macintosh ends them
+    is_table = _is_header(by_lines.partition(b"\n")[0].strip(), by_lines)
+    if is_table or path.name.removesuffix(".gz").removesuffix(".zst").endswith((".csv", ".tsv")):
         return Kind.CSV
     if not head.startswith((b"{", b"[")):
         return Kind.LINES

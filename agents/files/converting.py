@@ -24,6 +24,8 @@ from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
 from turnsignal.stream.formats.protocol import Call
 from turnsignal.stream.records.turns import decode_turn
 
+IMPORTING = 0.5  #: of the bytes that progress is told: those that are told as files are read
+
 
 @dataclass(slots=True)
 class Converted:
@@ -64,20 +66,26 @@ def convert_files(
     out: IO[bytes] | None,
     say: Callable[[str], None] = lambda _: None,
     feedback: IO[bytes] | None = None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Converted:
     """Read files and write their turns, one a line; out: None only counts. say: takes one line for a person;
-    feedback: takes what people said of answers, None for nobody who wants it.
+    feedback: takes what people said of answers, None for nobody who wants it; progress: told of `size_of(paths)` bytes
+    as they are worked through, IMPORTING of them as they are read.
 
     Raises ConfigError or TurnsignalError when a file cannot be used at all.
     """
-    done = Converted()
-    with Imported(paths, how, say=say) as imported:
+    done, paths = Converted(), list(paths)
+    size = size_of(paths)
+    shared = _Shared(progress)
+    with Imported(paths, how, lambda by: shared.advance(by * IMPORTING), say) as imported:
+        shared.reach(size * IMPORTING)
         done.reports = imported.reports
         if imported.refused is not None:
             with imported.refused.open("rb") as letters:
                 for letter in letters:
                     done.refuse(orjson.loads(letter))
-        recording = Recording(imported.sources)
+        whole = max(Recording(imported.sources).size, 1)
+        recording = Recording(imported.sources, lambda by: shared.advance(by / whole * size * (1 - IMPORTING)))
         for line, number in recording.lines():
             try:
                 turn = decode_turn(line)
@@ -96,6 +104,29 @@ def convert_files(
                 if feedback is not None:
                     feedback.write(rated)
     return done
+
+
+def size_of(paths: Iterable[Path]) -> int:
+    """Return the bytes of files; standard input has none."""
+    return sum(path.stat().st_size for path in paths if path.is_file())
+
+
+class _Shared:
+    """Tells whole bytes of what is worked through in parts of bytes."""
+
+    def __init__(self, progress: Callable[[int], None]) -> None:
+        self._progress = progress
+        self._done = 0.0
+        self._told = 0
+
+    def advance(self, by: float) -> None:
+        self.reach(self._done + by)
+
+    def reach(self, done: float) -> None:
+        self._done = done
+        if done >= self._told + 1:
+            self._progress(int(done) - self._told)
+            self._told = int(done)
 
 
 def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, str]:

@@ -16,6 +16,7 @@ import msgspec
 import orjson
 
 from turnsignal.agents.files.dead_letters import encode_kept_letter
+from turnsignal.agents.files.writing import write_file
 from turnsignal.agents.kafka.logs import Ranges, find_held_back, find_log, find_offsets, find_topic_id, read_log
 from turnsignal.agents.kafka.topics import TOPICS, topic_names
 from turnsignal.agents.settings import Settings
@@ -277,9 +278,7 @@ class _PartialFile(AbstractContextManager["_PartialFile"]):
         self._file.flush()
         os.fsync(self._file.fileno())
         self.note.size = self._file.tell()
-        new = self._note.with_name(f"{self._note.name}.new")
-        new.write_bytes(msgspec.json.encode(self.note))
-        new.replace(self._note)
+        write_file(self._note, msgspec.json.encode(self.note))
         self._unnoted = 0
 
     def finish(self) -> Exported:

@@ -29,6 +29,7 @@ from turnsignal.agents.files.recognising import (
     HowToRead,
     as_records,
     choose_format,
+    doubt_format,
     holds_lists,
     is_bare_message,
     repeated_key,
@@ -52,6 +53,7 @@ _MOST_MESSAGES = 50_000  #: that stand alone, and are taken for one conversation
 _MOST_BYTES = 16 << 20  #: and bytes of them
 _CELLS = 500  #: bytes of a row of CSV, about
 _CUT = "messages one a record beyond 50,000 or 16 MB, taken for another conversation"
+DEALING = 0.5  #: of the bytes that progress is told: those that count as they are read; the others, as turns are made
 _NAMED = 3  #: files of one format that are named; of more the first
 
 
@@ -136,6 +138,8 @@ class Imported(ExitStack):
                 assert isinstance(together, _Together), "files of turns stand under their paths"
                 together.files.append(_File(named, path, kind))
                 together.report.files.append(str(named))
+                if self._how.format is not None and (doubt := doubt_format(path, kind, name)) is not None:
+                    together.report.warnings.append(doubt)
             for number, source in enumerate(chosen.values()):
                 if isinstance(source, _Together):
                     self.reports.append(source.report)
@@ -198,12 +202,16 @@ class _Reading:
         """Give the turns of the files, each with its line."""
         with ExitStack() as heaps:
             traces = heaps.enter_context(Heaps())
-            yield from self._deal(traces, progress)
+            yield from self._deal(traces, lambda by: progress(int(by * DEALING)))
             conversations = heaps.enter_context(Heaps())
-            self._join(traces, conversations)
+            answers = self._join(traces, conversations)
+            size = sum(file.path.stat().st_size for file in self._files) * (1 - DEALING)
+            done = 0
             for name, calls in conversations.groups():
                 self._report.conversations += 1
                 yield from self._in_order(calls, take_turns(name, calls, self._report.assumed))
+                progress(int(size * (done + len(calls)) / answers) - int(size * done / answers))
+                done += len(calls)
         self._conclude()
 
     def _deal(self, traces: Heaps, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
@@ -221,8 +229,8 @@ class _Reading:
                 detail = f"expected a record of some depth, got {error!r}"[:300]
                 self._refuse(line, Refused(Reason.TOO_DEEP, detail), None)
 
-    def _join(self, traces: Heaps, conversations: Heaps) -> None:
-        """Put the answers of each trace into heaps by conversation; the traces are gone then."""
+    def _join(self, traces: Heaps, conversations: Heaps) -> int:
+        """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
         heads: list[Head] = []
         with Heaps(1) as answers:
             for _, calls in traces.groups():
@@ -234,6 +242,7 @@ class _Reading:
             heads.clear()
             for name, (_, answer) in zip(chosen, answers.all(), strict=True):
                 conversations.put(name, answer)
+        return len(chosen)
 
     def _in_order(
         self, calls: Sequence[Call], turns: Iterator[tuple[TurnFields, int]]

@@ -3,7 +3,6 @@
 Records are sent at least once: what was on its way when a run ended is sent again, and workers know it by its turn_id.
 """
 
-import os
 from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -13,7 +12,8 @@ import orjson
 
 from turnsignal.agents.files.reading import TurnFile
 from turnsignal.agents.files.standard_input import DASH, is_read_once
-from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.agents.files.writing import write_file
+from turnsignal.stream.errors import ConfigError
 
 EVERY = 5_000  #: records that are done between two notes
 
@@ -21,14 +21,16 @@ EVERY = 5_000  #: records that are done between two notes
 class Journal:
     """Notes in a file which records of a run are done, counted in the order in which it takes them.
 
-    skip: so many were done by runs before. Raises ConfigError when the file is of another run, or files cannot be taken
-    up again, TurnsignalError when it cannot be written.
+    skip: so many were done by runs before; is_done: all of them. What another run that is done has noted is replaced.
+    Raises ConfigError when the file is of another run, or files cannot be taken up again, TurnsignalError when it
+    cannot be written.
     """
 
     def __init__(self, path: Path, files: Sequence[TurnFile], *how: object) -> None:
         self.path = path
         self._run = name_run(files, how)
         self._open: dict[int, int] = {}  # line → its place in the order, of records on their way
+        self.is_done = False
         self.skip = self._begun = self._noted = self._read()
 
     def begin(self, line: int) -> None:
@@ -50,17 +52,13 @@ class Journal:
     def note(self) -> None:
         """Write down how many are done."""
         self._noted = self.done
-        beside = self.path.with_name(f"{self.path.name}.new")
-        try:
-            beside.write_bytes(orjson.dumps({"run": self._run, "done": self._noted}) + b"\n")
-            os.replace(beside, self.path)
-        except OSError as error:
-            msg = f"{self.path}: expected a file that can be written, got: {error.strerror}"
-            raise TurnsignalError(msg) from None
+        noted = {"run": self._run, "done": self._noted} | ({"all": True} if self.is_done else {})
+        write_file(self.path, orjson.dumps(noted) + b"\n")
 
-    def close(self) -> None:
-        """Forget the run: everything is done."""
-        self.path.unlink(missing_ok=True)
+    def finish_run(self) -> None:
+        """Write down that everything is done: who repeats the command sends nothing twice."""
+        self.is_done = True
+        self.note()
 
     def _read(self) -> int:
         try:
@@ -72,12 +70,16 @@ class Journal:
         if not isinstance(noted, dict) or type(noted.get("done")) is not int:
             msg = f"{self.path}: expected what an earlier run noted, got something else; name one that is not there yet"
             raise ConfigError(msg)
+        is_done = noted.get("all") is True
+        if noted.get("run") != self._run and is_done:
+            return 0
         if noted.get("run") != self._run:
             msg = (
                 f"{self.path}: expected notes of the same files, topic and order, got those of another run, or the "
                 "files have changed since; delete it to begin anew"
             )
             raise ConfigError(msg)
+        self.is_done = is_done
         return max(0, int(noted["done"]))
 
 

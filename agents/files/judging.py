@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from turnsignal.agents.files.json_lines import read_json_lines
 from turnsignal.agents.files.reading import Recording, TurnFile
+from turnsignal.agents.files.writing import write_file
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.providers.asking import begin_inquiry
 from turnsignal.agents.providers.finding import make_providers
@@ -22,7 +23,6 @@ from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.protocol import Provider
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
 from turnsignal.agents.python_checks.host import hosted
-from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.deliberation import Deliberation
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, ExchangePart, ExchangeRecord
@@ -187,13 +187,7 @@ def _read_verdict(line: bytes) -> Verdict:
 
 def write_verdicts(path: Path, verdicts: Sequence[Verdict]) -> None:
     """Write a file of verdicts anew, all at once or not at all; raises TurnsignalError."""
-    draft = path.with_name(f".{path.name}.new")
-    try:
-        draft.write_bytes(b"".join(encode_verdict(verdict) + b"\n" for verdict in verdicts))
-        draft.replace(path)
-    except OSError as error:
-        msg = f"{path}: expected a file that can be written, got: {error.strerror}"
-        raise TurnsignalError(msg) from None
+    write_file(path, b"".join(encode_verdict(verdict) + b"\n" for verdict in verdicts))
 
 
 def encode_verdict(verdict: Verdict) -> bytes:

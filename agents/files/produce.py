@@ -41,7 +41,8 @@ class Produced:
     """What became of the lines.
 
     sent, feedback: turns, and feedback beside them; skipped: what an earlier run had done; rejected: reason → lines;
-    rejects: where they are, None when there were none; assumed: what was read of lines that deviate, by file.
+    rejects: where they are, None when there were none; assumed: what was read of lines that deviate, by file;
+    is_repeated: an earlier run had done everything.
     """
 
     sent: int = 0
@@ -50,6 +51,7 @@ class Produced:
     rejected: Counter[str] = field(default_factory=Counter)
     rejects: Path | None = None
     assumed: dict[str, Counter[str]] = field(default_factory=dict)
+    is_repeated: bool = False
 
 
 def parse_speed(text: str) -> float | None:
@@ -170,7 +172,7 @@ def produce_files(
 
     now: the present, seconds since 1970; refused: a file of dead letters that were found when the paths were made, to
     be counted and kept among the rejects; feedback: files of it and the topic that it goes to; resume: file that notes
-    how far it came, to go on from there; reading: told how many
+    how far it came, to go on from there, and that it is done, to send nothing twice; reading: told how many
     bytes of the files were read, in steps; sending: told now and then how many of how many (0: not known) lines are
     through; say: takes one line for a person. Raises TurnsignalError when a file cannot be read or the broker does not
     take records.
@@ -178,6 +180,8 @@ def produce_files(
     recording = Recording(paths, reading, feedback[0] if feedback is not None else ())
     journal = None if resume is None else Journal(resume, recording.sources, settings.brokers, topic, as_is)
     skip = 0 if journal is None else journal.skip
+    if journal is not None and journal.is_done:
+        return Produced(skipped=skip, is_repeated=True)
     rejected = Rejects(rejects, recording, say, goes_on=skip > 0)
     on_sent: Callable[[int], None] = journal.finish if journal is not None else lambda _: None
     sender = Sender(settings, topic, rejected.add, on_sent)
@@ -214,7 +218,7 @@ def produce_files(
         sender.flush()
         second.flush()
     if journal is not None:
-        journal.close()
+        journal.finish_run()
     sending(total, total)
     feedback_sent = second.sent if second is not sender else 0
     kept = rejects if rejected.counts else None

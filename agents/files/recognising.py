@@ -130,6 +130,15 @@ def _recognise_later(path: Path, kind: Kind) -> dict[str, str]:
     return {}
 
 
+def doubt_format(path: Path, kind: Kind, name: str) -> str | None:
+    """Say what a file looks like that was said to be of a format and has nothing of it; None where that may be."""
+    fitting = recognise(sample_of(path, kind, as_records))
+    if not fitting or name in fitting:
+        return None
+    other, why = next(iter(fitting.items()))
+    return f"these do not look like {name}, but like {other}, by {why}: leave --format out"
+
+
 def as_records(value: Any) -> list[dict[str, Any]]:
     """Return the records that a value is: itself, those of the list that it wraps, or a list of messages as one.
 

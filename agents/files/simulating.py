@@ -1,16 +1,16 @@
 """Simulating: traffic from `stream.simulation` into a file, with the knobs as text."""
 
-import gzip
 import sys
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import fields
 from pathlib import Path
-from typing import IO, Any, cast, get_args
+from typing import Any, get_args
 
 import orjson
 
-from turnsignal.stream.errors import ConfigError, TurnsignalError
+from turnsignal.agents.files.writing import written
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.simulation import Regression, Traffic, simulate
 from turnsignal.stream.simulation.traffic import Kind
 
@@ -40,31 +40,20 @@ def write_simulation(traffic: Traffic, out: Path | None, truth: Path | None = No
     out: None is standard output, .gz is compressed; truth: file for what the simulation knows of each line. A tombstone
     has no line.
     """
-    written = 0
+    count = 0
     with ExitStack() as stack:
-        file = _open(out, stack) if out is not None else sys.stdout.buffer
-        side = _open(truth, stack) if truth is not None else None
+        named = {path: stack.enter_context(written(path, zipped=path.suffix == ".gz")) for path in (out, truth) if path}
+        file = sys.stdout.buffer if out is None else named[out]
+        side = None if truth is None else named[truth]
         for record in simulate(traffic):
             if record.value is None:
                 continue
             file.write(record.value.replace(b"\n", b" ") + b"\n")
             if side is not None:
                 side.write(orjson.dumps(record.truth) + b"\n")
-            written += 1
+            count += 1
         file.flush()
-    return written
-
-
-def _open(path: Path, stack: ExitStack) -> IO[bytes]:
-    try:
-        file = stack.enter_context(path.open("wb"))
-    except OSError as error:
-        msg = f"{path}: expected a file that can be written, got: {error.strerror}"
-        raise TurnsignalError(msg) from None
-    if path.suffix != ".gz":
-        return file
-    # No time and no name in the header: same seed, same bytes.
-    return cast("IO[bytes]", stack.enter_context(gzip.GzipFile("", "wb", 6, file, 0)))
+    return count
 
 
 def _read(name: str, text: str, default: object) -> Any:

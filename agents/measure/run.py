@@ -78,6 +78,16 @@ def turn_files(folder: Path) -> list[Path]:
     return sorted(path for pattern in _PATTERNS for path in folder.glob(pattern)) if folder.is_dir() else []
 
 
+def set_files(folder: Path, mappings: Path | None) -> list[Path]:
+    """Return every file that measuring a folder reads, whether it is there or not."""
+    feedback = [path for pattern in _FEEDBACK for path in folder.glob(pattern)]
+    return [*turn_files(folder), *feedback, *_mapping_files(folder, mappings)]
+
+
+def _mapping_files(folder: Path, mappings: Path | None) -> list[Path]:
+    return ([mappings / f"{folder.resolve().name}.toml"] if mappings else []) + [folder / MAPPING]
+
+
 def read_votes(folder: Path) -> dict[tuple[str, str], int]:
     """Return the newest vote on each turn, by conversation and turn id, from a folder's feedback files."""
     newest: dict[tuple[str, str], tuple[float, str, int]] = {}
@@ -98,7 +108,7 @@ def choose_mapping(folder: Path, mappings: Path | None) -> Mapping:
 
     Raises ConfigError naming file and key when a mapping is wrong.
     """
-    for path in ([mappings / f"{folder.resolve().name}.toml"] if mappings else []) + [folder / MAPPING]:
+    for path in _mapping_files(folder, mappings):
         if path.is_file():
             try:
                 text = path.read_text(encoding="utf-8")

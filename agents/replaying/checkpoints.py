@@ -20,13 +20,14 @@ import orjson
 
 from turnsignal.agents.files.journal import name_run
 from turnsignal.agents.files.reading import TurnFile
+from turnsignal.agents.files.writing import write_file
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.replay import PackedReplay, Run
 
 DIRECTORY = ".unfinished"  #: in the directory of the results
+RUN = "run.json"  #: there: which replay the parts are of
 EVERY = 50_000  #: lines of one process between two checkpoints
 
-_RUN = "run.json"
 _SIGNATURE = sha256().digest_size
 
 
@@ -74,9 +75,7 @@ class ReplayCheckpoints:
     def write(self, number: int, checkpoint: ReplayCheckpoint) -> None:
         """Write how far a process has come; the files it names must be flushed."""
         packed = pickle.dumps(checkpoint, pickle.HIGHEST_PROTOCOL)
-        beside = self.directory / f"{number:02d}.new"
-        beside.write_bytes(_sign(packed) + packed)
-        os.replace(beside, self._path(number))
+        write_file(self._path(number), _sign(packed) + packed)
 
     def finish(self, number: int, runs: dict[int, Run], files: dict[tuple[int, str], int]) -> None:
         """Write that nothing is left to do for a process."""
@@ -96,7 +95,7 @@ def kept_parts(out: Path, files: Sequence[TurnFile], now: float, *how: object) -
     directory = out / DIRECTORY
     run = name_run(files, how)
     directory.mkdir(exist_ok=True)
-    with (directory / _RUN).open("a+b") as file:
+    with (directory / RUN).open("a+b") as file:
         _lock(file, directory)
         file.seek(0)
         content = file.read()

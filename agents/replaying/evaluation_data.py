@@ -15,6 +15,11 @@ from turnsignal.stream.reports.evaluation_data import FILES, evaluation_records,
 MOST_QUERIES = 86_400  #: of a folder, whose times are seconds of a day
 
 
+def evaluation_files(folder: Path) -> list[Path]:
+    """Return the files that such a folder holds, or may hold."""
+    return [folder / file.path for file in FILES.values()]
+
+
 def read_evaluation_data(folder: Path, turns: Path) -> int:
     """Write the queries of a folder as turns; return how many there are.
 

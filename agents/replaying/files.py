@@ -7,9 +7,15 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, cast
 
+import orjson
+
 from turnsignal.agents.files.dead_letters import encode_dead_letter
 from turnsignal.agents.files.reading import Recording
+from turnsignal.agents.files.writing import spare_inputs
 from turnsignal.agents.replaying.back_testing import SERIES_FILE
+from turnsignal.agents.replaying.checkpoints import DIRECTORY as UNFINISHED
+from turnsignal.agents.replaying.checkpoints import RUN
+from turnsignal.agents.replaying.past_alarms import kept_series
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.wire import CONVERSATIONS, DEAD_LETTERS, SCORES, SERIES, OutputRecord
 
@@ -79,8 +85,8 @@ class ReplayFiles(ExitStack):
         return encode_dead_letter({"file": file, "line": line}, headers, output.value)
 
 
-def join_parts(directory: Path, name: str, out: Path, *, keep: bool) -> None:
-    """Put the partitions' files together, in their order, under their final name; keep: leave them there."""
+def join_parts(directory: Path, name: str, *, keep: bool) -> None:
+    """Put the partitions' files together, in their order, into one beside them; keep: leave them there."""
     whole = directory / name
     with whole.open("wb") as file:
         for part in sorted(directory.glob(f"[0-9][0-9]-{name}")):
@@ -88,4 +94,36 @@ def join_parts(directory: Path, name: str, out: Path, *, keep: bool) -> None:
                 shutil.copyfileobj(rows, file, 1 << 20)
             if not keep:
                 part.unlink()
-    whole.replace(out / name)
+
+
+def result_files(directory: Path) -> list[Path]:
+    """Return the files that a replay into a directory writes, whether they are there or not."""
+    return [directory / name for name in (*FILES.values(), WORST, SUMMARY)]
+
+
+def spare_others(out: Path, inputs: Iterable[Path]) -> None:
+    """Raise ConfigError where a replay into a directory would replace one of its inputs, or what no replay wrote."""
+    spare_inputs(result_files(out), inputs)
+    spare_strangers([*result_files(out), *kept_series(out)], (out / SUMMARY, out / UNFINISHED / RUN))
+
+
+def spare_strangers(files: Iterable[Path], marks: Iterable[Path]) -> None:
+    """Raise ConfigError where a file that is to be replaced is there, and nothing says that turnsignal wrote it.
+
+    marks: files of ours that do: a summary, or the note of a run that is not finished.
+    """
+    there = next((path for path in files if path.exists()), None)
+    if there is not None and not any(map(_is_ours, marks)):
+        msg = (
+            f"{there}: expected none, or one that turnsignal wrote, got one without a {SUMMARY} of ours beside it; "
+            "choose another directory, or move it away"
+        )
+        raise ConfigError(msg)
+
+
+def _is_ours(mark: Path) -> bool:
+    try:
+        content = orjson.loads(mark.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        return False
+    return isinstance(content, dict) and ("run" in content or "fingerprint" in (content.get("suite") or ()))

@@ -36,11 +36,16 @@ _decode = msgspec.json.Decoder(_Noted).decode
 def keep_series(parts: Iterable[Path], out: Path) -> None:
     """Keep the series of a replay's partitions in its directory, in place of those of an earlier one."""
     kept = out / SERIES_DIRECTORY
-    for earlier in kept.glob("[0-9][0-9].jsonl"):
+    for earlier in kept_series(out):
         earlier.unlink()
     for part in sorted(parts):
         kept.mkdir(exist_ok=True)
         shutil.copyfile(part, kept / f"{part.name[:2]}.jsonl")
+
+
+def kept_series(out: Path) -> list[Path]:
+    """Return the series that a replay kept in its directory, by partition."""
+    return sorted((out / SERIES_DIRECTORY).glob("[0-9][0-9].jsonl"))
 
 
 @contextmanager
@@ -52,7 +57,7 @@ def opened_series(paths: Sequence[Path]) -> Iterator[list[Iterable[bytes | Seque
     with ExitStack() as opened:
         sources: list[Iterable[bytes | Sequence[bytes]]] = []
         for path in paths:
-            files = sorted((path / SERIES_DIRECTORY).glob("[0-9][0-9].jsonl")) if path.is_dir() else [path]
+            files = kept_series(path) if path.is_dir() else [path]
             if not files:
                 msg = f"{path}: expected a replay with its series, got none; replay again with --alerts"
                 raise TurnsignalError(msg)

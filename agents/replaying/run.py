@@ -30,8 +30,22 @@ from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.replaying.back_testing import SERIES_FILE, back_test_parts
-from turnsignal.agents.replaying.checkpoints import EVERY, ReplayCheckpoint, ReplayCheckpoints, kept_parts, locked
-from turnsignal.agents.replaying.files import FILES, SUMMARY, WORST, ReplayFiles, join_parts
+from turnsignal.agents.replaying.checkpoints import (
+    EVERY,
+    ReplayCheckpoint,
+    ReplayCheckpoints,
+    kept_parts,
+    locked,
+)
+from turnsignal.agents.replaying.files import (
+    FILES,
+    SUMMARY,
+    WORST,
+    ReplayFiles,
+    join_parts,
+    result_files,
+    spare_others,
+)
 from turnsignal.agents.replaying.past_alarms import keep_series
 from turnsignal.stream.errors import TurnsignalError
 from turnsignal.stream.records.decisions import Decision
@@ -39,7 +53,7 @@ from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.replay import PARTITIONS, Indexer, Line, Replay, Run
 from turnsignal.stream.suite import Suite
 
-_READING = 8  #: the share of reading and sorting in a replay is one of so many
+READING = 8  #: the share of reading and sorting in a replay is one of so many
 SMALL = 4_000_000  #: bytes of input below which a second process costs more than it brings
 _ASSUMED = "assumed.json"
 _PARTS = ".parts-"
@@ -96,6 +110,7 @@ def replay_files(
     worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
     """
     recording = Recording(paths, feedback=feedback, verdicts=verdicts)
+    spare_others(out, (path for source in recording.sources for path in source.paths))
     size = recording.size
     if recording.is_whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
@@ -123,14 +138,14 @@ def replay_files(
             summary["assumed"] = orjson.loads((Path(directory) / _ASSUMED).read_bytes())
         if alerts:
             summary["alerts"] = back_test_parts(Path(directory), suite, decisions)
-        keep_series(Path(directory).glob(f"[0-9][0-9]-{SERIES_FILE}"), out)
         for name in FILES.values():
-            join_parts(Path(directory), name, out, keep=resume)
-        worst = Path(directory) / WORST
-        worst.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in run.aggregates.worst.rows()))
-        worst.replace(out / WORST)
+            join_parts(Path(directory), name, keep=resume)
+        worst = b"".join(orjson.dumps(row) + b"\n" for row in run.aggregates.worst.rows())
+        (Path(directory) / WORST).write_bytes(worst)
         (Path(directory) / SUMMARY).write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2) + b"\n")
-        (Path(directory) / SUMMARY).replace(out / SUMMARY)
+        keep_series(Path(directory).glob(f"[0-9][0-9]-{SERIES_FILE}"), out)
+        for path in result_files(out):  # all is there: an interruption until now leaves what an earlier replay wrote
+            (Path(directory) / path.name).replace(path)
     return summary
 
 
@@ -174,7 +189,7 @@ def work_through(job: Job, progress: Callable[[int], None]) -> dict[int, Run]:
     progress: told how many bytes of the files were worked through. Those that are sorted first count as they are
     scored, but for the share that reading takes; others as they are read, which is when they are scored.
     """
-    share = 1 if job.as_is else _READING
+    share = 1 if job.as_is else READING
     recording = Recording(job.paths, lambda size: progress(size // share), job.feedback, job.verdicts)
     scored = _ScoredBytes(0 if job.as_is else recording.size - recording.size // share, progress)
     checkpoints = ReplayCheckpoints(job.directory, job.every) if job.every else None

@@ -8,9 +8,11 @@ from typing import Any
 
 import orjson
 
+from turnsignal.agents.files.blocks import is_packed
 from turnsignal.agents.files.importing import FileReport
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.stream.errors import Reason, TurnsignalError
+from turnsignal.stream.formats.values import conversation_of
 
 _DETAIL = 300  #: characters of a reason that are shown
 _TIME = 40  #: characters of a time that cannot be read
@@ -111,11 +113,20 @@ def _describe_missing(letter: Mapping[str, Any]) -> Iterator[str]:
             "--propose mapping.toml; a log of another make is read with --format"
         )
     elif "timestamp" in detail:
+        name = _file_of(letter)
+        yield f"    a mapping says which field is the time: turnsignal convert {name} --propose mapping.toml"
+        record = _record_at(letter)
+        key = next((key for key in record if conversation_of({key: record[key]}) is not None), "conversation_id")
+        quoted = orjson.dumps(key).decode()
         yield (
-            "    messages without times are read in the order in which they stand in one record of their conversation: "
-            '{"session_id": "…", "messages": [{"role": "user", "content": "…"}, …]}; by session_id: jq -sc '
-            "'group_by(.session_id)[] | {session_id: .[0].session_id, messages: .}' " + _file_of(letter)
+            "    messages that have none are read in the order in which one record of their conversation has them: "
+            f'{{{quoted}: "…", "messages": [{{"role": "user", "content": "…"}}, …]}}'
         )
+        if key in record and "'" not in key and not is_packed(Path(str(letter["file"]))):
+            plain = key.isidentifier() and key.isascii()
+            named, inside = (key, f".{key}") if plain else (quoted, f"[{quoted}]")
+            grouped = f"group_by({inside if plain else '.' + inside})[] | {{{named}: .[0]{inside}, messages: .}}"
+            yield f"    by {key}: jq -sc '{grouped}' {name}"
     elif "field role" in detail or "field text" in detail:
         yield f"    a mapping says which field it is: turnsignal convert {_file_of(letter)} --propose mapping.toml"
 
@@ -126,20 +137,25 @@ def _file_of(letter: Mapping[str, Any]) -> str:
 
 
 def _timestamp_at(letter: Mapping[str, Any]) -> str:
-    """Return the time as it stands in a line that was set aside, quoted: a dead letter keeps nothing of its record.
+    """Return the time as it stands in a line that was set aside, quoted; empty where it cannot be told soon."""
+    given = _record_at(letter).get("timestamp")
+    return repr(given[:_TIME]) if isinstance(given, str) else ""
 
-    Empty where it cannot be told soon.
+
+def _record_at(letter: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a line that was set aside: a dead letter keeps nothing of its record.
+
+    Empty where it is no JSON line, or far down in its file.
     """
     path, number = Path(str(letter.get("file"))), letter.get("line")
     if not isinstance(number, int) or not 0 < number <= _READ_AGAIN or not path.is_file():
-        return ""
+        return {}
     try:
         lines = (line for block in read_lines(path) for line in block.lines)
         record = orjson.loads(next(islice(lines, number - 1, None), b""))
     except (orjson.JSONDecodeError, TurnsignalError):
-        return ""
-    given = record.get("timestamp") if isinstance(record, dict) else None
-    return repr(given[:_TIME]) if isinstance(given, str) else ""
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def describe_letter(letter: Mapping[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from turnsignal.stream.formats.answers import answer_of, is_foreign, response_of
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
@@ -12,24 +13,23 @@ from turnsignal.stream.formats.values import conversation_of, fields_of, first, 
 from turnsignal.stream.formats.vendors import refuse_foreign
 
 _OTHERS = ("search_result", "document", "tool_use", "tool_result")  #: blocks of Anthropic's messages
-_TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
 _DOCUMENTS = ("retrieved", "documents", "contexts", "sources")
 _VOTED = ("vote", "thumbs", "thumb", "user_feedback", "feedback")
 _TIMES = ("created", "created_at", "timestamp", "time", "start_time", "date", *BEGAN)
 
 
 class OpenAIChat:
-    """{messages: [{role, content}]}, {request, response} and chat.completion objects."""
+    """{messages: [{role, content}]}, {messages, response: "text"}, {request, response}, chat.completion objects."""
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise messages with OpenAI's roles, or choices."""
-        if any("choices" in _response(record) for record in sample):
+        if any("choices" in response_of(record) for record in sample):
             return "choices of chat completions"
         for record in sample:
             request = mapping(first(record, "request", "request_body", "body")) or record
             messages = [item for item in items(request.get("messages")) if isinstance(item, dict)]
             blocks = [part for item in messages for part in items(item.get("content")) if isinstance(part, dict)]
-            if any(part.get("type") in _OTHERS or "citations" in part for part in blocks) or _is_foreign(record):
+            if any(part.get("type") in _OTHERS or "citations" in part for part in blocks) or is_foreign(record):
                 return ""
             if any(role_of(item.get("role")) for item in messages):
                 return "messages with role and content"
@@ -37,18 +37,24 @@ class OpenAIChat:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Call]:
         """Give the call that a request and its response are."""
-        request, response = _request(record), _response(record)
+        request, response = _request(record), response_of(record)
         if response.get("object") == "chat.completion.chunk":
             yield from _piece(record, request, response, assumed)
             return
         metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
         choices = items(response.get("choices"))
-        if not choices:
+        answer = None if choices else answer_of(record)
+        if not choices and answer is None:
             refuse_foreign(record, "openai")
         if not choices and not items(request.get("messages")):
             assumed["records without messages left out"] += 1
             return
+        inputs = read_messages(request.get("messages"), assumed)
         outputs = read_messages([mapping(choice).get("message") for choice in choices], assumed)
+        if answer is not None and inputs and inputs[-1].role == "assistant":
+            assumed["texts beside messages that end with an answer left out"] += 1
+        elif answer is not None:
+            outputs = read_messages(answer, assumed)
         vote = vote_of(first(record, *_VOTED))
         if outputs and vote is not None:
             outputs[0].fields = {"vote": vote}
@@ -58,7 +64,7 @@ class OpenAIChat:
         named = first(response, "id")  # no response's id: servers and loggers use one again for others
         named = first(record, "id", "request_id", "custom_id") if named is None else named
         named = conversation_of(record, metadata) or "" if named is None else named
-        kind, batch = half_of(record, bool(choices), bool(items(request.get("messages"))))
+        kind, batch = half_of(record, bool(choices or outputs), bool(items(request.get("messages"))))
         # The request's model is the one asked for; the response's the one that answered.
         yield Call(
             origin=f"openai:{named}",
@@ -67,7 +73,7 @@ class OpenAIChat:
             conversation=conversation_of(metadata, record, request),
             start=start if start is not None else made,
             end=made if made is not None and (start is None or made >= start) else start,
-            inputs=read_messages(request.get("messages"), assumed),
+            inputs=inputs,
             outputs=outputs,
             documents=read_documents(first(record, *_DOCUMENTS) or first(metadata, *_DOCUMENTS)),
             fields=fields_of(metadata, response, record, request),
@@ -83,21 +89,6 @@ def _request(record: Record) -> Record:
     inner = mapping(first(record, "request", "request_body", "input", "body", "kwargs"))
     inner = mapping(inner.get("body")) or inner
     return inner if "messages" in inner else record
-
-
-def _response(record: Record) -> Record:
-    """Return what holds the choices: the record, or its response."""
-    inner = mapping(first(record, "response", "response_body", "output", "completion"))
-    inner = mapping(inner.get("body")) or inner
-    return inner if "choices" in inner else record
-
-
-def _is_foreign(record: Record) -> bool:
-    """Say whether the record is of a trace, or the response beside the messages another vendor's."""
-    if _TRACES & record.keys():
-        return True
-    inner = mapping(first(record, "response", "response_body", "output", "completion"))
-    return bool(inner) and "choices" not in inner
 
 
 def _piece(record: Record, request: Record, response: Record, assumed: Assumed) -> Iterator[Call]:

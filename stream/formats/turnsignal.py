@@ -1,18 +1,17 @@
 """turnsignal's own turns, with small deviations: other names of roles and ids, times as numbers, `content` for `text`,
-texts as blocks, documents as strings or {id}, no turn_id. What has more than one reading is left to a mapping.
+texts as blocks, `created_at` and the like for the time, documents as strings or {id}, no turn_id. What has more than
+one reading is left to a mapping.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
 import orjson
 
 from turnsignal.stream.errors import Refused
-from turnsignal.stream.formats.documents import read_document
-from turnsignal.stream.formats.messages import ROLES, role_of, text_of
+from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
+from turnsignal.stream.formats.messages import ROLES, role_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
-from turnsignal.stream.formats.times import spell_time
 from turnsignal.stream.formats.values import conversation_of, id_of, nested
 from turnsignal.stream.records.turns import decode_turn
 
@@ -67,7 +66,7 @@ def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | 
 def read_leniently(record: Record, assumed: Assumed, default_id: str | None = None) -> TurnFields:
     """Return a turn's fields in the spelling that a topic takes; what has no obvious reading stays as it is."""
     turn = dict(record)
-    _mend_text(turn, assumed)
+    mend_text(turn, assumed)
     role = turn.get("role")
     if role not in _OWN_ROLES and (known := role_of(role)) is not None:
         turn["role"] = known
@@ -83,31 +82,6 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
     if turn.get("turn_id") in (None, "") and default_id is not None:
         turn["turn_id"] = default_id
         assumed["turn_id is the file and line, where there is none"] += 1
-    if "timestamp" in turn:
-        turn["timestamp"] = spell_time(turn["timestamp"], assumed)
-    _mend_documents(turn, assumed)
+    mend_time(turn, assumed)
+    mend_documents(turn, assumed)
     return turn
-
-
-def _mend_text(turn: dict[str, Any], assumed: Assumed) -> None:
-    if "text" not in turn and "content" in turn:
-        turn["text"] = turn.pop("content")
-        assumed["content is text"] += 1
-    if isinstance(turn.get("text"), list | dict):
-        metadata = dict(turn["metadata"]) if isinstance(turn.get("metadata"), dict) else {}
-        turn["text"] = text_of(turn["text"], metadata, assumed)
-        assumed["text is that of its blocks"] += 1
-        if metadata:
-            turn["metadata"] = metadata
-
-
-def _mend_documents(turn: dict[str, Any], assumed: Assumed) -> None:
-    if turn.get("retrieved", []) is None:
-        del turn["retrieved"]
-    if not isinstance(turn.get("retrieved"), list):
-        return
-    documents = turn["retrieved"] = list(turn["retrieved"])
-    for number, document in enumerate(documents):
-        if not (isinstance(document, dict) and "doc_id" in document) and (read := read_document(document)) is not None:
-            documents[number] = read
-            assumed["a text is a document's id" if isinstance(document, str) else "id is doc_id"] += 1

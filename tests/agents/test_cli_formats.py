@@ -1,6 +1,8 @@
 """Any chat log on the command line: what is said of it, what it ends with, and what convert writes and proposes."""
 
 import gzip
+import shutil
+import subprocess
 from pathlib import Path
 
 import orjson
@@ -426,14 +428,115 @@ def test_our_own_turns_without_a_conversation_are_refused_and_not_taken_for_one(
     assert "a mapping says which field tells conversations apart: turnsignal convert " in done.output
 
 
-def test_messages_without_times_are_refused_with_a_command_that_groups_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "command"),
+    [
+        ("session_id", "jq -sc 'group_by(.session_id)[] | {session_id: .[0].session_id, messages: .}'"),
+        ("thread_id", "jq -sc 'group_by(.thread_id)[] | {thread_id: .[0].thread_id, messages: .}'"),
+        ("session.id", """jq -sc 'group_by(.["session.id"])[] | {"session.id": .[0]["session.id"], messages: .}'"""),
+    ],
+)
+def test_messages_without_times_are_refused_with_a_command_that_groups_them_by_the_id_they_have(
+    key: str, command: str, tmp_path: Path
+) -> None:
     path = tmp_path / "log.jsonl"
-    records = [{"session_id": f"s{n}", "role": "user", "content": "How?"} for n in range(3)]
+    records = [{key: f"s{n // 2}", "role": ("user", "assistant")[n % 2], "content": f"How {n}?"} for n in range(6)]
     path.write_bytes(b"\n".join(map(orjson.dumps, records)))
     done = run("convert", path, "--out", tmp_path / "out.jsonl")
     assert done.exit_code == 1
     assert "expected the field timestamp, got none" in done.output
-    assert "jq -sc 'group_by(.session_id)[] | {session_id: .[0].session_id, messages: .}'" in done.output
+    propose, by_hand = (done.output.index(text) for text in (f"convert {path} --propose mapping.toml", command))
+    assert propose < by_hand
+    if (jq := shutil.which("jq")) is not None:
+        grouped = path.with_name("grouped.jsonl")
+        grouped.write_bytes(subprocess.check_output([jq, "-sc", command.split("'")[1], path]))
+        assert "6 turns in 3 conversations" in run("convert", grouped, "--check").output
+
+
+def test_a_table_without_times_is_not_told_of_jq(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text("thread_id,role,text\nt1,user,How?\n", encoding="utf-8")
+    done = run("convert", path, "--out", tmp_path / "out.jsonl")
+    assert "--propose mapping.toml" in done.output
+    assert "jq" not in done.output
+
+
+def test_times_by_their_other_usual_names_are_read_and_told(tmp_path: Path) -> None:
+    said = [("c1", "user"), ("c1", "assistant"), ("c2", "user"), ("c2", "assistant")]
+    path = tmp_path / "log.jsonl"
+    for name, times in {
+        "created_at": [f"2026-11-01T09:00:0{n}Z" for n in range(4)],
+        "createdAt": [{"$date": f"2026-11-01T09:00:0{n}Z"} for n in range(4)],
+        "ts": [1_793_523_600 + n for n in range(4)],
+    }.items():
+        records = [
+            {"thread_id": thread, "role": role, "content": [{"type": "text", "text": {"value": "How?"}}], name: time}
+            for (thread, role), time in zip(said, times, strict=True)
+        ]
+        path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+        out = tmp_path / "out.jsonl"
+        done = run("convert", path, "--out", out)
+        assert done.exit_code == 0
+        assert f"{name} is timestamp (4)" in done.output
+        turns = [decode_turn(line) for line in out.read_bytes().splitlines()]
+        assert [(turn.conversation_id, turn.time - 1_793_523_600, turn.text) for turn in turns] == [
+            (thread, float(n), "How?") for n, (thread, _) in enumerate(said)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("response", "Please give the number."),
+        ("completion", "Please give the number."),
+        ("output", {"role": "assistant", "content": "Please give the number."}),
+        ("output", "Please give the number."),
+        ("response", {"content": "Please give the number."}),
+    ],
+)
+def test_an_answer_beside_the_messages_is_read_as_a_text_or_a_message(key: str, value: object, tmp_path: Path) -> None:
+    path, out = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
+    asked = [{"role": "user", "content": "Where is my order?"}]
+    again = [*asked, {"role": "assistant", "content": "Please give the number."}, {"role": "user", "content": "5512"}]
+    records = [
+        {"conversation_id": f"c{n}", "created_at": f"2026-11-01T09:0{n}:{len(messages):02d}Z", "messages": messages}
+        | {key: value if len(messages) == 1 else "It is on its way."}
+        for n in range(3)
+        for messages in (asked, again)
+    ]
+    path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+    done = run("convert", path, "--out", out)
+    assert done.exit_code == 0
+    assert "6 records, 12 turns in 3 conversations (6 of users, 6 of assistants)" in done.output
+    texts = [orjson.loads(line)["text"] for line in out.read_bytes().splitlines()]
+    assert texts[:4] == ["Where is my order?", "Please give the number.", "5512", "It is on its way."]
+
+
+def test_a_text_beside_messages_that_hold_the_answer_is_not_one_more(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    messages = [{"role": "user", "content": "How?"}, {"role": "assistant", "content": "So."}]
+    path.write_bytes(orjson.dumps({"conversation_id": "c", "messages": messages, "completion": "So."}))
+    done = run("convert", path, "--check")
+    assert "2 turns in 1 conversation" in done.output
+    assert "texts beside messages that end with an answer (1)" in done.output
+
+
+def test_a_format_that_the_file_does_not_have_is_doubted(tmp_path: Path) -> None:
+    done = replay(tmp_path, DATA / "openai.jsonl", "--format", "anthropic")
+    warning = "warning: these do not look like anthropic, but like openai, by choices of chat completions:"
+    assert warning in done.output
+    assert "warning" not in replay(tmp_path, DATA / "openai.jsonl", "--format", "openai").output
+
+
+def test_a_folder_is_refused_with_the_files_to_give_instead(tmp_path: Path) -> None:
+    folder = tmp_path / "my logs"
+    folder.mkdir()
+    assert f"got the folder {folder}; there are no files in it" in " ".join(run("replay", folder).output.split())
+    for name in ("a.jsonl.gz", "b.jsonl.gz", "c.txt", "d.txt", "e.txt"):
+        (folder / name).touch()
+    done = run("convert", folder, "--check")
+    assert done.exit_code == 2
+    assert f"expected files, got the folder {folder}; give those in it: '{folder}'/*.jsonl.gz" in done.output
 
 
 def test_a_proposal_for_what_is_read_without_a_mapping_says_so_and_doubts_are_warned_of(tmp_path: Path) -> None:

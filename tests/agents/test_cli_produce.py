@@ -159,7 +159,8 @@ def test_a_run_that_was_interrupted_goes_on_where_it_was(settings: Settings, tmp
     assert orjson.loads(notes.read_bytes())["done"] == 513
     done = produce_files(*files, **how)
     assert (done.skipped, done.sent, done.rejected) == (513, 87, {})
-    assert not notes.exists()
+    again = produce_files(*files, **how)
+    assert (again.skipped, again.sent, again.is_repeated) == (600, 0, True)
     assert [turn["turn_id"] for turn in from_kafka(settings, "c-resumed").turns] == [
         f"t{n:03}" for second in range(60) for n in range(second, 599, 60)
     ]

@@ -92,3 +92,29 @@ def test_a_document_that_is_too_large_is_called_that_with_its_line(
     path.write_bytes(b'{"text": "' + b"x" * 2_000_000 + b'"}')
     with pytest.raises(TurnsignalError, match="line 1: too_large: expected a record of less than"):
         choose_format(path, HowToRead())
+
+
+def test_csv_whose_lines_end_with_cr_alone_is_read_like_any_other(tmp_path: Path) -> None:
+    text = 'conversation_id,role,text\nc1,user,"two\nlines"\n\nc1,assistant,"a ""b"""\n'
+    given = {}
+    for name, end in (("lf", "\n"), ("cr", "\r"), ("crlf", "\r\n")):
+        path = tmp_path / name
+        path.write_bytes(text.replace("\n", end).encode())
+        assert kind_of(path) is Kind.CSV
+        given[name] = [item.value for item in read_items(path, Kind.CSV)]
+    assert (
+        given["cr"]
+        == given["lf"]
+        == [
+            {"conversation_id": "c1", "role": "user", "text": "two\nlines"},
+            {"conversation_id": "c1", "role": "assistant", "text": 'a "b"'},
+        ]
+    )
+    assert len(given["crlf"]) == 2
+
+
+def test_csv_whose_first_line_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_bytes(b'a,b"x\rc\n1,2\n')
+    with pytest.raises(TurnsignalError, match=r"log.csv, line 1: expected a line of CSV that names the columns, got "):
+        list(read_items(path, Kind.CSV))

@@ -35,6 +35,8 @@ def mended(**changes: Any) -> tuple[Turn | None, list[str]]:
         ({"timestamp": NOON * 1000 + 500}, "time", NOON + 0.5, "a number as timestamp counts milliseconds since 1970"),
         ({"timestamp": NOON * 10**6}, "time", NOON, "a number as timestamp counts microseconds since 1970"),
         ({"timestamp": NOON * 10**9}, "time", NOON, "a number as timestamp counts nanoseconds since 1970"),
+        ({"timestamp": "leave out", "date": "2025-06-15 12:00 UTC"}, "time", NOON, "date is timestamp"),
+        ({"timestamp": "leave out", "created_at": "2025-06-15T14:00+02:00"}, "time", NOON, "created_at is timestamp"),
         ({"text": "leave out", "content": "b"}, "text", "b", "content is text"),
         ({"text": [{"type": "text", "text": "b"}, "c"]}, "text", "bc", "text is that of its blocks"),
         ({"conversation_id": 17}, "conversation_id", "17", "a number as conversation_id is a text"),
@@ -61,6 +63,9 @@ def test_documents_may_be_ids_or_have_an_id_by_another_name() -> None:
         {"role": "narrator"},
         {"timestamp": "yesterday"},
         {"timestamp": "leave out"},
+        {"timestamp": "leave out", "date": "2026-11-01"},  # a day alone
+        {"timestamp": "leave out", "time": 12.5},  # a duration
+        {"timestamp": "leave out", "time": "soon"},
         {"conversation_id": "leave out"},
         {"text": "leave out"},
         {"vote": 5},

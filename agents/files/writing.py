@@ -1,0 +1,92 @@
+"""Writing: files that a user names take their place when they are whole, and never that of a file that is read.
+
+A run that fails or is interrupted leaves what stood there before.
+"""
+
+import errno
+import gzip
+import os
+import shutil
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+from turnsignal.agents.files.standard_input import DASH
+from turnsignal.stream.errors import ConfigError, TurnsignalError
+
+_STDIN = 0  #: its file descriptor
+_TIMELESS = 0  #: the time in the header of gzip: same turns, same bytes
+
+
+@contextmanager
+def written(path: Path, *, zipped: bool = False) -> Iterator[IO[bytes]]:
+    """Give a file that takes the place of another, or of none, once all went well; zipped: what is written is packed.
+
+    A link stays one, and what it leads to is replaced. Pipes and devices are written to at once. Raises TurnsignalError
+    when it cannot be written.
+    """
+    beside: Path | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_there = path.exists()
+        if not is_there or path.is_file():
+            if is_there and not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            path = path.resolve()
+            beside = path.with_name(f".{path.name}.unfinished")
+        with (beside or path).open("wb") as file:
+            if zipped:
+                with gzip.GzipFile("", "wb", 6, file, _TIMELESS) as packed:
+                    yield cast("IO[bytes]", packed)
+            else:
+                yield file
+        if beside is not None:
+            if is_there:
+                shutil.copymode(path, beside)
+            beside.replace(path)
+    except BrokenPipeError:  # of what is printed meanwhile
+        raise
+    except OSError as error:
+        msg = f"{path}: expected a file that can be written, got: {error.strerror}"
+        raise TurnsignalError(msg) from None
+    finally:
+        if beside is not None:
+            beside.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file all at once or not at all; raises TurnsignalError when it cannot be written."""
+    with written(path) as file:
+        file.write(content)
+
+
+def spare_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raise ConfigError where a file that is to be written is one that is read, by whatever name, or is another's.
+
+    The input - is the file that standard input comes from, if any. Pipes and devices are spared nothing.
+    """
+    read = {identity: path for path in inputs if (identity := _identity(path)) is not None}
+    taken: set[object] = set()
+    for path in outputs:
+        identity = _identity(path) if path.exists() else path.resolve()
+        if identity is None:
+            continue
+        if identity in read:
+            name = "standard input" if read[identity] == DASH else str(read[identity])
+            msg = f"{path}: expected a file that is not read, got one of the inputs ({name}); write to another file"
+            raise ConfigError(msg)
+        if identity in taken:
+            msg = f"{path}: expected a file of its own for each output, got one for two; write to another file"
+            raise ConfigError(msg)
+        taken.add(identity)
+
+
+def _identity(path: Path) -> object:
+    """Return what a regular file is known by, whatever its name; None for anything else."""
+    try:
+        status = os.fstat(_STDIN) if path == DASH else path.stat()
+    except OSError:
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

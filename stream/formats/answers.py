@@ -1,0 +1,46 @@
+"""Answers: what stands beside the messages of a call, as a completion with choices, or as the answer itself."""
+
+from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.protocol import Record
+from turnsignal.stream.formats.values import first, mapping, nested
+
+_TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
+_ANSWERS = ("response", "response_body", "output", "completion")
+_MESSAGE = {"role", "content", "id", "name", "refusal", "annotations", "tool_calls"}  #: keys of a message alone
+_RESPONSES = {"choices", "content", "candidates", "output", "object", "type", "body", "message", "error"}
+
+
+def response_of(record: Record) -> Record:
+    """Return what holds the choices: the record, or its response."""
+    inner = mapping(first(record, *_ANSWERS))
+    inner = mapping(inner.get("body")) or inner
+    return inner if "choices" in inner else record
+
+
+def answer_of(record: Record) -> Record | None:
+    """Return the assistant's message where an answer stands beside the messages as a text, or as {role, content}."""
+    given = first(record, *_ANSWERS)
+    if isinstance(given, str) and not _is_vendors(given):
+        return {"role": "assistant", "content": given}
+    given = mapping(given)
+    is_message = given.keys() <= _MESSAGE and isinstance(given.get("content"), str)
+    return (
+        {"role": "assistant", **given}
+        if is_message and role_of(given.get("role", "assistant")) == "assistant"
+        else None
+    )
+
+
+def _is_vendors(text: str) -> bool:
+    """Say whether a text holds a response of an API, and not the answer itself, which may be JSON, too."""
+    return bool(mapping(text).keys() & _RESPONSES) or isinstance(nested(text), list)
+
+
+def is_foreign(record: Record) -> bool:
+    """Say whether the record is of a trace, or the response beside the messages another vendor's."""
+    if _TRACES & record.keys():
+        return True
+    if answer_of(record) is not None:
+        return False
+    inner = mapping(first(record, *_ANSWERS))
+    return bool(inner) and "choices" not in inner

@@ -1,0 +1,66 @@
+"""Mending: texts, times and documents of turns that deviate a little → the spelling that a topic takes."""
+
+import re
+from typing import Any
+
+from turnsignal.stream.formats.documents import read_document
+from turnsignal.stream.formats.messages import text_of
+from turnsignal.stream.formats.protocol import Assumed
+from turnsignal.stream.formats.times import spell_time
+from turnsignal.stream.formats.values import first, seconds, timestamp
+
+_NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
+_TIMES = ("created_at", "createdAt", "time", "ts", "date")  #: names of the time, where it is not called timestamp
+_EARLIEST = 1e8  #: a smaller number under one of them is a duration, or counted from elsewhere
+
+
+def mend_text(turn: dict[str, Any], assumed: Assumed) -> None:
+    """Take `content` for the text, and the text of blocks."""
+    if "text" not in turn and "content" in turn:
+        turn["text"] = turn.pop("content")
+        assumed["content is text"] += 1
+    if isinstance(turn.get("text"), list | dict):
+        metadata = dict(turn["metadata"]) if isinstance(turn.get("metadata"), dict) else {}
+        turn["text"] = text_of(turn["text"], metadata, assumed)
+        assumed["text is that of its blocks"] += 1
+        if metadata:
+            turn["metadata"] = metadata
+
+
+def mend_time(turn: dict[str, Any], assumed: Assumed) -> None:
+    """Take the time by another name, and in any spelling that is read."""
+    _take_time(turn, assumed)
+    if "timestamp" in turn:
+        turn["timestamp"] = spell_time(turn["timestamp"], assumed)
+
+
+def _take_time(turn: dict[str, Any], assumed: Assumed) -> None:
+    """Take the time by another of its names, where it is one to the minute at least: days alone put turns in no order.
+
+    An object with $date is what exports of MongoDB have.
+    """
+    if turn.get("timestamp") not in (None, ""):
+        return
+    for name in _TIMES:
+        given = turn.get(name)
+        value = first(given, "$date") if isinstance(given, dict) else given
+        if (time := seconds(value)) is None:
+            continue
+        text = value if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()) else None
+        if abs(time) >= _EARLIEST if text is None else ":" in text:
+            turn["timestamp"] = timestamp(time) if text is not None and text.endswith(" UTC") else value
+            assumed[f"{name} is timestamp"] += 1
+            return
+
+
+def mend_documents(turn: dict[str, Any], assumed: Assumed) -> None:
+    """Take texts for ids of documents, and ids by another name."""
+    if turn.get("retrieved", []) is None:
+        del turn["retrieved"]
+    if not isinstance(turn.get("retrieved"), list):
+        return
+    documents = turn["retrieved"] = list(turn["retrieved"])
+    for number, document in enumerate(documents):
+        if not (isinstance(document, dict) and "doc_id" in document) and (read := read_document(document)) is not None:
+            documents[number] = read
+            assumed["a text is a document's id" if isinstance(document, str) else "id is doc_id"] += 1
