@@ -15,6 +15,9 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-deps
 LOCK := $(TOOLS)/bin/uv pip compile --quiet --system-certs --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links --no-annotate --no-header pyproject.toml $(LOCK_ARGS)
 
+# Where a machine forbids Python to keep what it compiled, every run and every command that a test starts compiles all anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help install demo observe fmt check lint test measure dashboards preview bench bench-detect bench-judge bench-report bench-formats claims faults lock sbom audit clean
 
@@ -71,7 +74,7 @@ fmt: $(VENV)/.tests $(LINKED) ## format the code
 check: $(VENV)/.tests $(LINKED) ## what to run while working: style, types, layers, and the tests that need no broker (ARGS="tests/stream")
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/lint-imports --no-cache >/dev/null
-	$(PY) -m pytest -q -n auto --dist loadfile -m "not kafka and not slow" $(ARGS)
+	$(PY) -m pytest -q -n auto --dist loadfile -m "not kafka and not slow" --hypothesis-profile quick $(ARGS)
 
 lint: $(VENV)/.tests $(LINKED) ## check style, types and layers
 	$(VENV)/bin/ruff format --check .

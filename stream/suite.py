@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import Check
 from turnsignal.stream.checks.python import LONGEST_TIMEOUT, TIMEOUT, Hosted, Python, Runner
-from turnsignal.stream.citations.reader import DEFAULT_STYLES, citation_reader
+from turnsignal.stream.citations.reader import DEFAULT_STYLES, CitationReader, citation_reader
 from turnsignal.stream.conversations import feedback_memory, judged
 from turnsignal.stream.conversations.state import Limits
 from turnsignal.stream.conversations.windows import WindowSpec
@@ -92,10 +92,14 @@ class CitationPart(_SuitePart):
     id_pattern: str | None = None
     zero_based: bool = False
 
+    def reader(self) -> CitationReader:
+        """Make what finds these citations in a text; raises ConfigError for a style or pattern that is none."""
+        return citation_reader(self.styles, self.id_pattern, self.zero_based)
+
     @model_validator(mode="after")
     def _readable(self) -> "CitationPart":
         try:
-            citation_reader(self.styles, self.id_pattern, self.zero_based)
+            self.reader()
         except ConfigError as error:
             raise ValueError(str(error)) from None
         return self
@@ -312,7 +316,7 @@ class Suite(_SuitePart):
 
     @cached_property
     def follow_up_rules(self) -> FollowUpRules:
-        """The rules for follow-ups, shared by all partitions: compiling them takes 15 ms and some memory."""
+        """The rules for follow-ups, shared by all partitions."""
         return FollowUpRules(self.follow_ups.strict, self.follow_ups.precision, Failures(self.conversations.failed))
 
     @cached_property

@@ -8,7 +8,6 @@ import orjson
 
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.given import PathLike, as_line, choose_suite
-from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.turnsignal import mend_line
 from turnsignal.stream.pipeline.scoring import ResponseScorer
@@ -88,8 +87,7 @@ class AnswerScorer:
     def __init__(self, suite: Suite) -> None:
         self._suite = suite
         self._scorer = ResponseScorer(suite)
-        part = suite.citations
-        self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._read = suite.citations.reader()
 
     def score(self, turn: Turn) -> dict[str, Any]:
         """Return what `turnsignal.score` promises of an answer; raises Refused for any other turn."""

@@ -23,7 +23,7 @@ from turnsignal.stream.agreement.mappings import (
 from turnsignal.stream.agreement.raters import RatedItem
 from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import Result
-from turnsignal.stream.citations.reader import CitationReader, citation_reader
+from turnsignal.stream.citations.reader import CitationReader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.follow_ups.rules import CLARIFICATIONS
@@ -174,9 +174,8 @@ class CitationsCompared:
     """Compares the documents that the suite's reader finds cited with the documents in the label."""
 
     def __init__(self, labels: CitationLabels, suite: Suite) -> None:
-        part = suite.citations
         self._labels = labels
-        self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._read = suite.citations.reader()
         self._out = ComparisonResult()
 
     def on_record(self, labelled: LabelledRecord) -> None:
@@ -269,9 +268,8 @@ class InstructionsCompared:
     """Compares the result of our checks with the label of each instruction."""
 
     def __init__(self, labels: InstructionLabels, suite: Suite) -> None:
-        part = suite.citations
         self._labels = labels
-        self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._read = suite.citations.reader()
         self._out = ComparisonResult()
 
     def on_record(self, labelled: LabelledRecord) -> None:

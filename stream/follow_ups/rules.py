@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -126,8 +127,8 @@ class _Table:
 
     def __init__(self, patterns: Sequence[str], others: Sequence[str], rules: Sequence[_Rule]) -> None:
         self._rules = rules
-        self._patterns = Patterns(patterns, few=len(patterns) < _FEW_ROWS)
-        self._others = Patterns(others, few=len(patterns) < _FEW_ROWS)
+        self._patterns = _compiled(tuple(patterns))
+        self._others = _compiled(tuple(others))
 
     def read(self, follow_up: bytes, context: "Context", *, english: bool) -> FollowUpReading | None:
         """Return the reading of the first row that matches and whose condition holds."""
@@ -305,6 +306,13 @@ class FollowUpRules:
         return _Table(**written, rules=rules)
 
 
+@cache
+def _compiled(patterns: tuple[str, ...]) -> Patterns:
+    """Compile the expressions of a table: 0.1 s, so once in a process, as they are the same under every suite."""
+    return Patterns(patterns, few=len(patterns) < _FEW_ROWS)
+
+
+@cache
 def _load(name: str) -> dict[str, Any]:
     return tomllib.loads(files(__package__).joinpath(name).read_text(encoding="utf-8"))
 

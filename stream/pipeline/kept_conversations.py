@@ -8,7 +8,6 @@ import heapq
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.pairing import GAP_ASSISTANT, GAP_USER, KeptTurn, PendingResponse
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.compliance import COMPLIANCE
@@ -35,8 +34,7 @@ class TurnDescriber:
     """Describe the turns that a conversation keeps, with the spans of citation markers in them."""
 
     def __init__(self, suite: Suite) -> None:
-        part = suite.citations
-        self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._read = suite.citations.reader()
 
     def describe(self, state: Conversation) -> list[dict[str, Any]]:
         """Return the kept turns in the order of their times, as JSON."""

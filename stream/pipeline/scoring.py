@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from turnsignal.stream.citations.reader import Citations, citation_reader
+from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.clock import deadline
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.detection.policy import AlertPolicy
@@ -84,8 +84,7 @@ class ResponseScorer:
         self._ranks = RankScorer(suite, relevancy_name(suite))
         self._checks = suite.parsed_checks
         self._bound: dict[tuple[str, str | None, str | None], InstructionScorer] = {}
-        part = suite.citations
-        self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._read = suite.citations.reader()
         self._kept_from = suite.thresholds.instructions
         self._failures = suite.follow_up_rules.failures
         self._exempt = frozenset(text.strip() for text in suite.exempt)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from turnsignal.stream.citations.reader import Citations, citation_reader
+from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.follow_ups.failures import Failures
@@ -44,7 +44,6 @@ class TrafficReport:
         signals: RowSignals,
         on_labelled: Callable[[Turn, str], None] = lambda _turn, _question: None,
     ) -> None:
-        part = suite.citations
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
         self.articles = ArticleReport(CUTOFF, suite.aggregates.minimum_n)
@@ -59,7 +58,7 @@ class TrafficReport:
         self._signals = signals
         self._on_labelled = on_labelled
         self._failures = Failures()
-        self._read = citation_reader(part.styles, part.id_pattern, part.zero_based)
+        self._read = suite.citations.reader()
         self._asked: OrderedDict[str, tuple[Truth | None, str, bool]] = OrderedDict()
 
     def add(self, turn: Turn) -> None:

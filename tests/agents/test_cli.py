@@ -183,6 +183,7 @@ def test_positions_are_repaired_to_a_word_or_to_an_offset_in_one_partition() -> 
         _target("1200", None)
 
 
+@pytest.mark.slow
 def test_simulated_turns_are_the_same_for_the_same_seed_and_can_be_replayed(tmp_path: Path) -> None:
     knobs = ("--turns", "300", "--seed", "3", "--set", "malformed=0.02", "--set", "versions=v1,v2")
     for name in ("one.jsonl.gz", "two.jsonl.gz"):
@@ -266,12 +267,13 @@ def test_a_replay_takes_files_or_the_sample(tmp_path: Path) -> None:
 
 
 def test_a_conversation_is_shown_from_a_replay_with_the_reasons(tmp_path: Path) -> None:
-    assert call("replay", "tests/data/golden.jsonl", "--out", str(tmp_path)).returncode == 0
-    shown = call("conversation", "ranked", "--from", str(tmp_path))
-    assert shown.returncode == 0
+    replay = ["replay", str(ROOT / "tests/data/golden.jsonl"), "--out", str(tmp_path)]
+    assert CliRunner().invoke(turnsignal, replay).exit_code == 0
+    shown = CliRunner().invoke(turnsignal, ["conversation", "ranked", "--from", str(tmp_path)])
+    assert shown.exit_code == 0
     for word in ("ranked", "response", "nDCG@5", "0.651", "moderate", "Summary"):
         assert word in shown.stdout
-    unknown = call("conversation", "nobody", "--from", str(tmp_path))
-    assert unknown.returncode == 1
+    unknown = CliRunner().invoke(turnsignal, ["conversation", "nobody", "--from", str(tmp_path)])
+    assert unknown.exit_code == 1
     assert "Nothing is known" in unknown.stdout
     assert call("conversation", "ranked", "--from", "/nonexistent").returncode == 2

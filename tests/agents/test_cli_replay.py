@@ -46,7 +46,8 @@ def test_the_files_are_the_same_whatever_the_number_of_processes(traffic: Path, 
     assert {path.name for path in (tmp_path / "1").iterdir()} == set(RESULTS)
 
 
-@pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("as_is", [False, True])
 def test_feedback_is_taken_in_among_the_turns_by_as_many_processes_as_there_are(
     traffic: Path, tmp_path: Path, as_is: bool
 ) -> None:
@@ -239,6 +240,7 @@ def test_a_back_test_says_the_same_whatever_the_number_of_processes(broken: Path
     assert kept_series(tmp_path / "1") == kept_series(tmp_path / "3") != {}
 
 
+@pytest.mark.slow
 def test_a_back_test_says_when_would_have_been_called_and_why(broken: Path, tmp_path: Path) -> None:
     asked = CliRunner().invoke(
         turnsignal, ["replay", str(broken), "--out", str(tmp_path), "--alerts", "--workers", "1"]

@@ -69,6 +69,7 @@ def test_a_directory_that_was_there_before_stays(tmp_path: Path) -> None:
     assert not (tmp_path / "a").exists()
 
 
+@pytest.mark.slow
 def test_a_terminal_that_knows_ascii_alone_is_told_everything_in_it(tmp_path: Path) -> None:
     done = call("replay", "--sample", "--out", str(tmp_path), PYTHONIOENCODING="ascii")
     assert (done.returncode, done.stderr) == (0, "")
@@ -88,6 +89,7 @@ def test_json_is_utf_8_whatever_the_terminal_knows(tmp_path: Path) -> None:
     assert orjson.loads(done.stdout)["conversation_id"] == "café"
 
 
+@pytest.mark.slow
 def test_lines_that_are_piped_end_without_blanks(tmp_path: Path) -> None:
     shown = call("replay", "--sample", "--out", str(tmp_path)).stdout
     assert len(shown.splitlines()) > 40
@@ -98,9 +100,21 @@ def test_lines_that_are_piped_end_without_blanks(tmp_path: Path) -> None:
     ("arguments", "told"),
     [
         (("--suite", "nope.toml"), "nope.toml: expected a suite in TOML, got no such file; `turnsignal suite init`"),
-        (("--suite", "u16.toml"), "u16.toml: expected a suite in TOML, got bytes that are no UTF-8; was it saved as"),
-        (("--redaction", "nope.toml"), "nope.toml: expected a redaction file in TOML, got no such file"),
-        (("u16.jsonl",), "u16.jsonl: expected text in UTF-8, got UTF-16, as Excel and PowerShell write it; try: iconv"),
+        pytest.param(
+            ("--suite", "u16.toml"),
+            "u16.toml: expected a suite in TOML, got bytes that are no UTF-8; was it saved as",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ("--redaction", "nope.toml"),
+            "nope.toml: expected a redaction file in TOML, got no such file",
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            ("u16.jsonl",),
+            "u16.jsonl: expected text in UTF-8, got UTF-16, as Excel and PowerShell write it; try: iconv",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_files_that_are_not_there_or_in_another_encoding_are_named_in_words(

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conformance.growth import is_linear, ratio_of_times, steps
 from tests.conformance.hostile import PIECES, TEXTS, repeated
+from tests.examples import examples
 from turnsignal.stream.citations.reader import DEFAULT_STYLES, Citations, citation_reader
 from turnsignal.stream.records.turns import Document
 
@@ -92,7 +93,7 @@ def test_nothing_delivered_or_nothing_retrieved_cites_nothing(shape: str) -> Non
     assert READ("Open it.", [], FORMATS[shape](3)).all == []
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(text=TEXTS, shape=st.sampled_from(sorted(FORMATS)), count=st.integers(0, 5))
 def test_any_text_is_read_and_always_the_same(text: str, shape: str, count: int) -> None:
     result = READ(text, DOCUMENTS, FORMATS[shape](count))
@@ -112,12 +113,13 @@ def test_steps_of_reading_grow_no_worse_than_the_text(piece: str) -> None:
         assert is_linear(lambda size: work(repeated(piece, size, opener))), opener  # noqa: B023
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(unit=st.lists(st.sampled_from(PIECES), min_size=2, max_size=4).map("".join))
 def test_steps_of_reading_several_pieces_grow_no_worse_than_the_text(unit: str) -> None:
     assert is_linear(lambda size: work(repeated(unit, size)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", PIECES)
 def test_times_of_reading_grow_no_worse_than_the_text(piece: str) -> None:
     texts = {size: repeated(piece, size) for size in (50_000, 200_000)}
@@ -129,6 +131,7 @@ def test_work_grows_no_worse_than_what_is_delivered(shape: str) -> None:
     assert is_linear(lambda size: work("é" * size, FORMATS[shape](size)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [shape for shape in FORMATS if shape != "Google, chunks"])  # its size is the square
 def test_times_grow_no_worse_than_what_is_delivered(shape: str) -> None:
     def timed(size: int) -> Callable[[], Citations]:

@@ -5,9 +5,8 @@ import builtins
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from tests.conformance.sources import trees
 
 #: "version: the …", "low, high: bounds", at the beginning of a paragraph or after a semicolon or full stop
 NAMED = re.compile(r"(?:^|[;.] )([a-z_][a-z0-9_]*(?:, [a-z_][a-z0-9_]*)*): ")
@@ -37,10 +36,9 @@ FOREIGN = {
 def classes() -> dict[str, tuple[str, ast.ClassDef]]:
     """Return every class by its name, which no other has (`test_words`), with its file."""
     return {
-        node.name: (path.relative_to(ROOT).as_posix(), node)
-        for package in ("stream", "agents")
-        for path in sorted((ROOT / package).rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        node.name: (path, node)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
     }
 
@@ -83,16 +81,6 @@ def test_a_class_describes_no_field_that_it_does_not_have() -> None:
             if field not in fields
         ]
     assert wrong == []
-
-
-@cache
-def trees() -> dict[str, ast.Module]:
-    """Return every module of the two packages by its path."""
-    return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-        for package in ("stream", "agents")
-        for path in sorted((ROOT / package).rglob("*.py"))
-    }
 
 
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 import re2
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import turnsignal.stream.follow_ups.rules
 from tests.conformance.growth import is_linear, ratio_of_times, steps
 from tests.conformance.hostile import PIECES, repeated
+from tests.examples import examples
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.contexts import CONDITIONS, HEAD
@@ -87,7 +88,7 @@ def test_hostile_text_is_read_in_any_place(text: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=300), st.text(max_size=300), st.text(max_size=300), st.text(max_size=60))
 def test_any_text_gives_a_reading_and_always_the_same(prompt: str, response: str, follow_up: str, before: str) -> None:
     exchange = Exchange(prompt, response, follow_up, before)

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import FORMATS, recognise
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -102,14 +103,14 @@ def test_nothing_is_recognised_in_what_says_nothing(sample: list[dict[str, Any]]
     assert set(recognise(sample)) <= {"openai"}
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(RECORDS, max_size=3))
 def test_looking_at_records_never_raises(sample: list[dict[str, Any]]) -> None:
     assert recognise(sample).keys() <= FORMATS.keys()
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(record=RECORDS)
 def test_reading_a_record_gives_calls_or_turns_or_a_reason(name: str, record: dict[str, Any]) -> None:
     try:
@@ -121,7 +122,7 @@ def test_reading_a_record_gives_calls_or_turns_or_a_reason(name: str, record: di
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(turn_id=st.text(max_size=30))
 def test_any_turn_id_can_be_asked_for_its_origin(name: str, turn_id: str) -> None:
     assert all(isinstance(value, str) for value in FORMATS[name].origin(turn_id).values())

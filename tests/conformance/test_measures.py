@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 import ir_measures
 import pytest
 import pytrec_eval
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conformance.growth import is_linear, ratio_of_times, steps
+from tests.examples import examples
 from turnsignal.stream.measures import MEASURES, parse_measure
 from turnsignal.stream.pipeline.scoring import ResponseScorer
 from turnsignal.stream.records.turns import Document, Truth, Turn
@@ -62,7 +63,7 @@ def test_without_documents_or_judgments_it_is_unscored_with_its_reason(name):
 
 
 @pytest.mark.parametrize("family", MEASURES)
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(ranking=RANKINGS, judgments=JUDGMENTS, cutoff=CUTOFFS)
 def test_always_the_same_whatever_order_the_judgments_come_in(family, ranking, judgments, cutoff):
     measure = parse_measure(f"{family}@{cutoff}")
@@ -95,13 +96,13 @@ def test_nothing_retrieved_or_nothing_relevant_is_nought(family):
 
 
 @pytest.mark.parametrize("family", MEASURES)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(ranking=RANKINGS, judgments=JUDGMENTS, cutoff=CUTOFFS)
 def test_values_lie_between_nought_and_one(family, ranking, judgments, cutoff):
     assert 0.0 <= parse_measure(f"{family}@{cutoff}")(ranking, judgments) <= 1.0 + 1e-12
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(ranking=RANKINGS.filter(len), judgments=JUDGMENTS.filter(len), cutoff=CUTOFFS)
 def test_equal_to_trec_eval(ranking, judgments, cutoff):
     names = {
@@ -119,7 +120,7 @@ def test_equal_to_trec_eval(ranking, judgments, cutoff):
         assert value == pytest.approx(reference[theirs.replace(".", "_")], abs=1e-6), ours
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(ranking=RANKINGS.filter(len), judgments=JUDGMENTS.filter(len), cutoff=CUTOFFS)
 def test_equal_to_ir_measures_in_its_own_spelling(ranking, judgments, cutoff):
     for name in (f"nDCG@{cutoff}", f"P@{cutoff}", f"R@{cutoff}", "RR", f"RR@{cutoff}"):
@@ -128,7 +129,7 @@ def test_equal_to_ir_measures_in_its_own_spelling(ranking, judgments, cutoff):
         assert value == pytest.approx(next(iter(reference.values())), abs=1e-6), name
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(ranking=RANKINGS.filter(len), judgments=JUDGMENTS.filter(len), cutoff=CUTOFFS)
 def test_f1_is_the_harmonic_mean_of_precision_and_recall(ranking, judgments, cutoff):
     precision = parse_measure(f"P@{cutoff}")(ranking, judgments)

@@ -6,9 +6,10 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, decode_exchange
 from turnsignal.stream.pipeline.processor import PartitionProcessor
@@ -130,7 +131,7 @@ def a_summary(value: bytes, key: bytes | None) -> None:
     assert all(score["n"] > 0 and -1e-9 <= score["mean"] <= 1 + 1e-9 for score in summary["scores"].values())
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.lists(TURNS, max_size=25))
 def test_everything_that_is_written_is_a_record_as_documented(turns: list[dict[str, Any]]) -> None:
     for out in written(records(turns)):
@@ -148,7 +149,7 @@ def test_everything_that_is_written_is_a_record_as_documented(turns: list[dict[s
             assert dict(out.headers or [])["reason"].decode() in set(Reason)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.lists(TURNS, max_size=25))
 def test_nothing_is_written_twice_and_ids_are_the_same_every_time(turns: list[dict[str, Any]]) -> None:
     """Unless a conversation was forgotten in between: what nobody remembers cannot be told from new."""

@@ -3,14 +3,8 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-TREES = {
-    path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
-    for package in ("stream", "agents")
-    for path in sorted((ROOT / package).rglob("*.py"))
-}
+from tests.conformance.sources import trees
 
 #: word that is no public name → what to use instead
 INSTEAD = {
@@ -88,7 +82,7 @@ def public_names(tree: ast.Module) -> Iterator[str]:
 
 def test_no_class_name_stands_twice() -> None:
     files = defaultdict(set)
-    for path, tree in TREES.items():
+    for path, tree in trees().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 files[node.name].add(path)
@@ -99,7 +93,7 @@ def test_no_class_name_stands_twice() -> None:
 def test_no_public_name_is_a_word_that_the_vocabulary_replaces() -> None:
     wrong = [
         f"{path}: {name}: use {INSTEAD[name.casefold()]}"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for name in sorted(set(public_names(tree)))
         if name.casefold() in INSTEAD
     ]
@@ -109,7 +103,7 @@ def test_no_public_name_is_a_word_that_the_vocabulary_replaces() -> None:
 def test_a_local_name_says_what_it_holds() -> None:
     vague = [
         f"{path}:{node.lineno}: {name}: use the noun of what it holds"
-        for path, tree in TREES.items()
+        for path, tree in trees().items()
         for node in ast.walk(tree)
         for name in [node.id if isinstance(node, ast.Name) else node.arg if isinstance(node, ast.arg) else ""]
         if name.lower() in VAGUE

@@ -31,7 +31,7 @@ def watched(traffic: DrillTraffic) -> BackTest:
     return back_test([series], policy_of(Suite()))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [KINDS[0], *(pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS[1:])])
 def test_each_kind_is_called_of_v2_after_it_came(kind: Kind) -> None:
     traffic = plant("drill-1", END, kind)
     (incident,) = watched(traffic).incidents

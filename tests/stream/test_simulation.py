@@ -390,7 +390,7 @@ def test_every_topic_is_paired_with_another_of_its_domain():
 
 def worse_from_minute_30(kind, **knobs):
     """Records of v2 before and after; v2 is one of two versions from the start."""
-    traffic = replace(CLEAN, turns=12_000, versions=("v1", "v2"), **knobs)
+    traffic = replace(CLEAN, turns=8_000, versions=("v1", "v2"), **knobs)
     traffic = replace(traffic, regression=Regression(minute=30, version="v2", kind=kind))
     version, before, after, others = {}, [], [], []
     for record in simulate(traffic):
@@ -433,7 +433,14 @@ def best_rank(record):
     return 1.0 / min(record.truth["cited"]) if record.truth["cited"] else None
 
 
-@pytest.mark.parametrize(("alike", "least", "most"), [(0.0, -0.1, 0.1), (0.3, 0.15, 0.4), (0.9, 0.5, 0.9)])
+@pytest.mark.parametrize(
+    ("alike", "least", "most"),
+    [
+        pytest.param(0.0, -0.1, 0.1, marks=pytest.mark.slow),
+        (0.3, 0.15, 0.4),
+        pytest.param(0.9, 0.5, 0.9, marks=pytest.mark.slow),
+    ],
+)
 def test_responses_of_a_conversation_are_as_alike_as_is_asked_for(alike, least, most):
     records = list(simulate(replace(CLEAN, turns=12_000, correlation=alike)))
     assert least < correlation_within(records, best_rank) < most
@@ -471,8 +478,8 @@ def test_a_version_that_breaks_a_format_malforms_a_citation_and_keeps_the_others
     ("kind", "text"),
     [
         ("answers_errors", "Internal error 500."),
-        ("answers_empty", ""),
-        ("refuses", "I'm sorry, but I can't help with that."),
+        pytest.param("answers_empty", "", marks=pytest.mark.slow),
+        pytest.param("refuses", "I'm sorry, but I can't help with that.", marks=pytest.mark.slow),
     ],
 )
 def test_a_version_that_breaks_says_the_same_to_everybody_and_half_of_the_users_leave(kind, text):
@@ -500,11 +507,13 @@ def test_a_version_that_invents_citations_names_documents_that_were_not_retrieve
             assert cited == set(record.truth["cited"])
 
 
+@pytest.mark.slow
 def test_a_version_that_cites_nothing_has_no_marker():
     _, after, _ = worse_from_minute_30("cites_nothing")
     assert not any(MARKER.findall(decode(record).text) for record in after if record.truth["role"] == "assistant")
 
 
+@pytest.mark.slow
 def test_a_version_that_loses_its_users_has_no_follow_ups():
     before, after, _ = worse_from_minute_30("loses_users")
     begun = {record.key for record in before}
@@ -514,6 +523,7 @@ def test_a_version_that_loses_its_users_has_no_follow_ups():
     ]
 
 
+@pytest.mark.slow
 def test_a_version_that_answers_slowly_takes_twice_as_long():
     def wait(records):
         times = {(record.key, record.truth["turn_id"]): record.truth["time"] for record in records}

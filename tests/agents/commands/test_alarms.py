@@ -112,7 +112,9 @@ def test_a_line_of_the_list_that_is_no_incident_is_named(
 
 
 def test_a_replay_without_series_says_what_to_do_and_other_files_are_refused(replayed: Path, tmp_path: Path) -> None:
-    replay_files([replayed / "turns.jsonl"], tmp_path / "out", Suite(), NOW, workers=1)
+    some = b"".join((replayed / "turns.jsonl").read_bytes().splitlines(keepends=True)[:100])
+    (tmp_path / "turns.jsonl").write_bytes(some)
+    replay_files([tmp_path / "turns.jsonl"], tmp_path / "out", Suite(), NOW, workers=1)
     assert "replay again with --alerts" in str(alarms(tmp_path / "out").exception)
     refused = alarms(replayed / "turns.jsonl")
     assert refused.exit_code == 1

@@ -22,16 +22,16 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def compare(directory: Path, *arguments: str) -> Result:
+@pytest.fixture(scope="module")
+def compared(directory: Path) -> Result:
+    """What is said of the sample under both suites, which fails where anything is worse."""
     suites = [f"--suite={directory / name}.toml" for name in ("now", "next")]
-    out = f"--out={directory / 'out'}"
-    return CliRunner().invoke(turnsignal, ["compare", str(directory / "turns.jsonl.gz"), *suites, out, *arguments])
+    how = [f"--out={directory / 'out'}", "--plan", "0.02", "--fail-if-worse", "all"]
+    return CliRunner().invoke(turnsignal, ["compare", str(directory / "turns.jsonl.gz"), *suites, *how])
 
 
-def test_a_suite_that_reads_more_strictly_is_named_with_what_it_changes(directory: Path) -> None:
-    done = compare(directory, "--plan", "0.02")
-    assert done.exit_code == 0, done.output
-    text = " ".join(done.output.split())
+def test_a_suite_that_reads_more_strictly_is_named_with_what_it_changes(directory: Path, compared: Result) -> None:
+    text = " ".join(compared.output.split())
     assert text.startswith("1,898 exchanges of 500 conversations"), "its answers, not its score rows"
     assert "With next worse: follow_up −0.0" in text
     assert "Not compared, only in now: nDCG(order=retrieval)@10, nDCG@10" in text
@@ -46,10 +46,12 @@ def test_a_suite_that_reads_more_strictly_is_named_with_what_it_changes(director
     assert figures["nDCG@5"]["verdict"] == "identical"
 
 
-def test_a_build_fails_where_what_it_names_is_worse(directory: Path) -> None:
-    assert compare(directory, "--fail-if-worse", "compliance, nDCG@5").exit_code == 0
-    assert compare(directory, "--fail-if-worse", "all").exit_code == 3
-    done = compare(directory, "--fail-if-worse", "ndcg")
+def test_a_build_fails_where_what_it_names_is_worse(directory: Path, compared: Result) -> None:
+    assert compared.exit_code == 3, compared.output
+    sides = ["compare", *(str(directory / "out" / side) for side in ("before", "after")), "--fail-if-worse"]
+    assert CliRunner().invoke(turnsignal, [*sides, "compliance, nDCG@5"]).exit_code == 0
+    assert CliRunner().invoke(turnsignal, [*sides, "all"]).exit_code == 3
+    done = CliRunner().invoke(turnsignal, [*sides, "ndcg"])
     assert done.exit_code == 2
     assert "expected scores that both replays have" in done.output
 

@@ -5,10 +5,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner, Result
+
+from turnsignal.agents.cli import turnsignal
+
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def measure(*arguments: object) -> subprocess.CompletedProcess[str]:
+def measure(*arguments: object) -> Result:
+    return CliRunner().invoke(turnsignal, ["measure", *map(str, arguments)])
+
+
+def measure_in_a_process(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "turnsignal.agents.cli", "measure", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
 
@@ -36,7 +45,7 @@ def test_it_prints_the_table_and_writes_figures_and_a_page(tmp_path: Path) -> No
         'anchors = [{ figure = "recall", kind = "floor", value = 0.3, says = "a [keyword] rule" }]\n'
     )
     done = measure(folder, "--json", tmp_path / "out" / "m.json", "--html", tmp_path / "out" / "m.html")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert "0.300 ✓" in done.stdout
     assert "floor recall 0.300: a [keyword] rule" in done.stdout
     assert json.loads((tmp_path / "out" / "m.json").read_text()) == {
@@ -49,24 +58,25 @@ def test_figures_can_be_had_on_standard_output_alone(tmp_path: Path) -> None:
     folder = write(tmp_path / "lamps")
     (folder / "mapping.toml").write_text('[[follow_ups]]\nlabel = "labels.[bold]kind"\nclarification = ["repair"]\n')
     done = measure(folder, "--json")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert json.loads(done.stdout)["lamps"]["recall"]["value"] == 1.0
     assert not (tmp_path / "-").exists()
 
 
 def test_without_labels_it_says_so_and_ends_with_1(tmp_path: Path) -> None:
     done = measure(write(tmp_path / "lamps"))
-    assert done.returncode == 1
+    assert done.exit_code == 1
     assert "no labels found" in done.stdout
     assert "--help" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_wrong_mapping_and_a_folder_without_turns_end_with_2_and_one_line(tmp_path: Path) -> None:
     folder = write(tmp_path / "lamps")
     (folder / "mapping.toml").write_text("[[citations]]\nlabel = 3\n")
     (tmp_path / "empty").mkdir()
     for wrong, said in ((folder, "mapping.toml: citations.0.label"), (tmp_path / "empty", "turns*.jsonl")):
-        done = measure(wrong)
+        done = measure_in_a_process(wrong)
         assert done.returncode == 2
         assert said in done.stderr
         assert done.stderr.count("\n") == 1

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.proposing import LISTED, MAX_PROMPT, choose, write_suite
 from turnsignal.stream.pipeline.scoring import ResponseScorer
@@ -68,7 +69,7 @@ def test_the_suite_of_any_prompt_is_accepted(prompt: str) -> None:
     assert len(text) < 300_000
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(st.sampled_from([*PROMPTS["support"].split("\n"), *"\"'`“”[]{}()#;:.,!?\n\r\t\\ "]), max_size=40),
     st.text(),

@@ -31,8 +31,17 @@ def report(*arguments: str | Path) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("kind", WORST)
-@pytest.mark.parametrize("labelled", ["0", "1"])
+@pytest.mark.parametrize(
+    ("kind", "labelled"),
+    [
+        ("retrieves_worse", "1"),
+        ("answers_worse", "0"),
+        pytest.param("breaks_format", "0", marks=pytest.mark.slow),
+        pytest.param("retrieves_worse", "0", marks=pytest.mark.slow),
+        pytest.param("answers_worse", "1", marks=pytest.mark.slow),
+        pytest.param("breaks_format", "1", marks=pytest.mark.slow),
+    ],
+)
 def test_the_planted_stage_is_to_be_mended_first(tmp_path: Path, kind: str, labelled: str) -> None:
     out, turns = replayed(tmp_path, "--set", f"labelled={labelled}", "--worse", f"0:v1:{kind}")
     made = report(out, "--turns", turns)

@@ -233,6 +233,7 @@ def test_in_a_kernel_nothing_is_shown_but_what_is_returned(monkeypatch: pytest.M
     assert "3 turns, 1 conversation" in result._repr_html_()
 
 
+@pytest.mark.slow
 def test_releases_are_compared_figure_by_figure() -> None:
     result = turnsignal.replay(turnsignal.sample_turns())
     rows = [row for row in result.compare() if row["figure"] == "nDCG@5"]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import orjson
+import pytest
 from click.testing import CliRunner
 
 from tests.stream.judging.judged import JUDGES, record, verdicts
@@ -39,6 +40,7 @@ def live() -> tuple[list[bytes], list[FakeRecord], set[bytes], dict[bytes, bytes
     return [turn.value or b"" for turn in turns], spoken, {row for row in rows if row}, summaries
 
 
+@pytest.mark.slow
 def test_rows_and_last_summaries_of_a_replay_with_verdicts_are_those_of_the_worker(tmp_path: Path) -> None:
     turns, spoken, rows, summaries = live()
     (tmp_path / "turns.jsonl").write_bytes(b"\n".join(turns))

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from turnsignal.agents.files.sample import write_sample
+from turnsignal.agents.files.simulating import write_simulation
 from turnsignal.agents.replaying import run
 from turnsignal.agents.replaying.checkpoints import ReplayCheckpoints, _sign
 from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream import replay as batches
 from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.simulation import Traffic
 from turnsignal.stream.suite import load_suite
 
 NOW = 1_790_000_000.0
@@ -29,7 +30,9 @@ def turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr(run, "EVERY", 300)
     monkeypatch.setattr(batches, "_BATCH", 16)  # or a sample's partitions would work only at its end
-    return write_sample(tmp_path)
+    path = tmp_path / "turns.jsonl"
+    write_simulation(Traffic(seed=11, turns=1_500, rate=0.15, day_night=False), path)
+    return path
 
 
 def replay(turns: Path, out: Path, **how: object) -> dict[str, bytes]:
@@ -61,7 +64,7 @@ def interrupt(
             replay(turns, out, resume=True, as_is=as_is)
 
 
-@pytest.mark.parametrize("as_is", [False, True])
+@pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("checkpoints", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_resumed_replay_gives_the_bytes_of_one_that_went_through(
     turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoints: int, as_is: bool

@@ -40,7 +40,7 @@ def counted(turns: dict[int, list[Kept]], found: Outcome) -> tuple[int, int, int
     return comparison[-5:-1]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 4))])
 def test_the_plain_pairing_and_the_pipeline_expect_the_same_rows_and_dead_letters(seed: int) -> None:
     turns = make_turns(4_000, seed)
     found = foretell(turns, make_suite(), "turns")
@@ -61,7 +61,7 @@ def make_monologues(seed: int) -> dict[int, list[Kept]]:
     return {0: records}
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", [*range(3), *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 20))])
 def test_answers_to_nobody_have_no_follow_up_however_many_came_and_whenever_a_question_does(seed: int) -> None:
     turns = make_monologues(seed)
     found = foretell(turns, make_suite(), "turns")

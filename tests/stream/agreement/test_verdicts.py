@@ -1,15 +1,15 @@
 """Judging the judge: known values, oracles, and a file of verdicts beside a folder of labels."""
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import krippendorff
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 
+from turnsignal.agents.cli import turnsignal
 from turnsignal.stream.agreement.figures import LabelledPair, figures
 from turnsignal.stream.agreement.mappings import VerdictLabels, parse_mapping
 from turnsignal.stream.agreement.raters import RatedItem, alpha
@@ -107,9 +107,8 @@ def test_what_is_wrong_in_a_block_is_named(text: str, complaint: str) -> None:
     assert complaint in str(error.value)
 
 
-def measured(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "turnsignal.agents.cli", "measure", str(folder), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def measured(folder: Path, *arguments: object) -> Result:
+    return CliRunner().invoke(turnsignal, ["measure", str(folder), *map(str, arguments)])
 
 
 @pytest.mark.slow
@@ -133,7 +132,7 @@ def test_a_file_of_verdicts_is_measured_beside_a_folder_of_labels(tmp_path: Path
     verdicts.append(VERDICTS.dump_json(a_verdict("of other data", 1.0)))
     (tmp_path / "verdicts.jsonl").write_bytes(b"\n".join(verdicts) + b"\n")
     done = measured(folder, "--verdicts", tmp_path / "verdicts.jsonl", "--json", tmp_path / "m.json")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.exit_code, done.stderr) == (0, "")
     found = json.loads((tmp_path / "m.json").read_text())["answers"]
     assert (found["sensitivity"]["value"], found["sensitivity"]["n"]) == (1.0, 25)
     assert (found["specificity"]["value"], found["specificity"]["n"]) == (0.5, 14)
@@ -144,7 +143,7 @@ def test_a_file_of_verdicts_is_measured_beside_a_folder_of_labels(tmp_path: Path
     assert {"kappa", "ac1", "auc", "agreement"} <= set(found)
     assert "1 parse" in done.stdout
     without = measured(folder)
-    assert without.returncode == 0
+    assert without.exit_code == 0
     assert "labels of verdicts only" in without.stdout
 
 
@@ -169,7 +168,7 @@ def test_answers_that_stand_for_others_count_for_them_and_those_sampled_out_are_
     (tmp_path / "verdicts.jsonl").write_bytes(b"\n".join(verdicts) + b"\n")
     written = ("--json", tmp_path / "m.json", "--html", tmp_path / "m.html")
     done = measured(folder, "--verdicts", tmp_path / "verdicts.jsonl", *written)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.exit_code, done.stderr) == (0, "")
     found = json.loads((tmp_path / "m.json").read_text())["answers"]
     assert (found["judged_rate"]["value"], found["judged_rate"]["n"]) == (pytest.approx(1 / 3), 120)
     assert found["corrected_rate"]["value"] == pytest.approx(1 / 3)

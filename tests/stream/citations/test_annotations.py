@@ -1,7 +1,8 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.stream.citations.annotations import Annotation, annotations
 from turnsignal.stream.citations.markers import Names
 from turnsignal.stream.citations.reader import Citation, citation_reader
@@ -270,7 +271,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(JSON, JSON, JSON)
 def test_garbage_never_raises_and_spans_lie_inside_the_text(citations, items, inline):
     documents = [Document("a", title="a", url="a"), Document("1")]

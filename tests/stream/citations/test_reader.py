@@ -1,7 +1,8 @@
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.stream.citations.reader import DEFAULT_STYLES, Citation, citation_reader
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.records.turns import Document
@@ -391,7 +392,7 @@ def test_hostile_text_of_full_length_is_read_within_bounds(piece):
     assert len(result.all) <= 21_000
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.text(alphabet="[]()【】†^,-–:;. \n`~ab_1290docID\ud800é", max_size=60), st.booleans())
 def test_any_text_is_read_and_spans_lie_in_order_inside_it(text, zero_based):
     reader = citation_reader(DEFAULT_STYLES, r"[a-z]+_\d+", zero_based)

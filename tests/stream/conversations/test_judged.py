@@ -4,9 +4,10 @@ import itertools
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.stream.conversations.judged import (
     MAX_BYTES,
     MAX_EXCHANGES,
@@ -102,7 +103,7 @@ def test_what_is_complete_is_packed_and_counts_as_before() -> None:
     assert len(memory.current()) == 9
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.data())
 def test_what_is_remembered_does_not_depend_on_the_order_of_turns_and_verdicts(data: st.DataObject) -> None:
     numbers = range(5)

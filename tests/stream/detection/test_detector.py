@@ -229,6 +229,7 @@ def votes(seed: int, days: float, per_day: float = 2_000.0) -> list[Observation]
     return sorted(drawn, key=lambda observation: observation.time)
 
 
+@pytest.mark.slow
 def test_what_is_the_same_for_a_whole_conversation_counts_once() -> None:
     tickets = 0
     for seed in range(6):

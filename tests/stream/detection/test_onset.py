@@ -23,7 +23,7 @@ def call(learned: bytes, seed: int, drop: float, start: float) -> Alarm | None:
     return None
 
 
-@pytest.mark.parametrize("drop", [0.05, 0.1, 0.2, 0.35, 0.55])
+@pytest.mark.parametrize("drop", [0.05, 0.55, *(pytest.param(n, marks=pytest.mark.slow) for n in (0.1, 0.2, 0.35))])
 def test_a_change_is_dated_and_measured_whatever_its_size(drop: float) -> None:
     """What came before it is not counted among it: that dated large changes early, and made them small."""
     detector = Detector()

@@ -4,9 +4,10 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.stream.pipeline.test_conversation_processor import DETAIL, NO, THANKS, closing
 from turnsignal.stream.follow_ups.failures import MEANING
 from turnsignal.stream.pipeline.processor import PartitionProcessor
@@ -244,7 +245,7 @@ TURNS = st.lists(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(TURNS, st.lists(st.integers(1, 14), max_size=6))
 def test_the_outcome_does_not_depend_on_how_turns_are_cut_into_batches(
     turns: list[tuple[str, int, str]], cuts: list[int]

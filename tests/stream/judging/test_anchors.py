@@ -35,6 +35,7 @@ def test_anchors_stand_for_what_was_decided_early_and_the_rest_agrees_by_definit
     assert agreement.low < agreement.value < agreement.high
 
 
+@pytest.mark.slow
 def test_the_interval_covers_as_often_as_it_says() -> None:
     rng = random.Random(14)
     covered = 0

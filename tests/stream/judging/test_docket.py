@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.stream.judging.exchanges import an_exchange
 from turnsignal.stream.errors import SchemaError
 from turnsignal.stream.judging.docket import (
@@ -140,7 +141,7 @@ OPERATIONS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(OPERATIONS, st.sampled_from([None, 0, MOST, 3 * MOST, 30 * MOST]), st.sampled_from([0.0, 0.4, 1.0]))
 def test_one_verdict_each_never_too_much_and_only_what_was_in_flight_is_paid_twice(
     operations: list[tuple[str, int]], budget: int | None, cost: float
@@ -177,7 +178,7 @@ def test_one_verdict_each_never_too_much_and_only_what_was_in_flight_is_paid_twi
     assert lab.largest <= lab.most_held
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.permutations(range(8)))
 def test_answers_in_any_order_give_the_same_verdicts(order: list[int]) -> None:
     lab = Lab([FIRST], None, total=8)

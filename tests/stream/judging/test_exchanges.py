@@ -4,10 +4,11 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from tests.examples import examples
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, FIELDS, ExchangeRecord, fit
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.turns import MAX_SHORT, MAX_TEXT
@@ -298,7 +299,7 @@ RECORDS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(RECORDS, st.integers(10_000, 60_000))
 @example({"prompt": '"' * 9_999, "response": "\0" * 9_999, "before": None, "cut": []}, 10_000)
 def test_whatever_the_texts_a_record_fits_and_names_what_was_shortened(fields: dict[str, Any], limit: int) -> None:
@@ -314,7 +315,7 @@ def test_whatever_the_texts_a_record_fits_and_names_what_was_shortened(fields: d
     EXCHANGE_RECORDS.validate_json(fitted)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(LONG, st.integers(2_000, 20_000))
 def test_a_lone_text_is_cut_no_shorter_than_it_has_to_be(text: str, limit: int) -> None:
     value = orjson.dumps(record_of(response=text))

@@ -5,9 +5,10 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.stream.judging.exchanges import an_exchange
 from tests.stream.judging.injections import INJECTIONS
 from turnsignal.stream.judging.inquiry import Inquiry, Judgement
@@ -183,7 +184,7 @@ def test_no_text_of_a_stranger_changes_what_is_asked_or_how_a_reply_is_read(atte
         assert (echoed.label, echoed.value) == ("missed", 0.0)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(
     st.one_of(
         st.text(max_size=300),

@@ -7,9 +7,10 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.stream.conversations.feedback_memory import MAX_ANSWERED, MAX_IDS, MAX_NEWEST, MAX_WAITING
 from turnsignal.stream.conversations.state import restore
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
@@ -166,7 +167,7 @@ def test_feedback_before_everything_opens_no_conversation_and_writes_no_summary(
 
 
 @given(st.permutations(range(10)), st.lists(st.integers(0, 10), max_size=4))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_rows_do_not_depend_on_the_order_in_which_feedback_and_turns_come(order: list[int], cuts: list[int]) -> None:
     feedback = [
         said("f1", "a1", 60),

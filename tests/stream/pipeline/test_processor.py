@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.state import VERSION, Conversation, restore
@@ -154,7 +155,7 @@ SUITE = Suite()
 ROOMY = parse_suite("[conversations]\nkept_turns = 50")
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(conversations())
 def test_any_order_of_arrival_pairs_as_sorting_the_whole_conversation_does(turns: list[Turn]) -> None:
     processor = PartitionProcessor(ROOMY)
@@ -174,7 +175,7 @@ def test_any_order_of_arrival_pairs_as_sorting_the_whole_conversation_does(turns
         assert sum(inside) == len(values)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(conversations())
 def test_a_replaced_row_is_named_by_the_row_that_replaces_it(turns: list[Turn]) -> None:
     current: dict[tuple[str, str], str] = {}
@@ -200,7 +201,7 @@ def traffic(draw: st.DrawFn) -> list[Turn]:
     return turns + again
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(traffic(), st.data())
 def test_batches_may_be_cut_anywhere(turns: list[Turn], data: st.DataObject) -> None:
     came = records(turns)
@@ -213,7 +214,7 @@ def test_batches_may_be_cut_anywhere(turns: list[Turn], data: st.DataObject) -> 
     assert everything(cut.close_all().outputs) == everything(whole.close_all().outputs)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(traffic(), st.data())
 def test_a_restart_changes_nothing(turns: list[Turn], data: st.DataObject) -> None:
     came = records(turns)
@@ -232,7 +233,7 @@ def test_a_restart_changes_nothing(turns: list[Turn], data: st.DataObject) -> No
     assert set(second.store) == set(steady.store) == {b"z"}
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(traffic())
 def test_a_snapshot_is_restored_as_it_was(turns: list[Turn]) -> None:
     processor = PartitionProcessor(SUITE)
@@ -241,7 +242,7 @@ def test_a_snapshot_is_restored_as_it_was(turns: list[Turn]) -> None:
         assert restore(value).snapshot() == value
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(traffic())
 def test_sorted_turns_give_each_conversation_what_it_gets_alone(turns: list[Turn]) -> None:
     """Close rows too: in order of event time, nobody's neighbours can close a conversation before its own next turn."""
@@ -257,7 +258,7 @@ def test_sorted_turns_give_each_conversation_what_it_gets_alone(turns: list[Turn
     assert rows == apart
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(traffic(), st.randoms(use_true_random=False))
 def test_neighbours_may_be_mixed_in_any_way_within_the_idle_time(turns: list[Turn], random: Any) -> None:
     turns = [turn._replace(time=turn.time % 60) for turn in turns]
@@ -277,7 +278,7 @@ def test_neighbours_may_be_mixed_in_any_way_within_the_idle_time(turns: list[Tur
     assert scores[0] == scores[1]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(traffic(), st.data())
 def test_what_came_in_disorder_ends_as_it_does_in_order(turns: list[Turn], data: st.DataObject) -> None:
     """Live and replay promise equal ids and values for response and follow-up rows."""
@@ -668,7 +669,7 @@ def test_a_snapshot_does_not_grow_with_the_conversation() -> None:
     for part in range(4):
         turns = [
             Turn("user" if n % 2 == 0 else "assistant", f"turn-{n}", n, f"Message {n} " + "x" * 100)
-            for n in range(part * 5000, (part + 1) * 5000)
+            for n in range(part * 2000, (part + 1) * 2000)
         ]
         processor.accept(processor.process(records(turns), T0))
         sizes.append(len(processor.store[b"c"]))

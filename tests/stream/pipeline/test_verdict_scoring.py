@@ -5,9 +5,10 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from tests.stream.judging.judged import JUDGES, exchanges, judges_of, record, verdicts
 from turnsignal.stream.conversations.state import VERSION, restore
 from turnsignal.stream.judging.inquiry import Judgement
@@ -142,7 +143,7 @@ EXPECTED = a_processor()
 WANTED = final(run(EXPECTED, RECORDS, SPOKEN), EXPECTED)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.data())
 def test_rows_and_final_state_are_the_same_however_turns_and_verdicts_interleave(data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(SPOKEN), max_size=6))

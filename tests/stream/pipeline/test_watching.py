@@ -104,7 +104,7 @@ def test_an_incident_says_all_that_an_engineer_has_to_know() -> None:
     assert set(incident.conversations) <= worse
 
 
-@pytest.mark.parametrize("step", [1, 7, 1000])
+@pytest.mark.parametrize("step", [7, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 1000))])
 def test_restored_in_the_middle_and_in_a_replay_the_same_is_called(step: int) -> None:
     fed = records([*dropped(), *recovered()])
     whole = called(watching(), fed, 100)
@@ -138,7 +138,7 @@ def risen_then_dropped() -> list[FakeRecord]:
     return [FakeRecord(offset, b"support", value, -1) for offset, value in enumerate(packed)]
 
 
-@pytest.mark.parametrize("step", [1, 100])
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.slow), 100])
 def test_what_became_better_and_what_became_worse_later_are_two_incidents(step: int) -> None:
     fed = risen_then_dropped()
     written = called(watching(), fed)

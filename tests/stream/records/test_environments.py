@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.records.environments import ENVIRONMENTS, read_environment
@@ -237,7 +238,7 @@ def test_state_without_environments_is_read_as_productions() -> None:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(st.lists(st.tuples(st.integers(0, 11), st.sampled_from([None, *ENVIRONMENTS])), max_size=14))
 def test_series_and_tables_hold_the_answers_of_production_and_no_other(drawn: list[tuple[int, str | None]]) -> None:
     texts = {"user": NO, "assistant": "See [a]."}
@@ -262,7 +263,7 @@ def test_series_and_tables_hold_the_answers_of_production_and_no_other(drawn: li
     assert len(answers) == sum(b'"assistant"' in record.value for record in records)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(
     st.lists(
         st.tuples(st.sampled_from("cd"), st.sampled_from([0, 1, 2, 3, 90_000]), st.sampled_from([None, *ENVIRONMENTS])),

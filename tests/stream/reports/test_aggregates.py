@@ -4,6 +4,7 @@ from collections import Counter
 from typing import Any
 
 import orjson
+import pytest
 
 from turnsignal.stream.replay import Indexer, Recorded, Replay, Run
 from turnsignal.stream.reports.findings import find
@@ -402,6 +403,7 @@ def test_a_release_that_has_always_answered_in_one_language_is_not_worse_for_use
     assert deltas["same_language"]["why"] == "60% of the questions are in German, 10% before"
 
 
+@pytest.mark.slow
 def test_releases_beyond_a_thousand_are_counted_together_and_that_is_said() -> None:
     parts = summary(
         *[

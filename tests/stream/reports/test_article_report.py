@@ -96,7 +96,7 @@ def test_models_that_do_not_differ_share_a_rank() -> None:
     assert {model["model"]: model["rank"] for model in done["models"]} == {"good": 1, "also-good": 1, "bad": 3}
 
 
-@pytest.mark.parametrize("models", [3, 6, 10])
+@pytest.mark.parametrize("models", [3, *(pytest.param(n, marks=pytest.mark.slow) for n in (6, 10))])
 def test_models_that_are_equal_are_hardly_ever_told_apart_however_many_they_are(models: int) -> None:
     rng, draws, apart = np.random.default_rng(models), 400, 0
     for _ in range(draws):

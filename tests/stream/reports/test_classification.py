@@ -1,11 +1,12 @@
 """Figures of classes beside scikit-learn's."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import classification_report
 from sklearn.preprocessing import MultiLabelBinarizer
 
+from tests.examples import examples
 from turnsignal.stream.reports.classification import classify, count_classes
 
 CLASSES = ("billing", "faq", "search", "upload")
@@ -19,7 +20,7 @@ def reported(pairs: list[tuple[list[str], list[str]]], classes: list[str]) -> di
 
 
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=40))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_figure_is_that_of_scikit_learn(pairs: list[tuple[list[str], list[str]]]) -> None:
     figures = classify(pairs, CLASSES)
     wanted = reported(pairs, list(CLASSES))

@@ -53,6 +53,7 @@ def test_a_shuffled_context_gives_propensities_and_an_ndcg_nearer_to_the_truth()
     assert ndcg["debiased"]["low"] < ndcg["debiased"]["value"] < ndcg["debiased"]["high"]
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_debiased_ndcg_takes_in_the_error_of_the_propensities() -> None:
     """Of 40 recordings, the mean of all is in nearly every interval; with known propensities it was in fewer."""
     rows = [interventions(300, shuffled=True, seed=seed)[0].rows(30, 5)[0]["ndcg"][0]["debiased"] for seed in range(40)]

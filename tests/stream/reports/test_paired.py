@@ -136,6 +136,7 @@ def test_replays_of_other_turns_are_refused_with_the_first_that_differs() -> Non
         list(pair_rows([row("c", "t1", a=1.0)], [row("c", "t1", a=1.0), row("c", "t9", a=1.0)]))
 
 
+@pytest.mark.slow
 def test_where_nothing_differs_five_in_a_hundred_are_named_at_most() -> None:
     """Miller 2024: taken per turn, 16 in 100 would be; conversations of turns that move together."""
     random, named, covered, naive = np.random.default_rng(5), 0, 0, 0

@@ -205,6 +205,7 @@ def rollout(rng: np.random.Generator, count: int, hours: float = 2.0) -> Quality
     return found
 
 
+@pytest.mark.slow
 def test_a_rollout_that_changes_nothing_is_not_named_though_long_conversations_go_on_into_it() -> None:
     rng = np.random.default_rng(1)
     named = 0

@@ -72,6 +72,7 @@ def test_the_conversations_to_read_are_the_worst_ones_of_the_class() -> None:
     assert row["read"] == ["bad-39", "bad-38", "bad-37"]
 
 
+@pytest.mark.slow
 def test_where_all_classes_are_alike_one_is_rarely_named() -> None:
     named = 0
     for seed in range(200):

@@ -137,6 +137,7 @@ def test_equal_weights_give_the_numbers_that_no_weights_give() -> None:
     assert corrected_mean([each._replace(weight=1 / 0.3) for each in observed]) == pytest.approx(alone, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rates", "labelled"), [((0.75, 0.85), 0.5), ((0.7, 0.9), 0.5), ((0.7, 0.9), 0.2)])
 def test_where_the_judge_was_asked_of_unequal_parts_the_interval_covers_as_often_as_it_says(
     rates: tuple[float, float], labelled: float

@@ -1,0 +1,16 @@
+"""What holds for all tests: how many examples Hypothesis tries in `make check`, and when Python looks for garbage."""
+
+import gc
+
+from hypothesis import settings
+
+settings.register_profile("quick", max_examples=10)
+
+
+def pytest_configure() -> None:
+    gc.disable()  # while thousands of tests are collected, all of which stay: it took half of the time
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
