@@ -86,17 +86,17 @@ def _rows(
             yield Item(line, Refused(Reason.WRONG_TYPE, detail))
             lines.take_back()
             continue
-        said = tuple(notes)
+        noted = tuple(notes)
         notes.clear()
         if len(lines.taken) > 1:
             if _holds_rows(lines.taken, cells, delimiter):
                 detail = f"expected a quote that ends the field, got {len(lines.taken) - 1} lines that look like rows"
-                yield Item(line, Refused(Reason.NOT_JSON, f"{detail}, up to line {lines.number}"), said)
+                yield Item(line, Refused(Reason.NOT_JSON, f"{detail}, up to line {lines.number}"), noted)
                 if lines.take_back():
                     continue
             elif len(lines.taken) > _MANY_LINES:
-                said = (*said, f"a text over more than {_MANY_LINES} lines of CSV: is a quote missing?")
-        yield Item(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell != ""}, said)
+                noted = (*noted, f"a text over more than {_MANY_LINES} lines of CSV: is a quote missing?")
+        yield Item(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell != ""}, noted)
 
 
 def _describe(error: csv.Error, line: int, lines: "_Lines") -> str:
