@@ -1,5 +1,5 @@
 """turnsignal's own turns, with small deviations: other names of roles and ids, times as numbers, `content` for `text`,
-texts as blocks, `created_at` and the like for the time, documents as strings or {id}, no turn_id. What has more than
+texts as blocks, created_at and the like for the time, documents as strings or {id}, no turn_id. What has more than
 one reading is left to a mapping.
 """
 

@@ -6,10 +6,12 @@ import orjson
 import pytest
 
 from turnsignal.agents.demo import ending
-from turnsignal.agents.demo.ending import SENT, SentTurns, conclude
+from turnsignal.agents.demo.ending import SENT, WORKER_LOG, SentTurns, conclude, spare_files
+from turnsignal.agents.files.reading import TurnFile
 from turnsignal.agents.replaying.run import replay_files
 from turnsignal.agents.report.unread import describe_letter
 from turnsignal.agents.settings import Settings
+from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.suite import Suite
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden.jsonl"
@@ -54,3 +56,14 @@ def test_too_much_to_be_replayed_while_somebody_waits_is_not(tmp_path: Path, mon
 def test_a_dead_letter_of_a_topic_is_named_by_its_offset() -> None:
     letter = {"topic": "turns", "partition": 2, "offset": 7, "detail": "expected JSON"}
     assert describe_letter(letter) == "turns, partition 2, offset 7: expected JSON"
+
+
+def test_rows_of_a_demo_replace_no_file_that_is_sent_or_that_no_demo_wrote(tmp_path: Path) -> None:
+    sent = tmp_path / "rejects.jsonl"
+    sent.touch()
+    with pytest.raises(ConfigError, match="got one of the inputs"):
+        spare_files(tmp_path, [TurnFile(sent)])
+    with pytest.raises(ConfigError, match=r"rejects.jsonl: expected none, or one that turnsignal wrote"):
+        spare_files(tmp_path, [])
+    (tmp_path / WORKER_LOG).touch()  # of a demo that was killed
+    spare_files(tmp_path, [])
