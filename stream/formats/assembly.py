@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_response, once_a_trace, take_known
@@ -22,11 +23,13 @@ from turnsignal.stream.formats.halves import is_half, pair
 from turnsignal.stream.formats.linking import APART, digested, in_order, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
+from turnsignal.stream.formats.repeats import Frame, Spoken, frame_of, overlap, taken_out, typed
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
 ONE_SIDED = "traces that hold a question alone, or an answer alone"
 MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
+TYPED = "questions that were sent with more around them, taken as the user typed them"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
 _STEP = 0.001  #: seconds between messages that one call sent at once
@@ -102,27 +105,69 @@ def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:
 def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> Iterator[tuple[TurnFields, int]]:
     """Give the turns of one conversation, in order, each with the line that it was read from.
 
-    What a call repeats of the history is taken in once. A call that goes back to an earlier message, edited or not,
-    gives another answer there, which supersedes the one before it.
+    What a call repeats of the history is taken in once, as the user typed it. A call that goes back to an earlier
+    message, edited or not, gives another answer there, which supersedes the one before it.
     """
     name = bounded_id(conversation)
-    history: list[tuple[str, bytes]] = []
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
-    for call in sorted(calls, key=in_order):
-        _name_environment(call, assumed)
-        asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
-        assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
-        digests = [digested(message) for message in asked]
-        kept, taken = _overlap(history, digests)
-        assumed["answers that were asked for again"] += kept < len(history)
-        history[kept:] = [*digests[taken:], *map(digested, outputs)]
+    for call, asked, outputs, taken in _each_new(sorted(calls, key=in_order), assumed):
         clock.begin(len(asked) - taken)
         for number, message in enumerate([*asked, *outputs][taken:], taken):
             is_output = number >= len(asked)
             origin = _origin(message, call.origin if is_output else f"{call.origin}#{number}", used)
             time = clock.of(message, call, is_output=is_output)
             yield _turn(name, origin, message, call, time), call.line
+
+
+class _New(NamedTuple):
+    """What a call says that was not said before. taken: how many of those asked were."""
+
+    call: Call
+    asked: list[Message]
+    outputs: list[Message]
+    taken: int
+
+
+def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
+    """Return what each call of a conversation says first, its questions as the user typed them."""
+    history = Spoken([], [])
+    news: list[_New] = []
+    frame: Frame | None = None
+    for call in calls:
+        _name_environment(call, assumed)
+        asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
+        assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
+        digests = [digested(message) for message in asked]
+        kept, taken = overlap(history, Spoken(asked, digests))
+        assumed["answers that were asked for again"] += kept < len(history.digests)
+        if history.digests[max(kept - taken, 0) : kept] != digests[:taken]:
+            frame = _as_typed(history, Spoken(asked, digests), kept, taken, assumed) or frame
+        history.messages[kept:] = [*asked[taken:], *outputs]
+        history.digests[kept:] = [*digests[taken:], *map(digested, outputs)]
+        news.append(_New(call, asked, outputs, taken))
+    if frame is not None:
+        for _, asked, _, taken in news:
+            last = asked[-1] if len(asked) > taken else None
+            if last is not None and last.role == "user" and (text := taken_out(last.text, frame)) != last.text:
+                last.text = text
+                assumed[TYPED] += 1
+    return news
+
+
+def _as_typed(history: Spoken, asked: Spoken, kept: int, taken: int, assumed: Assumed) -> Frame | None:
+    """Give the history its questions as a call repeats them, and return what stood around the last of them."""
+    frame = None
+    for back in range(1, min(kept, taken) + 1):
+        if history.digests[kept - back] == asked.digests[taken - back]:
+            continue
+        old, new = history.messages[kept - back], asked.messages[taken - back]
+        if old.role == new.role == "user" and typed(old.text, new.text):
+            frame = frame or frame_of(old.text, new.text)
+            old.text = new.text
+            history.digests[kept - back] = asked.digests[taken - back]
+            assumed[TYPED] += 1
+    return frame
 
 
 def _name_environment(call: Call, assumed: Assumed) -> None:
@@ -191,35 +236,6 @@ def _turn(conversation: str, origin: str, message: Message, call: Call, time: fl
 
 def _began(call: Call) -> tuple[float, int, str]:
     return (call.start if call.start is not None else call.line * APART, call.line, call.origin)
-
-
-def _overlap(history: list[tuple[str, bytes]], asked: list[tuple[str, bytes]]) -> tuple[int, int]:
-    """Say how much of the history stays, and how many of the messages that were asked it holds already."""
-    prefix = 0
-    for old, new in zip(history, asked, strict=False):
-        if old != new and not (old[0] == new[0] == "assistant"):  # an answer may come back as it was shown
-            break
-        prefix += 1
-    if prefix == len(history):
-        return prefix, prefix
-    if len(asked) == 1 and len(history) > 2:  # a log of last messages only: saying it twice is saying it twice
-        return len(history), 0
-    suffix = _longest_border(asked, history)
-    return (prefix, prefix) if prefix and prefix >= suffix else (len(history), suffix)
-
-
-def _longest_border(asked: list[tuple[str, bytes]], history: list[tuple[str, bytes]]) -> int:
-    """Return how many last messages of the history are the first of those asked (Knuth, Morris and Pratt)."""
-    if not asked:
-        return 0
-    joined: list[tuple[str, bytes] | None] = [*asked, None, *history[-len(asked) :]]
-    table = [0] * len(joined)
-    for at in range(1, len(joined)):
-        length = table[at - 1]
-        while length and joined[at] != joined[length]:
-            length = table[length - 1]
-        table[at] = length + (joined[at] == joined[length])
-    return table[-1]
 
 
 def _join_pieces(calls: list[Call]) -> list[Call]:

@@ -8,25 +8,26 @@ A call sends all that was said, then gets its answer. Two calls of one conversat
 So each call leaves a digest of what was said until after it (`Head.after`), and looks for one that its own history
 begins with (`Head.before`). It goes on in its stead, so that two who say the same stay apart. A call that asks for a
 tool ends without an answer; the tool's call, with its id, is what the next one repeats. What needs no words comes
-first: the conversation's id, and the id of the response that a call says it follows. Only digests are held in memory,
-some hundred bytes a call.
+first: the conversation's id, and the id of the response that a call says it follows. What repeats nobody word by word
+comes last: its `endings` tell. Only digests are held in memory, some hundred bytes a call.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
 from sys import intern
 from typing import NamedTuple
 
+from turnsignal.stream.formats.endings import DIGEST, NO_END, End, answers_of, end_of, known_by
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.values import bounded_id
 
 APART = 60.0  #: seconds between the beginnings of conversations that have no times
-_DIGEST = 12  #: bytes
 _ENDS = 8  #: in a history, where another call may have ended
+UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
 _Who = tuple[str | None, str | None, str | None]
@@ -38,8 +39,8 @@ class Head(NamedTuple):
 
     start, messages, line, number: calls are taken in this order; number is also the place in the list; who: assistant,
     user, and an id that others may have as well, None for what it does not name; before: where in its history another
-    call may have ended, the last first, each _DIGEST bytes long; asked, after: what was said before and after its
-    answer; answered: not for the first time.
+    call may have ended, the last first, each DIGEST bytes long; asked, after: what was said before and after its
+    answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer.
     """
 
     start: float
@@ -55,6 +56,8 @@ class Head(NamedTuple):
     asked: bytes
     after: bytes
     answered: bool
+    repeats: End = NO_END
+    leaves: bytes = b""
 
 
 def head_of(number: int, call: Call) -> Head:
@@ -62,27 +65,39 @@ def head_of(number: int, call: Call) -> Head:
     if call.conversation is not None:
         return Head(*_FIRST, number, "", intern(call.conversation), call.response, None, _NOBODY, b"", b"", b"", False)
     inputs, outputs = call.inputs, call.outputs
-    if not outputs and inputs and inputs[-1].role == "assistant" and not inputs[-1].called:
+    is_whole = not outputs  # of a dataset, say: nobody cuts its history, or words it anew
+    if is_whole and inputs and inputs[-1].role == "assistant" and not inputs[-1].called:
         inputs, outputs = inputs[:-1], inputs[-1:]  # a record of all that was said ends with its own answer
     history = _History()
     for message in inputs:
         history.take(message)
-    before, answered, asked = history.ends(), history.answered, history.said
+    before, answered, asked, repeats = (
+        history.ends(),
+        history.answered,
+        history.said,
+        NO_END if is_whole else end_of(history.spoken),
+    )
     for message in outputs:
         history.take(message)
-    after = history.said if spoken_in(outputs) else history.called
+    is_answer = bool(spoken_in(outputs))
+    after = history.said if is_answer else history.called
+    leaves = end_of(history.spoken).words if is_answer and not is_whole else b""
     who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
     order = (*in_order(call), number)
-    return Head(*order, call.origin, None, call.response, call.previous, who, before, asked, after, answered)
+    return Head(
+        *order, call.origin, None, call.response, call.previous, who, before, asked, after, answered, repeats, leaves
+    )
 
 
 def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
     """Return the conversation of each call; their numbers are those of a list.
 
-    Its own id, else that of the response that it follows, else of the call whose history it repeats, else a new one.
+    Its own id, else that of the response that it follows, else of the call whose history it repeats, or its end alone,
+    else a new one.
     """
     by_response: dict[str, str] = {}
     waiting = _Standing()
+    loose = _LooseEnds(heads)
     repeated: dict[tuple[bytes, _Who], str] = {}
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
@@ -92,6 +107,8 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
             chosen = waiting.take(head)
             if chosen is None and head.answered:
                 chosen = repeated.get((head.asked, head.who))
+            if chosen is None:
+                chosen = loose.take(head, assumed)
             assumed["conversations continued where a call repeats their history"] += chosen is not None
         if chosen is None:
             begun[head.origin] += 1
@@ -103,6 +120,7 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
             by_response[head.response] = chosen
         if head.conversation is None:
             waiting.put(head, chosen)
+            loose.put(head, chosen)
             if head.answered:
                 repeated[head.asked, head.who] = chosen
     return conversations
@@ -117,14 +135,14 @@ def _name(head: Head, times: int) -> str:
 def digested(message: Message) -> tuple[str, bytes]:
     """Return a message's role, and a digest of its words; spaces do not count."""
     spelled = f"{message.role}\0{' '.join(message.text.split())}".encode("utf-8", "replace")
-    return message.role, blake2b(spelled, digest_size=_DIGEST).digest()
+    return message.role, blake2b(spelled, digest_size=DIGEST).digest()
 
 
 def words_of(call: Call) -> bytes:
     """Return a digest of all that a call sent and got."""
     messages = (*call.inputs, *call.outputs)
     spelled = [f"{message.role}\0{message.text}\0{' '.join(message.called)}\0" for message in messages]
-    return blake2b("".join(spelled).encode("utf-8", "replace"), digest_size=_DIGEST).digest()
+    return blake2b("".join(spelled).encode("utf-8", "replace"), digest_size=DIGEST).digest()
 
 
 def in_order(call: Call) -> tuple[float, int, int]:
@@ -138,7 +156,8 @@ class _History:
     def __init__(self) -> None:
         self.said = self.called = b""
         self.answered = False
-        self._said = self._called = blake2b(digest_size=_DIGEST)
+        self._said = self._called = blake2b(digest_size=DIGEST)
+        self.spoken: list[tuple[Message, bytes]] = []  # each beside its digest
         self._ends: list[tuple[bool, bytes]] = []  # whether it is an answer
 
     def take(self, message: Message) -> None:
@@ -150,7 +169,9 @@ class _History:
             self.called = self._called.digest()
             self._ends.append((False, self.called))
         elif spoken_in([message]):
-            self._said.update(digested(message)[1])
+            digest = digested(message)[1]
+            self.spoken.append((message, digest))
+            self._said.update(digest)
             self._called = self._said.copy()
             self.said = self.called = self._said.digest()
             if message.role == "assistant":
@@ -180,8 +201,7 @@ class _Standing:
 
     def take(self, head: Head) -> str | None:
         """Return the last conversation that waits for this call, which then waits no more."""
-        for start in range(0, len(head.before), _DIGEST):
-            digest = head.before[start : start + _DIGEST]
+        for digest in _split(head.before):
             standing = self._standing.get(digest)
             who = None if standing is None else _like(head.who, standing)
             if standing is None or who is None:
@@ -193,6 +213,53 @@ class _Standing:
                 del self._standing[digest]
             return chosen
         return None
+
+
+class _LooseEnds:
+    """Calls whose words no history begins with, for the calls whose history begins with the words of none."""
+
+    def __init__(self, heads: Sequence[Head]) -> None:
+        ends = {head.after for head in heads}
+        self._lost = {head.number for head in heads if head.repeats.words and ends.isdisjoint(_split(head.before))}
+        self._given: Counter[bytes] = Counter()  # of what is looked for, by how many calls it is left
+        self._ends: dict[bytes, list[tuple[int, _Who, str]]] = {}
+        self._taken: set[int] = set()
+        if self._lost:
+            for head in heads:
+                ends.difference_update(_split(head.before))
+            lost = [head.repeats.words for head in heads if head.number in self._lost]
+            wanted = {*lost, *map(answers_of, lost)}
+            for head in heads:
+                self._given.update(known_by(head.leaves) & wanted)
+        self._loose = ends if self._lost else set()
+
+    def put(self, head: Head, conversation: str) -> None:
+        """Let a conversation wait for a call that repeats the end of what was said in it."""
+        if head.after in self._loose:
+            for key in known_by(head.leaves):
+                if key in self._given:
+                    self._ends.setdefault(key, []).append((head.number, head.who, conversation))
+
+    def take(self, head: Head, assumed: Assumed) -> str | None:
+        """Return the last conversation that waits for this call, which then waits no more."""
+        if head.number not in self._lost:
+            return None
+        words, answers = head.repeats.words, answers_of(head.repeats.words)
+        is_unique = head.repeats.is_telling and self._given[answers] == 1
+        for key in (words, answers) if is_unique else (words,):
+            waiting = self._ends.get(key, [])
+            while waiting and waiting[-1][0] in self._taken:
+                waiting.pop()
+            for number, who, conversation in islice(reversed(waiting), _LOOKED_AT):
+                if number not in self._taken and _agree(head.who, who):
+                    self._taken.add(number)
+                    return conversation
+        assumed[UNSURE] += words in self._given or (head.repeats.is_telling and answers in self._given)
+        return None
+
+
+def _split(digests: bytes) -> Iterator[bytes]:
+    return (digests[start : start + DIGEST] for start in range(0, len(digests), DIGEST))
 
 
 def _like(who: _Who, among: dict[_Who, list[str]]) -> _Who | None:

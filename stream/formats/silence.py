@@ -2,8 +2,11 @@
 
 from turnsignal.stream.formats.assembly import MANY_QUESTIONS, NO_CONTENT, ONE_SIDED, ONLY_RETRIEVALS
 from turnsignal.stream.formats.halves import ANSWERS_ALONE
+from turnsignal.stream.formats.linking import UNSURE
 from turnsignal.stream.formats.messages import CUT_OFF, REDACTED
 from turnsignal.stream.formats.protocol import Assumed
+
+_FEW = 20  #: times as many conversations, that some are not sure is no matter
 
 #: How messages come to be recorded, by the format that lacks them.
 _RECORD_CONTENT = {
@@ -46,6 +49,12 @@ def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int,
         return (
             f"{assumed[MANY_QUESTIONS]:,} traces hold many different questions, and the last answer alone is read: "
             "where these are a user's, begin a trace with each of them, or log the history with each call"
+        )
+    if assumed[UNSURE] * _FEW > conversations:
+        return (
+            f"{assumed[UNSURE]:,} calls without a conversation's id repeat answers that several were given, so that "
+            "what they repeat is counted again: send one id with every call of a conversation (metadata.session_id), "
+            "or the whole history as it was said"
         )
     if conversations:
         return None

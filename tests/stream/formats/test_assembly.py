@@ -4,6 +4,8 @@ import sys
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from turnsignal.stream.formats.assembly import MANY_QUESTIONS, join_trace, take_turns
 from turnsignal.stream.formats.protocol import Call, Message
 from turnsignal.stream.formats.silence import explain_silence
@@ -58,6 +60,67 @@ def test_an_answer_that_comes_back_as_it_was_shown_is_no_other_answer() -> None:
 def test_a_regenerated_answer_stands_beside_the_first_without_its_question_again() -> None:
     said = turns(call(1, "a", "A"), call(2, "a", "better"), call(3, "a", "better", "b", "B"))
     assert [text for _, text in said] == ["a", "A", "better", "b", "B"]
+
+
+def sent(question: str, *documents: str) -> str:
+    """A question as most applications send it: with documents around it while it is asked."""
+    return "\n".join(["Context:", *documents, "", f"Question: {question}", "Helpful answer:"])
+
+
+def test_documents_that_stand_around_the_question_while_it_is_asked_make_no_second_one_of_it() -> None:
+    first, second, third = "How do I pay?", "And by card?", "Thanks"
+    said = turns(
+        call(1, sent(first, "Doc A"), "In the app."),
+        call(2, first, "In the app.", sent(second, "Doc B", "Doc C"), "Yes."),
+        call(3, first, "In the app.", second, "Yes.", sent(third), "Welcome!"),
+    )
+    assert said == [
+        ("x:1#0", first),
+        ("x:1", "In the app."),
+        ("x:2#2", second),
+        ("x:2", "Yes."),
+        ("x:3#4", third),
+        ("x:3", "Welcome!"),
+    ]
+
+
+@pytest.mark.parametrize("template", ["{}\n\nContext:\nDoc {}", "<doc>{1}</doc>\n<question>{0}</question>"])
+def test_a_question_is_taken_out_of_what_was_sent_wherever_documents_stand(template: str) -> None:
+    said = turns(
+        call(1, template.format("Pay?", 1), "So."), call(2, "Pay?", "So.", template.format("Card?", 2), "Yes.")
+    )
+    assert [text for _, text in said] == ["Pay?", "So.", "Card?", "Yes."]
+
+
+def test_a_cut_history_is_recognised_by_its_answers_where_documents_stood_around_its_questions() -> None:
+    said = turns(call(1, sent("a?"), "A"), call(2, "a?", "A", sent("b?"), "B"), call(3, "b?", "B", sent("c?"), "C"))
+    assert [text for _, text in said] == ["a?", "A", "b?", "B", "c?", "C"]
+
+
+def test_documents_and_an_answer_that_comes_back_as_it_was_shown_are_no_other_exchange() -> None:
+    said = turns(call(1, sent("a?"), "A [1]"), call(2, "a?", "A", sent("b?"), "B"))
+    assert [text for _, text in said] == ["a?", "A [1]", "b?", "B"]
+
+
+def test_a_question_that_was_sent_in_other_words_is_known_by_its_long_answer_and_keeps_its_words() -> None:
+    answer = "Open the app, choose Payments, then Cards, and follow the three steps that it shows."
+    said = turns(call(1, "Standalone: ways to pay", answer), call(2, "and paying?", answer, "b", "B"))
+    assert [text for _, text in said] == ["Standalone: ways to pay", answer, "b", "B"]
+
+
+def test_a_short_answer_that_is_given_to_two_questions_is_given_twice() -> None:
+    said = turns(call(1, "Standalone: ways to pay", "Sorry."), call(2, "And refunds?", "Sorry.", "b", "B"))
+    assert [text for _, text in said] == ["Standalone: ways to pay", "Sorry.", "And refunds?", "Sorry.", "b", "B"]
+
+
+def test_a_question_of_which_the_history_holds_but_the_beginning_stays_whole() -> None:
+    said = turns(call(1, "How do I pay by card?", "So."), call(2, "How do I", "So.", "b", "B"))
+    assert said[0] == ("x:1#0", "How do I pay by card?")
+
+
+def test_a_first_question_that_is_asked_again_in_more_words_is_another_one() -> None:
+    said = turns(call(1, "How?", "So."), call(2, "How?\nI mean by card", "Thus."))
+    assert [text for _, text in said] == ["How?", "So.", "How?\nI mean by card", "Thus."]
 
 
 def test_an_edited_question_goes_on_from_where_it_stands() -> None:

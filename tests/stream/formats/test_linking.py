@@ -7,10 +7,11 @@ import pytest
 
 from turnsignal.stream.formats.anthropic import AnthropicMessages
 from turnsignal.stream.formats.assembly import join_trace, take_turns
-from turnsignal.stream.formats.linking import head_of, link
+from turnsignal.stream.formats.linking import UNSURE, head_of, link
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.protocol import Call, LogFormat, Message
 from turnsignal.stream.formats.responses import OpenAIResponses
+from turnsignal.stream.formats.silence import explain_silence
 
 
 def call(number: int, *texts: str, **more: Any) -> Call:
@@ -184,3 +185,82 @@ def test_a_streamed_remark_before_a_call_of_a_tool_is_no_answer() -> None:
     calls = [each for line, record in enumerate(log) for each in OpenAIChat().read(record, Counter())]
     (joined,) = join_trace(calls, Counter())
     assert [(message.text, message.called) for message in joined.outputs] == [("", ["c1"])]
+
+
+LONG = "Open the app, choose Payments, then Cards, and follow the three steps that it shows, please."
+
+
+def sent(question: str) -> str:
+    return f"Context:\nDoc of {question}\n\nQuestion: {question}"
+
+
+def cut(number: int, said: list[str], window: int, *, framed: bool = False) -> Call:
+    """A call that sends the last messages of what was said until its answer, the last text."""
+    *history, question, answer = said
+    history = history[-window + 1 :] if window > 1 else []
+    first = (len(said) - 2 - len(history)) % 2
+    asked = [Message(("user", "assistant")[(first + at) % 2], text) for at, text in enumerate(history)]
+    asked.append(Message("user", sent(question) if framed else question))
+    outputs = [Message("assistant", answer)]
+    return Call(f"x:{number}", inputs=asked, outputs=outputs, start=100.0 * number, line=number)
+
+
+def talks(many: int, rounds: int) -> list[list[str]]:
+    """What is said in conversations of which all begin alike."""
+    return [
+        ["Hi", "Hello!", *(f"{kind} {talk}-{turn}" for turn in range(rounds) for kind in ("ask", "answer"))]
+        for talk in range(many)
+    ]
+
+
+@pytest.mark.parametrize(("window", "framed"), [(3, False), (4, False), (5, False), (99, True), (5, True)])
+def test_histories_that_are_cut_or_hold_the_question_alone_stay_with_their_own(window: int, framed: bool) -> None:
+    said = talks(4, 5)
+    calls = [
+        (talk, cut(10 * length + talk, each[:length], window, framed=framed))
+        for length in range(2, 13, 2)
+        for talk, each in enumerate(said)
+    ]
+    chosen = linked(*(each for _, each in calls))
+    assert len(set(chosen)) == 4
+    for name in set(chosen):
+        mine = [each for (_, each), of in zip(calls, chosen, strict=True) if of == name]
+        texts = [turn["text"] for turn, _ in take_turns(name, mine, Counter())]
+        assert texts in said
+
+
+def test_one_who_repeats_a_common_opening_after_other_words_is_a_stranger() -> None:
+    opening = "Hello! How can I help you?"
+    assert len(set(linked(call(1, "Hi there", opening), call(2, "Good morning", opening, "a", "A")))) == 2
+
+
+def test_a_long_answer_links_without_its_question_where_it_was_given_once() -> None:
+    first, second, other = call(1, "ways to pay", LONG), call(3, "pay?", LONG, "a", "A"), call(2, "cards", LONG)
+    assert len(set(linked(first, second))) == 1
+    assumed: Counter[str] = Counter()
+    assert len(set(link([head_of(at, each) for at, each in enumerate((first, other, second))], assumed))) == 3
+    assert assumed[UNSURE] == 1
+    assert "send one id with every call" in (explain_silence("openai", assumed, 3, 8, 0) or "")
+
+
+def test_an_end_that_another_repeats_word_by_word_is_not_given_to_one_who_repeats_less() -> None:
+    first, cut_off, whole = (
+        call(1, "a", "A", "b", LONG),
+        call(2, "b", LONG, "x", "X"),
+        call(3, "a", "A", "b", LONG, "c", "C"),
+    )
+    chosen = linked(first, cut_off, whole)
+    assert chosen[0] == chosen[2] != chosen[1]
+
+
+def test_two_users_stay_apart_where_the_end_of_a_history_is_all_that_is_repeated() -> None:
+    first = call(1, "a", "A", "b", LONG, fields={"user_id": "ann"})
+    assert len(set(linked(first, call(2, "b", LONG, "x", "X", fields={"user_id": "ann"})))) == 1
+    assert len(set(linked(first, call(2, "b", LONG, "x", "X", fields={"user_id": "bob"})))) == 2
+
+
+def test_records_of_whole_conversations_are_not_joined_by_what_they_end_with() -> None:
+    whole = [Call(f"x:{at}", inputs=[*each.inputs, *each.outputs], line=at) for at, each in enumerate(
+        (call(1, "a", "A", "b", LONG), call(2, "b", LONG, "x", "X"))
+    )]  # fmt: skip
+    assert len(set(linked(*whole))) == 2

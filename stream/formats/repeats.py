@@ -1,0 +1,144 @@
+"""What a call repeats of its conversation, and what the user typed where more was sent.
+
+Most calls repeat all that was said, word by word, or the end of it. Those of a search often do not: documents stand
+around the question while it is asked, and the next call has the question alone.
+
+    call 1   sends: "Context: … Question: How?"                     gets: So.
+    call 2   sends: How? So. "Context: … Question: Why?"            gets: Because.
+
+A question is the same where what was sent holds it and an answer follows both. Where words do not tell, the answers do:
+they come back as they were given. Once a question came back alone, what stands around it is known, so that the last
+one, which never does, is taken out of it as well.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from turnsignal.stream.formats.protocol import Message
+
+TELLING = 64  #: characters of answers that nobody is given by chance
+_FIRST = re.compile(r"\W*\w+")
+Said = tuple[str, bytes]  #: a role, and a digest of what was said
+
+
+class Frame(NamedTuple):
+    """What stands around a question. first: the word that it begins with; before, after: next to the question."""
+
+    first: str
+    before: str
+    after: str
+
+
+class Spoken(NamedTuple):
+    """Messages in their order, beside the role and the digest of each."""
+
+    messages: list[Message]
+    digests: list[Said]
+
+
+def overlap(history: Spoken, asked: Spoken) -> tuple[int, int]:
+    """Say how much of the history stays, and how many of the messages that were asked it holds already.
+
+    The last of what stays is what the last of those that it holds repeats.
+    """
+    prefix = _prefix(history, asked)
+    length = len(history.digests)
+    if prefix == length:
+        return prefix, prefix
+    if len(asked.digests) == 1 and length > 2:  # a log of last messages only: saying it twice is saying it twice
+        return length, 0
+    suffix = _longest_border(asked.digests, history.digests)
+    if not suffix:
+        kept, taken = _by_answers(history, asked)
+        if taken > prefix:
+            return kept, taken
+    return (prefix, prefix) if prefix and prefix >= suffix else (length, suffix)
+
+
+def typed(sent: str, plain: str) -> bool:
+    """Say whether a text that was sent holds what the user typed, and more around it.
+
+    What it begins with has to be a paragraph, for a history may be cut: "How do I" is no question.
+    """
+    at = sent.rfind(plain) if 0 < len(plain) < len(sent) else -1
+    if at < 0:
+        return False
+    end = at + len(plain)
+    if not sent[:at].strip() and not sent[end:].startswith("\n"):
+        return False
+    return not (at and sent[at - 1].isalnum() and plain[0].isalnum()) and not sent[end : end + 1].isalnum()
+
+
+def frame_of(sent: str, plain: str) -> Frame:
+    """Return what stands around a question, of which `typed` says that it was sent."""
+    lead, _, tail = sent.rpartition(plain)
+    before = lead[lead.rstrip().rfind("\n") + 1 :]
+    beyond = tail[: len(tail) - len(tail.lstrip())]
+    after = beyond + tail.strip().partition("\n")[0]
+    first = _FIRST.match(lead)
+    return Frame(first.group() if first else "", before, after)
+
+
+def taken_out(text: str, frame: Frame) -> str:
+    """Return the question in a text that has the same frame, else the text.
+
+    >>> taken_out("Context:\\nnone\\n\\nQuestion: Why?", frame_of("Context:\\na\\nb\\n\\nQuestion: How?", "How?"))
+    'Why?'
+    """
+    start = text.rfind(frame.before) + len(frame.before)
+    if not text.startswith(frame.first) or frame.before not in text:
+        return text
+    if not frame.before.strip():  # the question comes first
+        start = 0
+    end = text.find(frame.after, start) if frame.after.strip() else len(text)
+    return text[start : max(end, start)].strip() or text
+
+
+def _prefix(history: Spoken, asked: Spoken) -> int:
+    """Return how many first messages are the same; an answer may come back as it was shown."""
+    prefix = 0
+    for old, new in zip(history.digests, asked.digests, strict=False):
+        if old != new and not (old[0] == new[0] == "assistant" or _is_typed(history, asked, prefix)):
+            break
+        prefix += 1
+    return prefix
+
+
+def _is_typed(history: Spoken, asked: Spoken, at: int) -> bool:
+    """Say whether two questions at the same place, both answered, are one, sent with more around it at first."""
+    pair = history.digests[at : at + 2], asked.digests[at : at + 2]
+    if any([role for role, _ in said] != ["user", "assistant"] for said in pair):
+        return False
+    return typed(history.messages[at].text, asked.messages[at].text)
+
+
+def _by_answers(history: Spoken, asked: Spoken) -> tuple[int, int]:
+    """Say the same as `overlap` by the answers alone: those that the history ends with are the first of those asked."""
+    old, new = _answers(history), _answers(asked)
+    same = _longest_border([asked.digests[at] for at in new], [history.digests[at] for at in old])
+    if not same:
+        return 0, 0
+    kept, taken = old[-1] + 1, new[same - 1] + 1
+    last = min(kept, taken) >= 2 and typed(history.messages[kept - 2].text, asked.messages[taken - 2].text)
+    if not last and sum(len(asked.messages[at].text) for at in new[:same]) < TELLING:
+        return 0, 0
+    return kept, taken
+
+
+def _answers(spoken: Spoken) -> list[int]:
+    return [at for at, (role, _) in enumerate(spoken.digests) if role == "assistant"]
+
+
+def _longest_border(asked: Sequence[Said], history: Sequence[Said]) -> int:
+    """Return how many last messages of the history are the first of those asked (Knuth, Morris and Pratt)."""
+    if not asked:
+        return 0
+    joined: list[Said | None] = [*asked, None, *history[-len(asked) :]]
+    table = [0] * len(joined)
+    for at in range(1, len(joined)):
+        length = table[at - 1]
+        while length and joined[at] != joined[length]:
+            length = table[length - 1]
+        table[at] = length + (joined[at] == joined[length])
+    return table[-1]
