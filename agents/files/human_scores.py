@@ -44,6 +44,9 @@ class KeptScores:
         self._file.seek(0)
         for left in range(self._count, 0, -_SHARE):
             yield [self._next() for _ in range(min(left, _SHARE))]
+
+    def close(self) -> None:
+        """Let go of all."""
         self._file.close()
 
     def _next(self) -> HumanScore:

@@ -155,6 +155,7 @@ class Imported(ExitStack):
         report = together.report
         with turns.open("wb") as out, lines.open("wb") as places, refused.open("ab") as rejected:
             reading = _Reading(together, rejected, self._how.user_key)
+            self.callback(reading.human_scores.close)
             for turn, line in reading.turns(self._progress):
                 formatted = reading.format_turn(turn, line)
                 if formatted is not None:

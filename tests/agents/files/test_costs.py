@@ -99,6 +99,7 @@ def test_scores_are_taken_in_shares_and_in_their_order(monkeypatch: pytest.Monke
     for number in range(10):
         kept.add(HumanScore(str(number), [], "vote"))
     shares = list(kept.shares())
+    kept.close()
     assert [len(share) for share in shares] == [4, 4, 2]
     assert [score.id for share in shares for score in share] == [str(number) for number in range(10)]
 
