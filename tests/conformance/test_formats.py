@@ -18,11 +18,13 @@ ROOT = Path(__file__).parents[2]
 SHARED = {
     "__init__",
     "assembly",
+    "answers",
     "completeness",
     "documents",
     "doubles",
     "halves",
     "mapping",
+    "mending",
     "messages",
     "otlp",
     "proposing",
