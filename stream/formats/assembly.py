@@ -23,7 +23,7 @@ from turnsignal.stream.formats.halves import is_half, pair
 from turnsignal.stream.formats.linking import APART, digested, in_order, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
-from turnsignal.stream.formats.repeats import Frame, Spoken, frame_of, overlap, taken_out, typed
+from turnsignal.stream.formats.repeats import Frame, Passage, frame_of, overlap, taken_out, typed
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
@@ -131,7 +131,7 @@ class _New(NamedTuple):
 
 def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
     """Return what each call of a conversation says first, its questions as the user typed them."""
-    history = Spoken([], [])
+    history = Passage([], [])
     news: list[_New] = []
     frame: Frame | None = None
     for call in calls:
@@ -139,10 +139,10 @@ def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
         digests = [digested(message) for message in asked]
-        kept, taken = overlap(history, Spoken(asked, digests))
+        kept, taken = overlap(history, Passage(asked, digests))
         assumed["answers that were asked for again"] += kept < len(history.digests)
         if history.digests[max(kept - taken, 0) : kept] != digests[:taken]:
-            frame = _as_typed(history, Spoken(asked, digests), kept, taken, assumed) or frame
+            frame = _as_typed(history, Passage(asked, digests), kept, taken, assumed) or frame
         history.messages[kept:] = [*asked[taken:], *outputs]
         history.digests[kept:] = [*digests[taken:], *map(digested, outputs)]
         news.append(_New(call, asked, outputs, taken))
@@ -155,7 +155,7 @@ def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
     return news
 
 
-def _as_typed(history: Spoken, asked: Spoken, kept: int, taken: int, assumed: Assumed) -> Frame | None:
+def _as_typed(history: Passage, asked: Passage, kept: int, taken: int, assumed: Assumed) -> Frame | None:
     """Give the history its questions as a call repeats them, and return what stood around the last of them."""
     frame = None
     for back in range(1, min(kept, taken) + 1):

@@ -49,11 +49,11 @@ def core_of(question: str) -> str:
     return line.rpartition(": ")[2].rpartition(">")[2].strip(" \"'`")
 
 
-def end_of(said: Sequence[tuple[Message, bytes]]) -> End:
+def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
     """Return by what the end of a history is recognised; each message stands beside its digest."""
     answers: list[tuple[Message, bytes]] = []
     question = ""
-    for message, digest in reversed(said):
+    for message, digest in reversed(messages):
         if message.role == "assistant":
             answers.append((message, digest))
         elif len(answers) == 1 and not question:

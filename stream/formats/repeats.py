@@ -19,7 +19,7 @@ from turnsignal.stream.formats.protocol import Message
 
 TELLING = 64  #: characters of answers that nobody is given by chance
 _FIRST = re.compile(r"\W*\w+")
-Said = tuple[str, bytes]  #: a role, and a digest of what was said
+Digested = tuple[str, bytes]  #: a role, and a digest of what was said
 
 
 class Frame(NamedTuple):
@@ -30,14 +30,14 @@ class Frame(NamedTuple):
     after: str
 
 
-class Spoken(NamedTuple):
+class Passage(NamedTuple):
     """Messages in their order, beside the role and the digest of each."""
 
     messages: list[Message]
-    digests: list[Said]
+    digests: list[Digested]
 
 
-def overlap(history: Spoken, asked: Spoken) -> tuple[int, int]:
+def overlap(history: Passage, asked: Passage) -> tuple[int, int]:
     """Say how much of the history stays, and how many of the messages that were asked it holds already.
 
     The last of what stays is what the last of those that it holds repeats.
@@ -95,7 +95,7 @@ def taken_out(text: str, frame: Frame) -> str:
     return text[start : max(end, start)].strip() or text
 
 
-def _prefix(history: Spoken, asked: Spoken) -> int:
+def _prefix(history: Passage, asked: Passage) -> int:
     """Return how many first messages are the same; an answer may come back as it was shown."""
     prefix = 0
     for old, new in zip(history.digests, asked.digests, strict=False):
@@ -105,15 +105,15 @@ def _prefix(history: Spoken, asked: Spoken) -> int:
     return prefix
 
 
-def _is_typed(history: Spoken, asked: Spoken, at: int) -> bool:
+def _is_typed(history: Passage, asked: Passage, at: int) -> bool:
     """Say whether two questions at the same place, both answered, are one, sent with more around it at first."""
     pair = history.digests[at : at + 2], asked.digests[at : at + 2]
-    if any([role for role, _ in said] != ["user", "assistant"] for said in pair):
+    if any([role for role, _ in digests] != ["user", "assistant"] for digests in pair):
         return False
     return typed(history.messages[at].text, asked.messages[at].text)
 
 
-def _by_answers(history: Spoken, asked: Spoken) -> tuple[int, int]:
+def _by_answers(history: Passage, asked: Passage) -> tuple[int, int]:
     """Say the same as `overlap` by the answers alone: those that the history ends with are the first of those asked."""
     old, new = _answers(history), _answers(asked)
     same = _longest_border([asked.digests[at] for at in new], [history.digests[at] for at in old])
@@ -126,15 +126,15 @@ def _by_answers(history: Spoken, asked: Spoken) -> tuple[int, int]:
     return kept, taken
 
 
-def _answers(spoken: Spoken) -> list[int]:
+def _answers(spoken: Passage) -> list[int]:
     return [at for at, (role, _) in enumerate(spoken.digests) if role == "assistant"]
 
 
-def _longest_border(asked: Sequence[Said], history: Sequence[Said]) -> int:
+def _longest_border(asked: Sequence[Digested], history: Sequence[Digested]) -> int:
     """Return how many last messages of the history are the first of those asked (Knuth, Morris and Pratt)."""
     if not asked:
         return 0
-    joined: list[Said | None] = [*asked, None, *history[-len(asked) :]]
+    joined: list[Digested | None] = [*asked, None, *history[-len(asked) :]]
     table = [0] * len(joined)
     for at in range(1, len(joined)):
         length = table[at - 1]
