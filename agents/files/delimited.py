@@ -46,7 +46,7 @@ def read_delimited(path: Path, progress: Progress = lambda _: None) -> Iterator[
     try:
         names = [name.strip() for name in next(reader, [])]
     except csv.Error as error:
-        msg = f"{path}, line {lines.number}: expected the names of columns in CSV, got {error}"
+        msg = f"{path}, line {lines.number}: expected a line of CSV that names the columns, got {error}"
         raise TurnsignalError(msg) from None
     seen: Counter[str] = Counter()
     for number, name in enumerate(names):
@@ -116,13 +116,21 @@ def _holds_rows(taken: list[str], cells: list[str], delimiter: str) -> bool:
     for text in taken[1:]:
         if text.count(delimiter) < len(cells) - 1:
             continue
-        own = next(csv.reader([text], delimiter=delimiter), [])
+        own = _cells(text, delimiter)
         if len(own) == len(cells):
             same = sum(
                 shape != "a" and shape != "" and shape == _shape(cell) for shape, cell in zip(shapes, own, strict=True)
             )
             alike += same > 1
     return alike * 2 >= len(taken) - 1
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """Return the cells of one line, none where it cannot be read."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
 
 
 def _shape(cell: str) -> str:
@@ -141,10 +149,10 @@ def _preamble(head: list[str]) -> tuple[int, str, list[str]]:
     if separator := _SEPARATOR.fullmatch(head[0]):
         return 1, separator[1], []
     delimiter = max(DELIMITERS, key=head[0].count)
-    if len(list(filter(None, next(csv.reader([head[0]], delimiter=delimiter), [])))) <= 1:
+    if len(list(filter(None, _cells(head[0], delimiter)))) <= 1:
         for number, line in enumerate(head[1:_TITLE_LINES], 1):
             own = max(DELIMITERS, key=line.count)
-            names, *rows = list(csv.reader(head[number : number + 3], delimiter=own))
+            names, *rows = [_cells(row, own) for row in head[number : number + 3]]
             named = [name.strip() for name in names if name.strip()]
             if len(named) > 1 and len(set(named)) == len(names) and all(map(_NAME.fullmatch, named)):
                 if len(rows) > 1 and all(len(row) == len(names) for row in rows):
@@ -157,7 +165,7 @@ def _escapes_by_backslash(head: list[str], delimiter: str) -> bool:
     """Say whether more of the first rows can be read where a backslash makes a quote one of the text."""
     if not any('\\"' in line for line in head):
         return False
-    names = len(next(csv.reader(head[:1], delimiter=delimiter), []))
+    names = len(_cells(head[0], delimiter))
     return _readable(map(_double, head), delimiter, names) > _readable(head, delimiter, names)
 
 
