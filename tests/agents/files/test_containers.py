@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from turnsignal.agents.files import blocks
+from turnsignal.agents.files import blocks, scanning
 from turnsignal.agents.files.containers import Kind, kind_of, read_items
 from turnsignal.agents.files.recognising import HowToRead, choose_format
 from turnsignal.stream.errors import Refused, TurnsignalError
