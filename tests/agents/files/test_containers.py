@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from turnsignal.agents.files import blocks, scanning
+from turnsignal.agents.files import blocks, items, scanning
 from turnsignal.agents.files.containers import Kind, kind_of, read_items
 from turnsignal.agents.files.recognising import HowToRead, choose_format
 from turnsignal.stream.errors import Refused, TurnsignalError
@@ -87,7 +87,8 @@ def test_brackets_without_end_are_refused_before_the_end_of_the_file(tmp_path: P
 def test_a_document_that_is_too_large_is_called_that_with_its_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scanning, "MAX_LINE", 1 << 20)  # where it stands, it takes seconds to get there
+    for module in (items, scanning):  # where the bound is, it takes seconds to get there
+        monkeypatch.setattr(module, "MAX_LINE", 1 << 20)
     path = tmp_path / "log.json"
     path.write_bytes(b'{"text": "' + b"x" * 2_000_000 + b'"}')
     with pytest.raises(TurnsignalError, match="line 1: too_large: expected a record of less than"):
