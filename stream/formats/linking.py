@@ -12,6 +12,7 @@ first: the conversation's id, and the id of the response that a call says it fol
 comes last: its `endings` tell. Only digests are held in memory, some hundred bytes a call.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -28,6 +29,7 @@ from turnsignal.stream.formats.values import bounded_id
 APART = 60.0  #: seconds between the beginnings of conversations that have no times
 _ENDS = 8  #: in a history, where another call may have ended
 UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
+_MARKS = re.compile(r" ?[\[【][^\[\]【】]{1,64}[\]】](?!\()")
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
 _Who = tuple[str | None, str | None, str | None]
@@ -133,9 +135,11 @@ def _name(head: Head, times: int) -> str:
 
 
 def digested(message: Message) -> tuple[str, bytes]:
-    """Return a message's role, and a digest of its words; spaces do not count."""
-    spelled = f"{message.role}\0{' '.join(message.text.split())}".encode("utf-8", "replace")
-    return message.role, blake2b(spelled, digest_size=DIGEST).digest()
+    """Return a message's role, and a digest of its words; spaces do not count, nor do marks of an answer's sources."""
+    words = " ".join(message.text.split())
+    if message.role == "assistant":  # many apps keep an answer without them, and send that again
+        words = _MARKS.sub("", words)
+    return message.role, blake2b(f"{message.role}\0{words}".encode("utf-8", "replace"), digest_size=DIGEST).digest()
 
 
 def words_of(call: Call) -> bytes:

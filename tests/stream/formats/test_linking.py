@@ -55,6 +55,16 @@ def test_calls_without_an_id_are_one_conversation_where_one_repeats_the_other() 
     assert {chosen[2], chosen[3]} == {chosen[0], chosen[1]}
 
 
+def test_an_answer_that_comes_back_without_its_citations_is_the_same_and_keeps_them() -> None:
+    calls = [call(1, "How?", "So [1]."), call(2, "How?", "So.", "Why?", "Because [doc_2][3]."), call(3, "Why?", "So.")]
+    chosen = linked(*calls)
+    assert chosen[0] == chosen[1] != chosen[2]
+    assert [turn["text"] for turn, _ in take_turns("c", calls[:2], Counter())] == [
+        *("How?", "So [1]."),
+        *("Why?", "Because [doc_2][3]."),
+    ]
+
+
 def test_a_response_that_names_the_one_before_is_of_its_conversation() -> None:
     calls = [call(1, "a", "A", response="r1", conversation="c7"), call(2, "b", "B", response="r2", previous="r1")]
     assert linked(*calls) == ["c7", "c7"]
