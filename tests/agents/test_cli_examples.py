@@ -53,6 +53,7 @@ def prepare(directory: Path) -> None:
     series = directory / "out" / "replay" / "series" / "00.jsonl"  # what is left of `replay --alerts`
     series.parent.mkdir(parents=True)
     series.write_bytes(b"")
+    (series.parents[1] / "summary.json").write_text('{"suite": {"fingerprint": ""}}')  # as a replay leaves it beside
     (directory / "my-labelled-turns").mkdir()
     labelled = b"".join(orjson.dumps(turn | {"vote": 1}) + b"\n" for turn in turns)
     (directory / "my-labelled-turns" / "turns.jsonl").write_bytes(labelled)
