@@ -1,6 +1,6 @@
 """`make bench`: measure speed and memory beside the neighbours, on one broker, and print the README's tables.
 
-    python tests/bench/run.py [--quick | --full] [--only SECTION]… [--rounds N] [--rows FILE]
+    python tests/bench/run.py [--quick | --full] [--only SECTION]… [--rounds N] [--rate N]… [--rows FILE]
 
 Absolute numbers are this machine's; the ratios are what was promised. Every row is written to --rows as JSON the moment
 it is measured.
@@ -49,7 +49,8 @@ def main() -> int:
     options = _read_arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the broker ends with this process, however it ends
     mode = "quick" if options.quick else "full" if options.full else "default"
-    sizes = SIZES[mode]._replace(**{"rounds": options.rounds} if options.rounds else {})
+    given = {"rounds": options.rounds, "rates": tuple(options.rate or ())}
+    sizes = SIZES[mode]._replace(**{name: value for name, value in given.items() if value})
     wanted = [name for name in SECTIONS if not options.only or name in options.only]
     began = time.monotonic()
     load = os.getloadavg()[0]
@@ -88,6 +89,7 @@ def _read_arguments() -> argparse.Namespace:
     size.add_argument("--full", action="store_true", help="a million open conversations, nine rounds")
     parser.add_argument("--only", action="append", choices=SECTIONS, help="measure only this; may be repeated")
     parser.add_argument("--rounds", type=int, help="rounds of each interleaved comparison")
+    parser.add_argument("--rate", action="append", type=int, help="of live traffic, in turns/s; may be repeated")
     parser.add_argument("--rows", type=Path, default=Path("bench-rows.jsonl"), help="where JSON rows are added")
     return parser.parse_args()
 
