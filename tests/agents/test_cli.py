@@ -153,6 +153,7 @@ def test_a_suite_that_is_shown_reads_back_as_the_same() -> None:
     assert parse_suite(write_toml(judged.model_dump(mode="json", exclude_none=True))) == judged
 
 
+@pytest.mark.slow
 def test_a_suite_is_checked_with_the_key_that_is_wrong(tmp_path: Path) -> None:
     assert "right" in call("suite", "check", "deploy/suite.toml").stdout
     (tmp_path / "wrong.toml").write_text("[retrieval]\ngood = 7\n")

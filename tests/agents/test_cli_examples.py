@@ -77,6 +77,7 @@ def test_an_example_of_a_help_text_runs(example: str, tmp_path: Path) -> None:
     assert done.returncode in (0, few), done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_every_command_that_needs_a_broker_names_one_that_cannot_be_reached(tmp_path: Path) -> None:
     done = run("turnsignal topics show", tmp_path, TURNSIGNAL_BROKERS="127.0.0.1:1")
     assert done.returncode == 1

@@ -91,6 +91,7 @@ def test_deviations_are_read_and_told_once_for_each_file_and_refused_when_strict
     assert "unknown_role: 4" in strict.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zipped", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_lines_that_deviate_give_the_rows_of_those_that_do_not(tmp_path: Path, zipped: bool, as_is: bool) -> None:

@@ -43,6 +43,7 @@ def produce(
     return done, said
 
 
+@pytest.mark.slow
 def test_feedback_goes_to_its_own_topic_under_its_conversation(settings: Settings, tmp_path: Path) -> None:
     vote = {"id": "f1", "conversation_id": "c7", "turn_id": "t1", "kind": "vote", "vote": 1}
     (tmp_path / "turns.jsonl").write_bytes(line("c7", "t1", 1))

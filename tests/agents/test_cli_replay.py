@@ -37,6 +37,7 @@ def results(directory: Path) -> list[bytes]:
     return [(directory / name).read_bytes() for name in RESULTS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_the_files_are_the_same_whatever_the_number_of_processes(traffic: Path, tmp_path: Path, as_is: bool) -> None:
     for workers in (1, 3):
@@ -177,6 +178,7 @@ def test_a_damaged_file_is_named_and_nothing_is_written(tmp_path: Path, spoil) -
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_ends_the_replay_with_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "turns.jsonl.gz"
     path.write_bytes(gzip.compress(b"{}\n" * 1000)[:-9])

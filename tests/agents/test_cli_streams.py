@@ -59,6 +59,7 @@ def test_parts_that_a_killed_replay_left_go_with_the_next_and_those_of_one_that_
     assert [path.name for path in tmp_path.glob(".parts-*")] == [".parts-working"]
 
 
+@pytest.mark.slow
 def test_a_directory_that_was_there_before_stays(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
@@ -76,6 +77,7 @@ def test_a_terminal_that_knows_ascii_alone_is_told_everything_in_it(tmp_path: Pa
     assert "v v3 retrieves worse in all three assistants: nDCG@5 -0." in done.stdout
 
 
+@pytest.mark.slow
 def test_json_is_utf_8_whatever_the_terminal_knows(tmp_path: Path) -> None:
     turns = tmp_path / "turns.jsonl"
     turn = {"conversation_id": "café", "turn_id": "t", "role": "user", "text": "é", "timestamp": "2025-06-15T12:00:00Z"}

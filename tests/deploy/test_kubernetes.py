@@ -28,6 +28,7 @@ def of_kind(kind: str) -> list[dict[str, Any]]:
     return [each for each in OBJECTS if each["kind"] == kind]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_every_object_is_one_by_its_schema(path: Path) -> None:
     program = Path(sys.executable).parent / "kubernetes-validate"

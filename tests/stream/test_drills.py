@@ -40,6 +40,7 @@ def test_each_kind_is_called_of_v2_after_it_came(kind: Kind) -> None:
     assert kind == "answers_worse" or incident.tier == PAGE
 
 
+@pytest.mark.slow
 def test_the_same_without_it_calls_nobody() -> None:
     assert watched(plant("drill-1", END, worse=False)).incidents == []
 

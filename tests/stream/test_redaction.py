@@ -225,6 +225,7 @@ def test_an_address_at_other_places_of_every_document_id_makes_a_turn_no_square(
     assert is_linear(work)
 
 
+@pytest.mark.slow
 def test_strings_of_metadata_are_looked_at_once_each_and_so_many_at_most() -> None:
     def work(strings: list[str]) -> int:
         read = decode_turn(orjson.dumps(turn(metadata={"citations": strings})))

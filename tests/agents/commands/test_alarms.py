@@ -68,6 +68,7 @@ def test_what_is_called_of_a_topic_is_what_was_called_live_id_by_id(replayed: Pa
     assert past == [incident.as_json() for incident in newest(live).values()]
 
 
+@pytest.mark.slow
 def test_known_incidents_are_hits_misses_or_outside_with_their_delay(replayed: Path, tmp_path: Path) -> None:
     (incident,) = as_json(replayed / "out")["incidents"]
     began = incident["opened"] - 7_200

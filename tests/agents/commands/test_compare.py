@@ -30,6 +30,7 @@ def compared(directory: Path) -> Result:
     return CliRunner().invoke(turnsignal, ["compare", str(directory / "turns.jsonl.gz"), *suites, *how])
 
 
+@pytest.mark.slow
 def test_a_suite_that_reads_more_strictly_is_named_with_what_it_changes(directory: Path, compared: Result) -> None:
     text = " ".join(compared.output.split())
     assert text.startswith("1,898 exchanges of 500 conversations"), "its answers, not its score rows"
@@ -46,6 +47,7 @@ def test_a_suite_that_reads_more_strictly_is_named_with_what_it_changes(director
     assert figures["nDCG@5"]["verdict"] == "identical"
 
 
+@pytest.mark.slow
 def test_a_build_fails_where_what_it_names_is_worse(directory: Path, compared: Result) -> None:
     assert compared.exit_code == 3, compared.output
     sides = ["compare", *(str(directory / "out" / side) for side in ("before", "after")), "--fail-if-worse"]

@@ -55,6 +55,7 @@ def played() -> View:
     return play_demo(SHOWN).view()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_nothing_is_below_the_edge_or_beside_it(played: View, width: int, height: int) -> None:
     lines = played.lines(width, height)

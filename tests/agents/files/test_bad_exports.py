@@ -130,6 +130,7 @@ def test_a_log_of_whole_histories_and_one_of_last_messages_are_the_same_conversa
 GOOD = {"messages": [{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filling", [b"x", b"[", b'"'])
 def test_a_line_that_unpacks_to_a_thousand_times_its_size_is_refused_and_the_rest_is_read(
     filling: bytes, tmp_path: Path

@@ -33,6 +33,7 @@ def test_members_one_after_another_are_one_text(kind: str, tmp_path: Path) -> No
     assert is_packed(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", PACKERS)
 def test_a_bomb_is_refused_after_little_of_it_in_little_memory(kind: str, tmp_path: Path) -> None:
     path = written(tmp_path / "file", PACKERS[kind](bytes(300_000_000)))

@@ -62,6 +62,7 @@ def test_a_pipe_is_read_from_its_beginning_to_its_end(content: bytes, turns: int
         assert recording.names() == [str(path)]
 
 
+@pytest.mark.slow
 def test_convert_reads_what_bash_puts_in_the_place_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_bytes(LOG)
     turnsignal = f"{sys.executable} -m turnsignal.agents.cli"

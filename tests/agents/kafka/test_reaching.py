@@ -67,11 +67,13 @@ def test_a_host_that_is_not_known_is_named() -> None:
     assert "is no host that is known here" in said(settings("no-such-host.invalid:9092"))
 
 
+@pytest.mark.slow
 def test_another_service_is_told_from_a_broker(stack: ExitStack) -> None:
     told = said(settings(serve(stack, b"HTTP/1.1 400 Bad Request\r\n\r\n")))
     assert "something answers there that is no Kafka broker; is that the port of something else?" in told
 
 
+@pytest.mark.slow
 def test_a_port_that_hangs_up_may_want_a_user(stack: ExitStack) -> None:
     told = said(settings(serve(stack, b"")))
     assert "does it want a user (SASL_PLAINTEXT, with TURNSIGNAL_SASL_…)?" in told

@@ -62,6 +62,7 @@ def test_importing_it_brings_nothing_but_itself() -> None:
     assert run(NO_MORE_THAN) == "turnsignal"
 
 
+@pytest.mark.slow
 def test_a_replay_and_a_score_need_neither_faust_nor_kafka_nor_the_command_line() -> None:
     code = "import sys, turnsignal as t; t.score({'text': 'Yes.'}); t.replay([{'text': 'Yes.'}]).text(); "
     code += "print(*{name.partition('.')[0] for name in sys.modules})"

@@ -183,6 +183,7 @@ def test_texts_are_redacted_before_they_are_kept(tmp_path: Path) -> None:
     assert result.summary["redactions"] == {"email": 1}
 
 
+@pytest.mark.slow
 def test_a_temporary_directory_goes_with_the_result() -> None:
     result = turnsignal.replay(TURNS)
     directory = result.directory

@@ -163,6 +163,7 @@ def test_every_address_of_localhost_is_taken() -> None:
             sock.close()
 
 
+@pytest.mark.slow
 def test_a_worker_whose_address_is_taken_says_so_and_takes_no_partition() -> None:
     with MockBroker() as broker, socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]

@@ -152,6 +152,7 @@ def test_what_cannot_get_better_is_not_tried_again(endpoint: Served, status: int
     assert f"HTTP status {status}" in verdict.reasoning
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", ["after=1", "date=2"])
 def test_the_endpoint_says_when_to_come_back(endpoint: Served, wanted: str) -> None:
     model = once(f"429,{wanted},times=1")
@@ -204,6 +205,7 @@ def test_an_endpoint_that_fails_in_a_row_is_left_alone(endpoint: Served) -> None
     assert sum("left alone" in verdict.reasoning for verdict in verdicts) == 25
 
 
+@pytest.mark.slow
 def test_calls_are_paced_and_no_more_are_in_flight_than_allowed(endpoint: Served) -> None:
     model = once("answer")
     ask(endpoint, model, *[an_exchange()] * 4, part=EndpointPart(requests_per_minute=240))

@@ -546,6 +546,7 @@ def _open_once(fifo: Path) -> None:
     os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("way", ["hang", "leave", "return"])
 def test_whatever_a_check_has_started_ends_with_its_process(tmp_path: Path, way: str) -> None:
@@ -586,6 +587,7 @@ def test_whatever_a_check_has_started_ends_when_its_worker_is_killed(tmp_path: P
         os.close(alive)
 
 
+@pytest.mark.slow
 def test_a_replay_scores_with_them_and_counts_what_fails(tmp_path: Path) -> None:
     golden = Path(__file__).parents[2] / "data" / "golden.jsonl"
     suite = suite_of("acme_checks:documents", "acme_checks:wrong", more='timeout = "5s"')

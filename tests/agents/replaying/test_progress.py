@@ -13,6 +13,7 @@ from turnsignal.agents.replaying.run import replay_files
 from turnsignal.stream.suite import Suite
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("as_is", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_progress_goes_on_while_turns_are_scored_and_ends_with_all_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, as_is: bool

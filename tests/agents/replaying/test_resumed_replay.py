@@ -77,6 +77,7 @@ def test_a_resumed_replay_gives_the_bytes_of_one_that_went_through(
     assert replay(turns, tmp_path / "out", resume=True, as_is=as_is) == whole
 
 
+@pytest.mark.slow
 def test_a_process_that_was_done_is_not_worked_again(
     turns: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +133,7 @@ def test_parts_that_were_cut_since_are_not_filled_up(
         replay(turns, tmp_path / "out", resume=True)
 
 
+@pytest.mark.slow
 def test_nothing_runs_on_when_a_replay_is_killed(turns: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,

@@ -36,6 +36,7 @@ def test_a_process_that_ends_is_started_again(tmp_path: Path) -> None:
     assert run_until_said(tmp_path, code, 60.0) == ("back", 0)
 
 
+@pytest.mark.slow
 def test_a_process_that_commits_something_before_it_ends_is_not_kept_waiting(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -46,6 +47,7 @@ def test_a_process_that_commits_something_before_it_ends_is_not_kept_waiting(
     assert ends == ["worker score ended with 70, to be started again in 0.5 s"] * 4
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_again_and_again_is_not_kept_waiting(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -59,6 +61,7 @@ def test_a_process_that_is_killed_again_and_again_is_not_kept_waiting(
     assert waits == ["worker score ended with -9, to be started again in 0.5 s"] * 3
 
 
+@pytest.mark.slow
 def test_a_process_that_falls_silent_is_killed_and_started_again(tmp_path: Path) -> None:
     code = FIRST_TIME + ALIVE + "if not again: time.sleep(600)\n" + SAY.format("'back'")
     assert run_until_said(tmp_path, code, 0.5) == ("back", 0)

@@ -167,6 +167,7 @@ def test_the_state_of_watch_is_a_table_without_windows() -> None:
     assert list(make_watch_app(SETTINGS, Suite()).tables) == ["series"]
 
 
+@pytest.mark.slow
 def test_fausts_own_command_lists_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TURNSIGNAL_BROKERS", "127.0.0.1:9")
     found = CliRunner().invoke(cli, ["--json", "-A", "turnsignal.agents.score", "tables"])

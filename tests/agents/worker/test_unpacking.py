@@ -78,6 +78,7 @@ def test_a_batch_that_cannot_be_unpacked_stands_for_its_offsets_and_reading_goes
     assert position == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("codec", ["gzip", "lz4", "zstd"])
 def test_a_bomb_takes_no_more_memory_than_the_limit_and_what_it_is_packed_in(codec: str) -> None:
     packed = PACK[codec](b"\0" * 200_000_000)

@@ -12,6 +12,7 @@ def observed(truths: str, said: str, conversations: str = "") -> list[LabelledPa
     return [LabelledPair(c, t == "y", s == "y", float(s == "y")) for t, s, c in zip(truths, said, names, strict=True)]
 
 
+@pytest.mark.slow
 def test_figures_have_their_textbook_values() -> None:
     found = figures(observed("yyyynnnnnn", "yyynynnnnn"), FIGURES)
     assert {name: round(figure.value or 0, 4) for name, figure in found.items()} == {

@@ -147,6 +147,7 @@ def test_a_file_of_verdicts_is_measured_beside_a_folder_of_labels(tmp_path: Path
     assert "labels of verdicts only" in without.stdout
 
 
+@pytest.mark.slow
 def test_answers_that_stand_for_others_count_for_them_and_those_sampled_out_are_told(tmp_path: Path) -> None:
     """Of 200 bad answers every tenth was judged, of 100 good ones each."""
     folder = tmp_path / "answers"

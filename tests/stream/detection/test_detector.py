@@ -111,6 +111,7 @@ def test_a_call_says_since_when_from_what_to_what_and_in_which_conversations() -
     assert len(set(page.conversations)) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["score", "binary"])
 def test_what_a_change_is_said_to_be_holds_what_it_is_though_it_is_told_as_soon_as_it_can_be(kind: str) -> None:
     knowing, at, drop = taught(11, kind=kind), START + 7 * DAY, 0.1

@@ -64,6 +64,7 @@ def test_it_is_told_since_when_from_what_to_what_and_with_which_promise() -> Non
     assert text[-1].startswith("    conversations: c")
 
 
+@pytest.mark.slow
 def test_assistants_have_incidents_of_their_own_and_healthy_ones_none() -> None:
     sources = [packed(rows(drop(1)), "a"), packed(rows(drop(2)), "b"), packed(rows(drop(3, 0.0)), "healthy")]
     assert sorted(one.assistant for one in back_test(sources, POLICY).incidents) == ["a", "b"]
@@ -75,6 +76,7 @@ def test_the_same_records_in_other_sources_and_batches_give_the_same_incidents()
     assert back_test(halves, POLICY) == back_test([packed(every)], POLICY)
 
 
+@pytest.mark.slow
 def test_rows_of_a_batch_are_taken_by_their_times_whatever_record_they_stand_in() -> None:
     every = rows(drop())
     versions = [packed(every[part::3], size=600) for part in range(3)]  # as a replay's partition writes its releases

@@ -322,6 +322,7 @@ def test_a_retrieval_outage_is_worse_though_the_markers_stay() -> None:
     assert (deltas["answers_with_documents"]["value"], deltas["answers_with_documents"]["verdict"]) == (-1.0, "worse")
 
 
+@pytest.mark.slow
 def test_where_nothing_is_ever_retrieved_its_share_is_not_compared() -> None:
     lines = [*retrieved("v1", 0, [], "Open it.", "Thanks!"), *retrieved("v2", 100, [], "Open it.", "Thanks!")]
     assert "answers_with_documents" not in compared(*lines)[1]

@@ -45,6 +45,7 @@ def test_what_is_meant_to_be_read_is_parsed_whole_and_as_the_parser_does(name: s
     assert [token.as_dict() for token in parsed.tokens] == [token.as_dict() for token in plain]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("opener", ["", pytest.param("- a\n  - b\n\n", marks=pytest.mark.slow)])
 def test_no_text_takes_many_times_the_lines_of_code_that_prose_takes(name: str, opener: str) -> None:
