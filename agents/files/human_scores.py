@@ -1,16 +1,16 @@
 """Rated: what people said of answers in an export, by the ids of its source → feedback on the turns that were read."""
 
-import struct
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import orjson
 
 from turnsignal.agents.files.reading import Origin, TurnFile, read_lines
+from turnsignal.agents.files.spool import Spool
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.protocol import LogFormat
@@ -18,40 +18,8 @@ from turnsignal.stream.formats.values import timestamp
 from turnsignal.stream.records.feedback import decode_feedback
 
 _SHARE = 100_000  #: scores that are held at a time
-_HELD = 1 << 18  #: bytes of scores before they go to disk
-_LENGTH = struct.Struct("<I")
-_ENCODE = msgspec.msgpack.Encoder().encode
-_DECODE = msgspec.msgpack.Decoder(HumanScore).decode
 _ABSENT = "scores of answers that are not in these files left out"
 _UNFIT = "scores that no feedback can hold left out"
-
-
-class KeptScores:
-    """Scores on disk, in their order; they are taken once."""
-
-    def __init__(self) -> None:
-        self._file: IO[bytes] = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - until they are taken
-        self._count = 0
-
-    def add(self, score: HumanScore) -> None:
-        """Keep one."""
-        data = _ENCODE(score)
-        self._file.write(_LENGTH.pack(len(data)) + data)
-        self._count += 1
-
-    def shares(self) -> Iterator[list[HumanScore]]:
-        """Give all in lists of bounded length; whoever looks something up for one does it for its whole list."""
-        self._file.seek(0)
-        for left in range(self._count, 0, -_SHARE):
-            yield [self._next() for _ in range(min(left, _SHARE))]
-
-    def close(self) -> None:
-        """Let go of all."""
-        self._file.close()
-
-    def _next(self) -> HumanScore:
-        (length,) = _LENGTH.unpack(self._file.read(_LENGTH.size))
-        return _DECODE(self._file.read(length))
 
 
 class ScoredFile(NamedTuple):
@@ -63,8 +31,15 @@ class ScoredFile(NamedTuple):
     turns: Path
     format: LogFormat
     origins: tuple[Origin, ...]
-    human_scores: "KeptScores"
+    human_scores: Spool[HumanScore]
     assumed: Counter[str]
+
+
+def in_shares(scores: Iterable[HumanScore]) -> Iterator[list[HumanScore]]:
+    """Give scores in lists of bounded length; whoever looks something up for one does it for its whole list."""
+    left = iter(scores)
+    while share := list(islice(left, _SHARE)):
+        yield share
 
 
 class _Answer(NamedTuple):
@@ -81,7 +56,7 @@ def write_feedback(files: Sequence[ScoredFile], directory: Path) -> Iterator[Tur
     for number, file in enumerate(files):
         path = directory / f"feedback-{number}.jsonl"
         with path.open("wb") as out:
-            for scores in file.human_scores.shares():
+            for scores in in_shares(file.human_scores.all()):
                 answers = dict(_answers(files, {about for score in scores for about in score.about}))
                 for score in scores:
                     if (line := _feedback(score, answers, file.assumed)) is not None:

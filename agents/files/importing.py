@@ -17,12 +17,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, NamedTuple
 
+import msgspec
 import orjson
 
 from turnsignal.agents.files.blocks import Progress, read_blocks
 from turnsignal.agents.files.containers import Kind, read_items, sample_of
 from turnsignal.agents.files.heaps import Heaps
-from turnsignal.agents.files.human_scores import KeptScores, ScoredFile, write_feedback
+from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.items import Item
 from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
 from turnsignal.agents.files.recognising import (
@@ -34,6 +35,7 @@ from turnsignal.agents.files.recognising import (
     is_bare_message,
     repeated_key,
 )
+from turnsignal.agents.files.spool import Spool
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.agents.files.users import hash_user, hide_user
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
@@ -189,7 +191,7 @@ class _Reading:
 
     def __init__(self, together: _Together, rejected: IO[bytes], user_key: bytes | None) -> None:
         self.has_times = False
-        self.human_scores = KeptScores()
+        self.human_scores = Spool(msgspec.msgpack.Decoder(HumanScore))
         self.origins: list[Origin] = []
         self._files = together.files
         self._format = together.format
@@ -360,7 +362,7 @@ class _Reading:
     def _take_score(self, score: HumanScore) -> None:
         if self._user_key is not None and score.rater:
             score.rater = hash_user(score.rater, self._user_key)
-        self.human_scores.add(score)
+        self.human_scores.put(score)
         self._report.human_scores += 1
 
     def _items(self, file: _File, before: int, progress: Progress) -> Iterator[Item]:

@@ -69,8 +69,8 @@ class AppSpec:
     reason in words) → its dead letter, and what has to be remembered of its absence; table: name of the Faust table
     that shows the state; windows: sizes of the windowed ones beside it; show, hide: the gauges of a partition's state
     as it is taken over, and what takes them away when it is another worker's; deferral: where batches do not end
-    with what they took in; gathering: seconds for which records gather
-    between two commits, at the least, where few come.
+    with what they took in; gathering: seconds for which records gather between two commits, at the least, where few
+    come.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Record
-from turnsignal.stream.formats.values import first, mapping, nested
+from turnsignal.stream.formats.values import body_of, first, mapping, nested
 
 _TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
 _ANSWERS = ("response", "response_body", "output", "completion")
@@ -12,8 +12,7 @@ _RESPONSES = {"choices", "content", "candidates", "output", "object", "type", "b
 
 def response_of(record: Record) -> Record:
     """Return what holds the choices: the record, or its response."""
-    inner = mapping(first(record, *_ANSWERS))
-    inner = mapping(inner.get("body")) or inner
+    inner = body_of(record, *_ANSWERS)
     return inner if "choices" in inner else record
 
 

@@ -7,7 +7,7 @@ from turnsignal.stream.formats.documents import once, read_document
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, ENDED, time_in
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_name
+from turnsignal.stream.formats.values import body_of, conversation_of, fields_of, first, items, mapping, short_name
 from turnsignal.stream.formats.vendors import refuse_foreign
 
 _BLOCKS = ("search_result", "document", "tool_use", "tool_result")
@@ -65,8 +65,7 @@ def _request(record: Record) -> Record:
 
 
 def _response(record: Record) -> Record:
-    inner = mapping(first(record, "response", "response_body", "output", "message"))
-    inner = mapping(inner.get("body")) or inner
+    inner = body_of(record, "response", "response_body", "output", "message")
     return inner if inner.get("type") == "message" else (record if record.get("type") == "message" else {})
 
 

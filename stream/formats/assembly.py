@@ -138,13 +138,13 @@ def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
         _name_environment(call, assumed)
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
-        digests = [digested(message) for message in asked]
-        kept, taken = overlap(history, Passage(asked, digests))
+        passage = Passage(asked, [digested(message) for message in asked])
+        kept, taken = overlap(history, passage)
         assumed["answers that were asked for again"] += kept < len(history.digests)
-        if history.digests[max(kept - taken, 0) : kept] != digests[:taken]:
-            frame = _as_typed(history, Passage(asked, digests), kept, taken, assumed) or frame
+        if history.digests[max(kept - taken, 0) : kept] != passage.digests[:taken]:
+            frame = _as_typed(history, passage, kept, taken, assumed) or frame
         history.messages[kept:] = [*asked[taken:], *outputs]
-        history.digests[kept:] = [*digests[taken:], *map(digested, outputs)]
+        history.digests[kept:] = [*passage.digests[taken:], *map(digested, outputs)]
         news.append(_New(call, asked, outputs, taken))
     if frame is not None:
         for _, asked, _, taken in news:

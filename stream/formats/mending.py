@@ -7,7 +7,7 @@ from turnsignal.stream.formats.documents import read_document
 from turnsignal.stream.formats.messages import text_of
 from turnsignal.stream.formats.protocol import Assumed
 from turnsignal.stream.formats.times import spell_time
-from turnsignal.stream.formats.values import first, seconds, timestamp
+from turnsignal.stream.formats.values import seconds, timestamp, unwrapped
 
 _NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
 _TIMES = ("created_at", "createdAt", "time", "ts", "date")  #: names of the time, where it is not called timestamp
@@ -42,8 +42,7 @@ def _take_time(turn: dict[str, Any], assumed: Assumed) -> None:
     if turn.get("timestamp") not in (None, ""):
         return
     for name in _TIMES:
-        given = turn.get(name)
-        value = first(given, "$date") if isinstance(given, dict) else given
+        value = unwrapped(turn.get(name))
         if (time := seconds(value)) is None:
             continue
         text = value if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()) else None

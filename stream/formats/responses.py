@@ -6,7 +6,16 @@ from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, time_in
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds, short_name
+from turnsignal.stream.formats.values import (
+    body_of,
+    conversation_of,
+    fields_of,
+    first,
+    items,
+    mapping,
+    seconds,
+    short_name,
+)
 from turnsignal.stream.formats.vendors import refuse_foreign
 
 
@@ -71,6 +80,5 @@ def _join_answers(messages: list[Message], text: str) -> list[Message]:
 
 
 def _response(record: Record) -> Record:
-    inner = mapping(first(record, "response", "response_body", "output"))
-    inner = mapping(inner.get("body")) or inner
+    inner = body_of(record, "response", "response_body", "output")
     return inner if inner.get("object") == "response" else record

@@ -65,6 +65,12 @@ def nested(value: object) -> Any:
     return value
 
 
+def body_of(record: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    """Return the object under the first of these names, or the `body` in it, as logs of HTTP have; {} where none is."""
+    held = mapping(first(record, *keys))
+    return mapping(held.get("body")) or held
+
+
 def unwrapped(value: Any) -> Any:
     """Return what MongoDB's extended JSON puts into an object of one key: {"$oid": …}; anything else as it is.
 

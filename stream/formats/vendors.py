@@ -14,7 +14,7 @@ from typing import Any
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.protocol import Assumed, LogFormat, Record
-from turnsignal.stream.formats.values import first, mapping
+from turnsignal.stream.formats.values import body_of
 from turnsignal.stream.text.visible import one_line
 
 VENDORS = ("openai", "responses", "anthropic")
@@ -67,8 +67,7 @@ def refuse_foreign(record: Record, own: str) -> None:
 
 def _response_in(record: Record) -> Record:
     """Return the response that a record holds, or is; an empty one where it has none."""
-    inner = mapping(first(record, *_RESPONSES))
-    inner = mapping(inner.get("body")) or inner
+    inner = body_of(record, *_RESPONSES)
     return record if _vendor_of(inner) is None and _vendor_of(record) is not None else inner
 
 

@@ -10,7 +10,7 @@ memory of conversations to tell what is new in a value.
      "values": [[0.63, 1.0], [0.2]], "earlier": [[1, 1.0, 1, 1.0], []]}
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Annotated, NamedTuple
 
@@ -80,14 +80,6 @@ class Observations(msgspec.Struct, tag_field="schema", tag=SCHEMA, gc=False):
                 (scorer, Observation(conversation_id, time, value, n, total, weight))
                 for scorer, value, (n, total) in zip(names[row], values, before, strict=False)
             ]
-
-    def by_scorer(self, rows: Iterable[Row] | None = None) -> dict[str, list[Observation]]:
-        """Take the columns apart: scorer → its observations, in the order of the rows; rows: as `by_row` gives them."""
-        observations: dict[str, list[Observation]] = {scorer: [] for scorer in self.scorers}
-        for row in self.by_row() if rows is None else rows:
-            for scorer, observation in row:
-                observations[scorer].append(observation)
-        return observations
 
 
 class _Single(msgspec.Struct, tag_field="schema", tag=1, gc=False):

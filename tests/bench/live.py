@@ -18,6 +18,7 @@ from typing import NamedTuple
 import orjson
 from confluent_kafka import Consumer, Producer, TopicPartition
 from load import Turn
+from meanwhile import meanwhile
 from scraping import EVERY, scraped
 from session import PARTITIONS, Row, Session, Variant
 from tables import Rounds, Target, number, table
@@ -115,16 +116,10 @@ class _Run:
 
     def measure(self, before: list[Turn], live: list[Turn]) -> Row:
         """Produce at a steady rate, see when each turn's record can be read, and count what was written."""
-        over = threading.Event()
-        watcher = threading.Thread(target=self._watch, args=(over,))
-        watcher.start()
-        try:
+        with meanwhile(self._watch):
             with ThreadPoolExecutor(1) as aside:
                 sent, first, last = self._feed(before, iter(live), aside)
             time.sleep(3)
-        finally:
-            over.set()
-            watcher.join()
         records, size, markers = self._count(first.ends, last.ends)
         commits = self._kind.commits
         self._counter.close()

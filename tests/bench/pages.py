@@ -11,12 +11,12 @@ import multiprocessing
 import statistics
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from multiprocessing.connection import Connection
 
 from aiohttp import web
 
+from tests.bench.meanwhile import meanwhile
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages import conversations
 from turnsignal.agents.pages.conversations import ConversationPages
@@ -68,23 +68,15 @@ def ask(connection: http.client.HTTPConnection, path: str, headers: dict[str, st
     return (time.perf_counter() - began) * 1000
 
 
-@contextmanager
-def searching(port: int) -> Iterator[None]:
-    """Have lists searched for, one after the other."""
-    ended = threading.Event()
+def searching(port: int) -> AbstractContextManager[None]:
+    """Have lists searched for, one after the other, until the end of this context."""
 
-    def search() -> None:
+    def search(over: threading.Event) -> None:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-        while not ended.is_set():
+        while not over.is_set():
             ask(connection, "/conversations", {})
 
-    thread = threading.Thread(target=search)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
+    return meanwhile(search)
 
 
 def main() -> None:

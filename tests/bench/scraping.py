@@ -2,29 +2,19 @@
 
 import threading
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
+
+from meanwhile import meanwhile
 
 EVERY = 5.0  #: seconds between two, three times as often as Prometheus would
 
 
-@contextmanager
-def scraped(port: int | None) -> Iterator[None]:
-    """Read /metrics of a port every five seconds meanwhile; None: of none."""
-    if port is None:
-        yield
-        return
-    over = threading.Event()
+def scraped(port: int | None) -> AbstractContextManager[None]:
+    """Read /metrics of a port every five seconds until the end of this context; None: of none."""
 
-    def scrape() -> None:
+    def scrape(over: threading.Event) -> None:
         while not over.wait(EVERY):
             with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
                 answer.read()
 
-    thread = threading.Thread(target=scrape)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
+    return nullcontext() if port is None else meanwhile(scrape)

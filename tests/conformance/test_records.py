@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
+from tests.observed import by_scorer
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS, decode_exchange
 from turnsignal.stream.pipeline.processor import PartitionProcessor
@@ -115,7 +116,7 @@ def a_series(value: bytes, key: bytes | None) -> None:
     assert observed.assistant.encode() == key
     assert set(observed.scorers) <= set(scorer_names(SUITE))
     assert len(observed.values) > 0
-    assert all(found.n >= 0 for every in observed.by_scorer().values() for found in every)
+    assert all(found.n >= 0 for every in by_scorer(observed).values() for found in every)
 
 
 def a_summary(value: bytes, key: bytes | None) -> None:

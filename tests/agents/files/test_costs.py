@@ -5,17 +5,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 import pytest
 
 from turnsignal.agents.files import importing
 from turnsignal.agents.files.containers import SAMPLED_PARTS, Kind, kind_of, read_items, sample_of
-from turnsignal.agents.files.human_scores import KeptScores
+from turnsignal.agents.files.human_scores import in_shares
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.items import MAX_OBJECTS, Item
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, as_records
 from turnsignal.agents.files.scanning import Scanner
+from turnsignal.agents.files.spool import Spool
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import values
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -95,10 +97,10 @@ def test_messages_that_stand_alone_are_not_all_held(tmp_path: Path, monkeypatch:
 
 def test_scores_are_taken_in_shares_and_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("turnsignal.agents.files.human_scores._SHARE", 4)
-    kept = KeptScores()
+    kept = Spool(msgspec.msgpack.Decoder(HumanScore))
     for number in range(10):
-        kept.add(HumanScore(str(number), [], "vote"))
-    shares = list(kept.shares())
+        kept.put(HumanScore(str(number), [], "vote"))
+    shares = list(in_shares(kept.all()))
     kept.close()
     assert [len(share) for share in shares] == [4, 4, 2]
     assert [score.id for share in shares for score in share] == [str(number) for number in range(10)]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import orjson
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from tests.observed import by_scorer
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.restore import log_end
@@ -70,7 +71,7 @@ class Outcome:
             self.letters[letter, key, value] += 1
         elif topic == "series":
             packed = read_observations(value or b"")
-            for scorer, observations in packed.by_scorer().items():
+            for scorer, observations in by_scorer(packed).items():
                 who = packed.assistant, packed.version, scorer
                 self.series.update((*who, *observation) for observation in observations)
         elif topic == "scores" and b'"stage":"feedback"' in (value or b""):

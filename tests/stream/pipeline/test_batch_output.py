@@ -7,6 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
+from tests.observed import by_scorer
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS
 from turnsignal.stream.judging.sampling import is_sampled
@@ -44,7 +45,7 @@ def packed(batch: BatchResult) -> list[tuple[bytes | None, Observations]]:
 def series(batch: BatchResult) -> dict[tuple[str, str | None, str], list[Observation]]:
     found: defaultdict[tuple[str, str | None, str], list[Observation]] = defaultdict(list)
     for _, one in packed(batch):
-        for scorer, observations in one.by_scorer().items():
+        for scorer, observations in by_scorer(one).items():
             found[one.assistant, one.version, scorer] += observations
     return found
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
+from tests.observed import by_scorer
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
 from turnsignal.stream.records.environments import ENVIRONMENTS, read_environment
@@ -63,7 +64,7 @@ def series(batches: list[BatchResult]) -> list[tuple[str | None, str, list[float
     return [
         (one.version, scorer, [observation.value for observation in observations])
         for one in packed
-        for scorer, observations in one.by_scorer().items()
+        for scorer, observations in by_scorer(one).items()
     ]
 
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.observed import by_scorer
 from turnsignal.stream.records.observations import MAX_ROWS, MAX_VALUES, Observation, pack, read_observations
 
 SCORERS = st.lists(
@@ -51,7 +52,7 @@ def test_what_is_packed_is_read_back(drawn: list[Any], lane: int) -> None:
             expected.setdefault(scorer, []).append(Observation(conversation, time, value, count, total))
     records = [read_observations(value) for value in (pack("support", "v1", lane, drawn) if drawn else [])]
     assert [(one.assistant, one.version, one.lane) for one in records] == [("support", "v1", lane)] * bool(drawn)
-    assert [one.by_scorer() for one in records] == [expected] * bool(drawn)
+    assert [by_scorer(one) for one in records] == [expected] * bool(drawn)
 
 
 def test_long_batches_are_cut_into_records_that_a_broker_takes() -> None:
@@ -70,18 +71,18 @@ def test_a_record_of_schema_1_is_read_with_nothing_earlier() -> None:
     record = {"schema": 1, "assistant": "support", "version": "v1", "scorer": "nDCG@5", **columns}
     read = read_observations(orjson.dumps(record))
     assert (read.assistant, read.version, read.lane) == ("support", "v1", 0)
-    assert read.by_scorer() == {"nDCG@5": [("c", 1.0, 0.5, 0, 0.0, 1.0), ("c", 2.0, 1.0, 0, 0.0, 1.0)]}
+    assert by_scorer(read) == {"nDCG@5": [("c", 1.0, 0.5, 0, 0.0, 1.0), ("c", 2.0, 1.0, 0, 0.0, 1.0)]}
 
 
 def test_a_row_that_judges_were_asked_about_says_its_weight_and_others_weigh_1() -> None:
     rows = [("c", 1.0, ("a", "b"), (0.5, 1.0), ()), ("d", 2.0, ("b",), (0.0,), ())]
     (judged,) = [read_observations(value) for value in pack("support", "v1", 0, rows, [50.0, 2.0])]
-    assert {scorer: [one.weight for one in said] for scorer, said in judged.by_scorer().items()} == {
+    assert {scorer: [one.weight for one in said] for scorer, said in by_scorer(judged).items()} == {
         "a": [50.0],
         "b": [50.0, 2.0],
     }
     (ruled,) = [read_observations(value) for value in pack("support", "v1", 0, rows)]
-    assert {one.weight for said in ruled.by_scorer().values() for one in said} == {1.0}
+    assert {one.weight for said in by_scorer(ruled).values() for one in said} == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -105,7 +106,7 @@ def test_a_row_that_judges_were_asked_about_says_its_weight_and_others_weigh_1()
     ],
 )
 def test_what_does_not_fit_together_is_refused_with_the_reason(other: dict[str, Any], why: str) -> None:
-    assert read_observations(good()).by_scorer()["b"] == [("c", 1.0, 0.5, 0, 0.0, 1.0), ("d", 2.0, 0.0, 2, 1.5, 1.0)]
+    assert by_scorer(read_observations(good()))["b"] == [("c", 1.0, 0.5, 0, 0.0, 1.0), ("d", 2.0, 0.0, 2, 1.5, 1.0)]
     with pytest.raises(ValueError, match=why):
         read_observations(good(**other))
 
