@@ -7,6 +7,7 @@ same, as bytes, so that whoever takes it can say where it stood.
 import codecs
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator
 from enum import Enum
 from pathlib import Path
@@ -14,10 +15,11 @@ from typing import Any
 
 from turnsignal.agents.files.blocks import BLOCK, GZIP, ZSTD, Progress, read_blocks
 from turnsignal.agents.files.delimited import DELIMITERS, read_delimited
-from turnsignal.agents.files.items import Item, load_json
+from turnsignal.agents.files.items import Item
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.agents.files.scanning import Scanner, holds_list
 from turnsignal.stream.errors import Refused, TurnsignalError
+from turnsignal.stream.text.loose_json import load_json
 
 SAMPLE = BLOCK  #: bytes at the beginning of a file that are looked at to say what it is
 SAMPLED = 50  #: records of them
@@ -129,7 +131,7 @@ def sample_of(path: Path, kind: Kind, shape: Callable[[Any], list[dict[str, Any]
         if number >= SAMPLED or (records and size > SAMPLED_BYTES) or len(records) >= SAMPLED_PARTS:
             break
         try:
-            records += shape(item.load())[: SAMPLED_PARTS - len(records)]
+            records += shape(item.load(Counter()))[: SAMPLED_PARTS - len(records)]
         except Refused:
             continue
     return records
@@ -139,7 +141,7 @@ def why_unread(path: Path, kind: Kind) -> str | None:
     """Say where the first record stands that cannot be read, and why; None where the first ones all can."""
     for _, item in zip(range(SAMPLED), read_items(path, kind), strict=False):
         try:
-            item.load()
+            item.load(Counter())
         except Refused as error:
             return f"line {item.line}: {error.reason}: {error.shown}"
     return None

@@ -6,7 +6,6 @@ of one format are read as if they were one, in their order: exports put traces a
 and logs are cut between the calls of a conversation.
 """
 
-import shlex
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,6 +24,7 @@ from turnsignal.agents.files.containers import Kind, read_items, sample_of
 from turnsignal.agents.files.heaps import Heaps
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.items import Item
+from turnsignal.agents.files.loose_messages import LooseMessages
 from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
 from turnsignal.agents.files.recognising import (
     HowToRead,
@@ -33,28 +33,26 @@ from turnsignal.agents.files.recognising import (
     doubt_format,
     holds_lists,
     is_bare_message,
-    repeated_key,
 )
 from turnsignal.agents.files.spool import Spool
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.agents.files.users import hash_user, hide_user
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
+from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
+from turnsignal.stream.formats.asides import asides_in, opening_of
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
+from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import describe_key, take_missing, take_warnings
-from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
 from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
-_MOST_MESSAGES = 50_000  #: that stand alone, and are taken for one conversation,
-_MOST_BYTES = 16 << 20  #: and bytes of them
 _CELLS = 500  #: bytes of a row of CSV, about
-_CUT = "messages one a record beyond 50,000 or 16 MB, taken for another conversation"
 DEALING = 0.5  #: of the bytes that progress is told: those that count as they are read; the others, as turns are made
 _NAMED = 3  #: files of one format that are named; of more the first
 
@@ -235,16 +233,26 @@ class _Reading:
     def _join(self, traces: Heaps, conversations: Heaps) -> int:
         """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
         heads: list[Head] = []
+        openings: list[bytes] = []
         with Heaps(1) as answers:
             for _, calls in traces.groups():
                 for answer in join_trace(calls, self._report.assumed):
                     heads.append(head_of(len(heads), answer))
+                    openings.append(opening_of(answer))
                     answers.put("", answer)
             traces.close()
-            chosen = link(heads, self._report.assumed)
+            asides = asides_in(openings, heads)
+            self._report.assumed[ASIDES] += len(asides)
+            chosen = link(heads, self._report.assumed, asides)
             heads.clear()
+            examples = Examples(openings, chosen)
+            openings.clear()
+            for name, (_, answer) in zip(chosen, answers.all() if examples else (), strict=bool(examples)):
+                examples.compare(name, answer)
             for name, (_, answer) in zip(chosen, answers.all(), strict=True):
-                conversations.put(name, answer)
+                if name:
+                    examples.take_out(name, answer, self._report.assumed)
+                    conversations.put(name, answer)
         return len(chosen)
 
     def _in_order(
@@ -292,38 +300,33 @@ class _Reading:
             before = self._lines
             self.origins.append(Origin(file.named, before))
             stem = self._stem_of(file.path)
-            messages: list[Any] = []
-            begun = size = 0  # where the first of the messages stands, and their bytes
+            loose = LooseMessages(str(file.named), self._report.assumed)
             for item in self._items(file, before, progress):
-                held = len(messages)
-                for number, part in enumerate(self._parts_of(item, messages)):
+                for number, part in enumerate(self._parts_of(item, item.line - before, loose)):
                     yield self._named(part, stem, f"{item.line - before}" + (f".{number}" if number else "")), item.line
-                if len(messages) == held:
-                    continue
-                if (len(messages) > _MOST_MESSAGES or size > _MOST_BYTES) and _is_of_user(messages[-1]):
-                    for part in self._parts_of_messages(messages[:-1], str(file.named)):
-                        yield self._named(part, stem, f"{begun or 1}"), before + (begun or 1)
-                    self._report.assumed[_CUT] += 1
-                    del messages[:-1]
-                    begun, size = item.line - before, 0
-                size += len(item.value) if isinstance(item.value, bytes) else _CELLS
-            for part in self._parts_of_messages(messages, str(file.named)):
-                yield self._named(part, stem, f"{begun or 1}"), before + (begun or 1)
+                if loose.are_full:
+                    yield from self._joined(loose, stem, before)
+            if loose:
+                yield from self._joined(loose, stem, before)
 
-    def _parts_of(self, item: Item, messages: list[Any]) -> Iterator[Call | TurnFields]:
+    def _joined(self, loose: LooseMessages, stem: str, before: int) -> Iterator[tuple[Call | TurnFields, int]]:
+        """Yield the conversation that messages are which stood alone, with the line of the first."""
+        begun = loose.begun
+        for part in self._format.read(loose.take(), self._report.assumed):
+            yield self._named(part, stem, f"{begun}"), before + begun
+
+    def _parts_of(self, item: Item, line: int, loose: LooseMessages) -> Iterator[Call | TurnFields]:
         """Yield the turns that the format reads in a record; a record that it cannot read is refused.
 
-        messages: takes those that stand alone, one a record.
+        line: in its file; loose: takes the messages that stand alone, one a record.
         """
         self._report.records += 1
         try:
-            value = item.load()
+            value = item.load(self._report.assumed)
             if isinstance(item.value, dict) and any("\ufffd" in cell for cell in item.value.values()):
                 self._report.assumed["lines with bytes that are no UTF-8, which were replaced"] += 1
-            for note in item.assumed():
-                self._report.assumed[note] += 1
             if self._format is not FORMATS[OWN] and is_bare_message(value):
-                messages.append(value)
+                loose.put(value, line, len(item.value) if isinstance(item.value, bytes) else _CELLS)
                 return
             for part in (part for each in as_records(value) for part in self._format.read(each, self._report.assumed)):
                 if isinstance(part, HumanScore):
@@ -335,20 +338,6 @@ class _Reading:
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
             detail = f"expected a record of {self._report.format}, got one that is built otherwise: {error!r}"[:300]
             self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail), item.value)
-
-    def _parts_of_messages(self, messages: list[Any], file: str) -> Iterator[Call | TurnFields]:
-        """Join messages that stood alone in their records into one conversation."""
-        if not messages:
-            return
-        if (key := repeated_key(messages)) is not None:
-            msg = (
-                f"{file}: expected messages that name their conversation, got no known name for it, but "
-                f"{describe_key(key)!r} repeats like one; `turnsignal convert {shlex.quote(file)} "
-                "--propose mapping.toml` writes a mapping"
-            )
-            raise TurnsignalError(msg)
-        self._report.assumed["messages one a record, taken for one conversation"] += len(messages)
-        yield from self._format.read({"messages": messages}, self._report.assumed)
 
     def _describe_missing(self, missing: list[str]) -> str:
         """Say which paths of a mapping lead nowhere, and what the records have."""
@@ -399,7 +388,3 @@ class _Reading:
         if isinstance(value, str):
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")
-
-
-def _is_of_user(message: dict[str, Any]) -> bool:
-    return role_of(message.get("role", message.get("type"))) == "user"

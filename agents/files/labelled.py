@@ -4,6 +4,7 @@ JSON as Waterfall's script reads it, an array of objects; and what else `agents.
 object around a list, CSV, packed or not.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,7 +36,7 @@ def read_labelled(path: Path, *, labels: bool = True) -> LabelledQueries:
             msg = f"{path}: expected at most {MOST_QUERIES:,} queries, got more; split it"
             raise TurnsignalError(msg)
         try:
-            queries.add(item.load())
+            queries.add(item.load(Counter()))
         except Refused as refused:
             count += 1
             if count <= _SHOWN:

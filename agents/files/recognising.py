@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -26,7 +27,7 @@ _LETTER = re.compile(rb"[^\W\d]{2}")
 _KEY_CHARACTERS = 60  #: of a name that is told
 _LOOKED_AT = 20_000  #: records among which the first of a model is looked for in traces of everything
 _SHOWN_KEYS = 8  #: names of fields that are told of a file that nobody knows
-_LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns", "conversations")
+_LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns", "conversations", "scores")
 _TURN = '{"conversation_id": "c1", "turn_id": "1", "role": "user", "text": "Hi", "timestamp": "2026-11-18T09:00:00Z"}'
 
 
@@ -122,7 +123,7 @@ def _recognise_later(path: Path, kind: Kind) -> dict[str, str]:
     """Recognise traces in which a service's other spans stand before the first one of a model."""
     for item in islice(read_items(path, kind), _LOOKED_AT):
         try:
-            fitting = recognise(as_records(item.load()))
+            fitting = recognise(as_records(item.load(Counter())))
         except Refused:
             continue
         if fitting:
@@ -153,13 +154,17 @@ def as_records(value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, dict):
         raise Refused(Reason.WRONG_TYPE, f"expected a JSON object, got {type(value).__name__}")
     is_record = bool(value.keys() & _RECORD_KEYS) and value.get("object") != "list"
-    for key in _LISTS if not is_record and len(value) <= _WRAPPER_KEYS else ():
-        inner: Any = value.get(key)
-        if isinstance(inner, list) and inner and all(isinstance(part, dict) for part in inner):
-            if key == "conversations" and any(role_of(first(part, "role", "from")) for part in inner):
-                continue  # messages of one conversation, as ShareGPT has them
-            return inner
-    return [value]
+    if is_record or len(value) > _WRAPPER_KEYS:
+        return [value]
+    return [part for key in _LISTS if _holds_records(value, key) for part in value[key]] or [value]
+
+
+def _holds_records(value: Mapping[str, Any], key: str) -> bool:
+    """Say whether a list stands under a key that is none of messages of one conversation, as ShareGPT has them."""
+    parts = value.get(key)
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        return False
+    return key != "conversations" or not any(role_of(first(part, "role", "from")) for part in parts)
 
 
 def _logged(value: Mapping[str, Any]) -> Any:
@@ -179,7 +184,7 @@ def holds_lists(path: Path) -> bool:
     unwrapped: list[bool] = []
     for item in islice(read_items(path, Kind.LINES), _LINES):
         try:
-            value = item.load()
+            value = item.load(Counter())
             records = as_records(value)
         except Refused:
             continue
@@ -191,7 +196,7 @@ def _refuse_too_large(path: Path, kind: Kind) -> None:
     """Raise TurnsignalError where the first record of a file is larger, or deeper, than any that is read."""
     for item in islice(read_items(path, kind), 1):
         try:
-            item.load()
+            item.load(Counter())
         except Refused as error:
             if kind is not Kind.LINES and error.reason in (Reason.TOO_LARGE, Reason.TOO_DEEP):
                 msg = f"{path}, line {item.line}: {error.reason}: {error.shown}"

@@ -19,7 +19,7 @@ _REST = rb'[^"\\]*+(?:\\.[^"\\]*+)*+(?P<end>"|\\?\Z)'
 _TOKEN = re.compile(rb'"' + _REST + rb"|[{}\[\]]", re.S)
 _TEXT = re.compile(_REST, re.S)
 _WRAPPER = re.compile(rb'"(' + "|".join(WRAPPERS).encode() + rb')"\s*:\s*\Z')
-_LARGE_WRAPPER = re.compile(rb'"(observations|conversations)"\s*:\s*\Z')
+_LARGE_WRAPPER = re.compile(rb'"(observations|conversations|scores)"\s*:\s*\Z')
 _RECORD_KEYS = {
     *(b'"id"', b'"trace_id"', b'"traceId"', b'"run_type"', b'"conversation_id"', b'"role"', b'"object"', b'"messages"')
 }
@@ -34,7 +34,6 @@ class Scanner:
     def __init__(self, is_array: bool, is_wrapped: bool) -> None:
         self._is_array = is_array
         self._is_wrapped = is_wrapped
-        self._had_list = False
         self._in_text = False  # what is held ends within a text, which goes on at `_at`
         self._depth = 0
         self._base = 0  # depth at which records stand: 0, or within the list around them
@@ -122,13 +121,9 @@ class Scanner:
         if self._is_wrapped:
             if self._depth == 0:
                 return True
-            if (
-                self._base == 0
-                and self._depth == 1
-                and held[at] == 0x5B
-                and _names_list(held, at, is_large=not self._had_list)
-            ):
-                self._base, self._had_list = 2, True
+            is_list = self._base == 0 and self._depth == 1 and held[at] == 0x5B
+            if is_list and _names_list(held, at, is_large=True):
+                self._base = 2
                 return True
             return self._base == 0
         return False

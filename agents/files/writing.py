@@ -11,11 +11,13 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, cast
 
 from turnsignal.agents.files.standard_input import DASH
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
+_NAMED = 40  #: characters of its name that a file has while it is written
 _STDIN = 0  #: its file descriptor
 _TIMELESS = 0  #: the time in the header of gzip: same turns, same bytes
 
@@ -35,8 +37,8 @@ def written(path: Path, *, zipped: bool = False) -> Iterator[IO[bytes]]:
             if is_there and not os.access(path, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             path = path.resolve()
-            beside = path.with_name(f".{path.name}.unfinished")
-        with (beside or path).open("wb") as file:
+            beside = path.with_name(f".{path.name[:_NAMED]}.{token_hex(4)}.unfinished")
+        with path.open("wb") if beside is None else beside.open("xb") as file:  # x: nobody else's, nor through a link
             if zipped:
                 with gzip.GzipFile("", "wb", 6, file, _TIMELESS) as packed:
                     yield cast("IO[bytes]", packed)

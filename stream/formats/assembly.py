@@ -17,6 +17,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
+from turnsignal.stream.formats.asides import instructions_of, is_about, without_asides
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_response, once_a_trace, take_known
 from turnsignal.stream.formats.halves import is_half, pair
@@ -32,6 +34,7 @@ MANY_QUESTIONS = "traces of many different questions, of which the last one's an
 TYPED = "questions that were sent with more around them, taken as the user typed them"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
+_WRITING = 5.0  #: seconds that a person takes at least to read an answer and write
 _STEP = 0.001  #: seconds between messages that one call sent at once
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
@@ -57,6 +60,8 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     Of several answers to one message the last is it: those before are a planner's, a tool's, or a piece on the way.
     """
     ordered = _join_pieces(sorted(each_once(calls, assumed), key=_began))
+    for call in ordered:
+        _part_state(call, assumed)
     if len(ordered) > 1 and all(map(is_response, ordered)):  # of one id, but not of one request
         return [answer for call in ordered for answer in join_trace([call], assumed)]
     if ordered and all(map(is_half, ordered)):
@@ -81,6 +86,18 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     _share(ordered, answers)
     assumed[ONE_SIDED] += sum(map(_is_one_sided, answers))
     return answers
+
+
+def _part_state(call: Call, assumed: Assumed) -> None:
+    """Part an output that is all that was said, as graphs return their state, into a history and its answer."""
+    state = spoken_in(call.outputs)
+    asked = max((at for at, message in enumerate(state, 1) if message.role == "user"), default=0)
+    if not asked or all(message.role == "user" for message in state):
+        return
+    if asked >= len(spoken_in(call.inputs)):
+        call.inputs = [message for message in call.inputs if message.role == "system"] + state[:asked]
+    call.outputs = state[asked:][-1:]
+    assumed["outputs that hold all that was said, of which the last answer was taken"] += 1
 
 
 def _is_one_sided(answer: Call) -> bool:
@@ -134,12 +151,21 @@ def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
     history = Passage([], [])
     news: list[_New] = []
     frame: Frame | None = None
+    followed: dict[str, int] = {}  # a response → how much had been said when one followed it
     for call in calls:
         _name_environment(call, assumed)
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
+        if is_about(call, history.messages[-2:]):
+            assumed[ASIDES] += 1
+            continue
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
         passage = Passage(asked, [digested(message) for message in asked])
         kept, taken = overlap(history, passage)
+        if call.previous is not None:
+            begun = followed.setdefault(call.previous, len(history.digests))
+            again = begun + len(asked)
+            if asked and history.digests[begun:again] == passage.digests:
+                kept, taken = again, len(asked)
         assumed["answers that were asked for again"] += kept < len(history.digests)
         if history.digests[max(kept - taken, 0) : kept] != passage.digests[:taken]:
             frame = _as_typed(history, passage, kept, taken, assumed) or frame
@@ -284,19 +310,29 @@ def _complete(wholes: Sequence[Call], models: Sequence[Call]) -> None:
 
 def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     """Leave out what was no answer: one counts that is the last, or that the user answered in a later call."""
-    answers = [call for call in models if spoken_in(call.outputs)]
+    answers = without_asides([call for call in models if spoken_in(call.outputs)], assumed)
     if not answers:
         return [call for call in models if spoken_in(call.inputs)][-1:]
     answered: set[tuple[str, bytes]] = set()
     seen: list[Call] = []
     for call in reversed(answers):
-        if not seen or digested(spoken_in(call.outputs)[0]) in answered:
+        if not seen or digested(spoken_in(call.outputs)[0]) in answered or _is_turn_before(call, seen[-1]):
             seen.append(call)
         spoken = spoken_in(call.inputs)
         answered.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
     assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
     assumed[MANY_QUESTIONS] += len(answers) > _MANY and _questions(answers) > len(seen) + _MANY
     return seen[::-1]
+
+
+def _is_turn_before(call: Call, later: Call) -> bool:
+    """Say whether a trace is a session, whose calls send the last message alone: a person wrote between the two."""
+    sent = [spoken_in(each.inputs) for each in (call, later)]
+    instructions = instructions_of(call)
+    if [len(spoken) for spoken in sent] != [1, 1] or not instructions or instructions != instructions_of(later):
+        return False
+    is_time = call.end is not None and later.start is not None and later.start - call.end >= _WRITING
+    return is_time and digested(sent[0][0]) != digested(sent[1][0])
 
 
 def _questions(calls: Iterable[Call]) -> int:

@@ -59,7 +59,7 @@ class LangSmith:
         elif kind == "llm" or (kind == "chain" and not record.get("parent_run_id")):
             call.kind = "answer" if kind == "llm" else "whole"
             call.inputs = spoken(inputs, "user", assumed)
-            call.outputs = _answer(outputs, call.inputs, assumed)
+            call.outputs = _answer(outputs, assumed)
             if call.kind == "whole":
                 call.fields = {**short_names(assistant=record.get("name")), **call.fields}
         yield call
@@ -73,8 +73,8 @@ def _is_feedback(record: Record) -> bool:
     return "run_id" in record and "key" in record and "feedback_source" in record
 
 
-def _answer(outputs: dict[str, Any], asked: Sequence[Message], assumed: Assumed) -> list[Message]:
-    """Read what a run put out: generations, choices, messages behind those that it was asked, or a text."""
+def _answer(outputs: dict[str, Any], assumed: Assumed) -> list[Message]:
+    """Read what a run put out: generations, choices, messages, or a text."""
     generations = [mapping(part) for part in _flat(outputs.get("generations"))]
     if generations:
         read = read_messages([part["message"] for part in generations if "message" in part], assumed)
@@ -83,8 +83,8 @@ def _answer(outputs: dict[str, Any], asked: Sequence[Message], assumed: Assumed)
     if choices := items(outputs.get("choices")):
         return read_messages([mapping(choice).get("message") for choice in choices], assumed)
     messages = read_messages(outputs, assumed)
-    if messages and len(messages) > len(asked) and [m.text for m in messages[: len(asked)]] == [m.text for m in asked]:
-        messages = messages[len(asked) :]  # a graph returns its whole state
+    if any(message.role == "user" for message in messages):
+        return messages
     answers = [message for message in messages if message.role == "assistant" and message.text]
     if answers:
         return answers[-1:]

@@ -14,7 +14,7 @@ comes last: its `endings` tell. Only digests are held in memory, some hundred by
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
@@ -30,10 +30,12 @@ APART = 60.0  #: seconds between the beginnings of conversations that have no ti
 _ENDS = 8  #: in a history, where another call may have ended
 UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
 _MARKS = re.compile(r" ?[\[【][^\[\]【】]{1,64}[\]】](?!\()")
+_SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
 _Who = tuple[str | None, str | None, str | None]
-_FIRST, _NOBODY = (float("-inf"), 0, 0), (None, None, None)
+_NEVER = float("-inf")
+_FIRST, _NOBODY = (_NEVER, 0, 0), (None, None, None)
 
 
 class Head(NamedTuple):
@@ -79,7 +81,7 @@ def head_of(number: int, call: Call) -> Head:
         history.said,
         NO_END if is_whole else end_of(history.spoken),
     )
-    for message in outputs:
+    for message in first_choice(outputs):
         history.take(message)
     is_answer = bool(spoken_in(outputs))
     after = history.said if is_answer else history.called
@@ -91,8 +93,10 @@ def head_of(number: int, call: Call) -> Head:
     )
 
 
-def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
+def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()) -> list[str]:
     """Return the conversation of each call; their numbers are those of a list.
+
+    asides: those of calls that are in none, for which it is empty.
 
     Its own id, else that of the response that it follows, else of the call whose history it repeats, or its end alone,
     else a new one.
@@ -101,9 +105,10 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
     waiting = _Standing()
     loose = _LooseEnds(heads)
     repeated: dict[tuple[bytes, _Who], str] = {}
+    failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
-    for head in sorted(heads):
+    for head in sorted(head for head in heads if head.number not in asides):
         chosen = head.conversation or by_response.get(head.previous or "")
         if chosen is None and head.before:
             chosen = waiting.take(head)
@@ -112,6 +117,10 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
             if chosen is None:
                 chosen = loose.take(head, assumed)
             assumed["conversations continued where a call repeats their history"] += chosen is not None
+        elif chosen is None and head.asked and head.after != head.asked:
+            chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
+            chosen = chosen if head.start - start <= _SOON else None
+            assumed["questions sent again where their call had failed, taken as asked once"] += chosen is not None
         if chosen is None:
             begun[head.origin] += 1
             chosen = _name(head, begun[head.origin])
@@ -125,6 +134,8 @@ def link(heads: Sequence[Head], assumed: Assumed) -> list[str]:
             loose.put(head, chosen)
             if head.answered:
                 repeated[head.asked, head.who] = chosen
+            elif head.after == head.asked:
+                failed[head.asked, head.who] = chosen, head.start
     return conversations
 
 
@@ -140,6 +151,12 @@ def digested(message: Message) -> tuple[str, bytes]:
     if message.role == "assistant":  # many apps keep an answer without them, and send that again
         words = _MARKS.sub("", words)
     return message.role, blake2b(f"{message.role}\0{words}".encode("utf-8", "replace"), digest_size=DIGEST).digest()
+
+
+def first_choice(outputs: list[Message]) -> list[Message]:
+    """Leave out what a call answered, too, in other words: a history goes on from one choice."""
+    choices = spoken_in(outputs)
+    return [message for message in outputs if message not in choices[1:]] if len(choices) > 1 else outputs
 
 
 def words_of(call: Call) -> bytes:
@@ -163,6 +180,7 @@ class _History:
         self._said = self._called = blake2b(digest_size=DIGEST)
         self.spoken: list[tuple[Message, bytes]] = []  # each beside its digest
         self._ends: list[tuple[bool, bytes]] = []  # whether it is an answer
+        self._asked = b""  # what was said before the last answer
 
     def take(self, message: Message) -> None:
         """Go on with a message; what a tool returned says nothing."""
@@ -175,6 +193,7 @@ class _History:
         elif spoken_in([message]):
             digest = digested(message)[1]
             self.spoken.append((message, digest))
+            self._asked = self.said if message.role == "assistant" else self._asked
             self._said.update(digest)
             self._called = self._said.copy()
             self.said = self.called = self._said.digest()
@@ -183,14 +202,17 @@ class _History:
                 self._ends.append((True, self.said))
 
     def ends(self) -> bytes:
-        """Return where another call may have ended, the last first: the last answer, and calls of tools."""
+        """Return where another call may have ended, the last first: the last answer, calls of tools, its question.
+
+        The question is where a call ended of which the answer is not logged.
+        """
         answers = 0
         chosen: list[bytes] = []
         for is_answer, digest in reversed(self._ends):
             answers += is_answer
             if not is_answer or answers == 1:
                 chosen.append(digest)
-        return b"".join(chosen[:_ENDS])
+        return b"".join((*chosen[:_ENDS], self._asked))
 
 
 class _Standing:
@@ -204,12 +226,17 @@ class _Standing:
         self._standing.setdefault(head.after, {}).setdefault(head.who, []).append(conversation)
 
     def take(self, head: Head) -> str | None:
-        """Return the last conversation that waits for this call, which then waits no more."""
+        """Return the last conversation that waits for this call, which then waits no more.
+
+        Where the call got no answer it waits on: whoever asked may ask otherwise.
+        """
         for digest in _split(head.before):
             standing = self._standing.get(digest)
             who = None if standing is None else _like(head.who, standing)
             if standing is None or who is None:
                 continue
+            if head.after == head.asked and digest != head.before[-DIGEST:]:
+                return standing[who][-1]
             chosen = standing[who].pop()
             if not standing[who]:
                 del standing[who]

@@ -46,8 +46,8 @@ def overlap(history: Passage, asked: Passage) -> tuple[int, int]:
     length = len(history.digests)
     if prefix == length:
         return prefix, prefix
-    if len(asked.digests) == 1 and length > 2:  # a log of last messages only: saying it twice is saying it twice
-        return length, 0
+    if len(asked.digests) == 1 and length > 2:  # a log of last messages only: what was answered is said once more
+        return length, int(history.digests[-1] == asked.digests[0])
     suffix = _longest_border(asked.digests, history.digests)
     if not suffix:
         kept, taken = _by_answers(history, asked)

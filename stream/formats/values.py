@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
+from turnsignal.stream.text.loose_json import load_json
 from turnsignal.stream.text.timestamps import epoch_seconds, parse_compact, parse_time
 
 MAX_NESTED = 8 << 20  #: characters of a string that is read as JSON
@@ -59,7 +60,7 @@ def nested(value: object) -> Any:
         if not isinstance(value, str) or len(value) > MAX_NESTED or value.lstrip()[:1] not in ("{", "[", '"'):
             break
         try:
-            value = orjson.loads(value)
+            value, _ = load_json(value)
         except orjson.JSONDecodeError:
             break
     return value

@@ -25,6 +25,8 @@ SHARED = {
     "completeness",
     "documents",
     "doubles",
+    "asides",
+    "examples",
     "endings",
     "halves",
     "mapping",

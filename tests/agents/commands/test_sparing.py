@@ -211,3 +211,15 @@ def _is_written(param: click.Parameter) -> bool:
         and not param.type.dir_okay
         and param.name not in ("suite_file", "suite", "suites", "redaction", "rules")
     )
+
+
+def test_what_is_written_has_a_name_of_its_own_until_it_is_whole(tmp_path: Path) -> None:
+    neighbour, victim = tmp_path / ".out.jsonl.unfinished", tmp_path / "victim"
+    victim.write_bytes(b"kept")
+    neighbour.symlink_to(victim)
+    with written(tmp_path / "out.jsonl") as one, written(tmp_path / "out.jsonl") as other:
+        one.write(b"one")
+        other.write(b"other")
+    assert (tmp_path / "out.jsonl").read_bytes() == b"one"  # the last to be whole
+    assert victim.read_bytes() == b"kept"
+    assert sorted(path.name for path in tmp_path.iterdir()) == [neighbour.name, "out.jsonl", "victim"]

@@ -153,12 +153,11 @@ def test_a_number_in_the_name_of_an_attribute_makes_no_list_of_that_length(tmp_p
     assert report.refused == {}
 
 
-def test_a_lone_surrogate_within_json_within_a_text_is_no_message_of_anybody(tmp_path: Path) -> None:
+def test_half_a_character_within_json_within_a_text_is_replaced(tmp_path: Path) -> None:
     broken = observation(1, "GENERATION", f"{DAY} 12:00:00", output="So.")
-    broken["input"] = '[{"role": "user", "content": "\\ud83d"}]'
-    turns, report = read(written(tmp_path / "log.jsonl", broken))
-    assert texts(turns) == ["So."]
-    assert report.assumed["messages in JSON that is cut off left out"] == 1
+    broken["input"] = '[{"role": "user", "content": "\\ud83d", "score": NaN}]'
+    turns, _ = read(written(tmp_path / "log.jsonl", broken))
+    assert texts(turns) == ["\ufffd", "So."]
 
 
 @pytest.mark.parametrize(

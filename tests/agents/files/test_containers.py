@@ -1,5 +1,6 @@
 """Records of a JSON array, and whatever stands between them."""
 
+from collections import Counter
 from pathlib import Path
 
 import orjson
@@ -81,7 +82,7 @@ def test_brackets_without_end_are_refused_before_the_end_of_the_file(tmp_path: P
     path.write_bytes(b"[" * 5_000_000)
     (item,) = read_items(path, Kind.ARRAY)
     with pytest.raises(Refused, match="expected a record, got 1,048,576 open brackets"):
-        item.load()
+        item.load(Counter())
 
 
 def test_a_document_that_is_too_large_is_called_that_with_its_line(

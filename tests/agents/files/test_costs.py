@@ -1,6 +1,7 @@
 """Small files cost little: what is held and looked at is bounded by bytes, whatever they hold."""
 
 import tracemalloc
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import msgspec
 import orjson
 import pytest
 
-from turnsignal.agents.files import importing
+from turnsignal.agents.files import loose_messages
 from turnsignal.agents.files.containers import SAMPLED_PARTS, Kind, kind_of, read_items, sample_of
 from turnsignal.agents.files.human_scores import in_shares
 from turnsignal.agents.files.importing import Imported
@@ -21,6 +22,7 @@ from turnsignal.agents.files.spool import Spool
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import values
 from turnsignal.stream.formats.human_scores import HumanScore
+from turnsignal.stream.text.loose_json import load_json
 
 
 @pytest.mark.parametrize("piece", [b"\\n", b'\\"', b"\\\\", b"x", b'\\\\\\"'])
@@ -47,7 +49,7 @@ def test_a_text_ends_where_it_ends_wherever_blocks_do(block: int) -> None:
 
 def test_a_line_of_countless_objects_is_refused_before_it_is_read() -> None:
     with pytest.raises(Refused, match="at most 500,000 objects"):
-        Item(1, b"[" + b"{}," * MAX_OBJECTS + b"{}]").load()
+        Item(1, b"[" + b"{}," * MAX_OBJECTS + b"{}]").load(Counter())
 
 
 def test_a_sample_is_bounded_by_bytes_and_records(tmp_path: Path) -> None:
@@ -66,7 +68,7 @@ def test_a_large_object_around_a_list_is_read_record_by_record(name: str, tmp_pa
     path.write_bytes(orjson.dumps({name: records}, option=orjson.OPT_INDENT_2))
     kind = kind_of(path)
     assert kind is Kind.WRAPPED
-    assert [item.load() for item in read_items(path, kind)] == records
+    assert [item.load(Counter()) for item in read_items(path, kind)] == records
 
 
 @pytest.mark.parametrize(
@@ -79,11 +81,11 @@ def test_a_large_object_around_a_list_is_read_record_by_record(name: str, tmp_pa
 def test_a_large_record_that_holds_a_list_of_its_own_stays_one(record: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "export.json"
     path.write_bytes(orjson.dumps(record, option=orjson.OPT_INDENT_2))
-    assert [item.load() for item in read_items(path, kind_of(path))] == [record]
+    assert [item.load(Counter()) for item in read_items(path, kind_of(path))] == [record]
 
 
 def test_messages_that_stand_alone_are_not_all_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importing, "_MOST_MESSAGES", 10)
+    monkeypatch.setattr(loose_messages, "_MOST", 10)
     path = tmp_path / "messages.jsonl"
     said = [{"role": ("user", "assistant")[n % 2], "content": f"m{n}"} for n in range(35)]
     path.write_bytes(b"".join(orjson.dumps(each) + b"\n" for each in said))
@@ -109,15 +111,11 @@ def test_scores_are_taken_in_shares_and_in_their_order(monkeypatch: pytest.Monke
 def test_json_within_a_text_is_read_once_for_all_that_is_looked_up_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
 
-    def counted(text: bytes | str) -> Any:
+    def counted(text: bytes | str) -> tuple[Any, str]:
         read.append(len(text))
-        return orjson.loads(text)
+        return load_json(text)
 
-    class Counting:
-        JSONDecodeError = orjson.JSONDecodeError
-        loads = staticmethod(counted)
-
-    monkeypatch.setattr(values, "orjson", Counting)
+    monkeypatch.setattr(values, "load_json", counted)
     record = {"meta": '{"session": "s1", "pad": "' + "x" * 10_000 + '"}'}
     assert {values.at_path(record, "meta.session") for _ in range(100)} == {"s1"}
     assert len(read) == 1

@@ -15,6 +15,7 @@ from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.formats import FORMATS
 from turnsignal.stream.formats.mapping import parse_format_mapping
+from turnsignal.stream.text.loose_json import HALF_CHARACTERS
 
 DATA = Path(__file__).parents[2] / "data" / "formats"
 
@@ -296,10 +297,6 @@ BROKEN = {
         *("not_json", 1, 1),
     ),
     "cut": (b'[{"messages":[{"role":"user","content":"a"}]},\n{"messages":[{"role":"us', "not_json", 2, 1),
-    "lone surrogate": (
-        b'{"messages":[{"role":"user","content":"\\ud800"}]}\n{"messages":[{"role":"user","content":"b"}]}',
-        *("not_json", 1, 1),
-    ),
     "depth bomb": (
         b'{"messages":[{"role":"user","content":"a"}]}\n' + b'{"messages":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
         *("too_deep", 2, 1),
@@ -312,6 +309,18 @@ BROKEN = {
         *("too_large", 2, 1),
     ),
 }
+
+
+@pytest.mark.parametrize("text", [b"\\ud83d.", b"\\ude00", b"\\\\\\ud83d", b"\\ud83d\\ud83d\\ude00"])
+def test_half_a_character_is_replaced_and_it_is_said(text: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b'{"messages":[{"role":"user","content":"%b"},{"role":"assistant","content":"b"}]}' % text)
+    with Imported([path], HowToRead()) as imported:
+        (report,) = imported.reports
+        (turn, _), _ = Recording(imported.sources).lines()
+    assert report.turns.total() == 2
+    assert report.assumed[HALF_CHARACTERS] == 1
+    assert orjson.loads(turn)["text"].count("\ufffd") == 1
 
 
 @pytest.mark.parametrize("name", BROKEN)

@@ -1,0 +1,68 @@
+"""Examples that a prompt shows the model before the user's question: the same in each conversation, said in none.
+
+    conversation 1   sends: "2 + 2?" "4" "How?"     gets: So.
+    conversation 2   sends: "2 + 2?" "4" "Why?"     gets: Because.
+
+An exchange is one where every call of a conversation begins with it, its first included, and so does half of the log,
+or of the calls with the same instructions. What was said once was the answer to a call; a log that lacks those calls
+may take a greeting that everybody is given for an example, and that is counted.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import takewhile
+
+from turnsignal.stream.formats.asides import SHORT
+from turnsignal.stream.formats.linking import digested
+from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.protocol import Assumed, Call
+from turnsignal.stream.formats.repeats import Digested
+
+LEFT_OUT = "examples that a prompt begins with in every conversation, left out"
+_FEWEST = 5  #: conversations that begin alike
+_MOST = 64  #: messages of examples
+
+
+class Examples:
+    """What stands before the questions of many conversations. openings, conversations: of each call."""
+
+    def __init__(self, openings: Sequence[bytes], conversations: Sequence[str]) -> None:
+        of: dict[str, tuple[bytes, bytes]] = {}  # conversation → its instructions and its first exchange
+        for conversation, opening in zip(conversations, openings, strict=True):
+            if not conversation:
+                continue
+            begun = opening[:SHORT], opening[2 * SHORT :]
+            before = of.setdefault(conversation, begun)
+            if before[1] != begun[1]:
+                of[conversation] = before[0], b""
+        instructed = Counter(instructions for instructions, _ in of.values())
+        alike = Counter((instructions, exchange) for instructions, exchange in of.values() if exchange)
+        shown = {exchange for (under, exchange), times in alike.items() if _is_usual(times, instructed[under])}
+        anywhere = Counter(exchange for _, exchange in alike.elements())
+        shown |= {exchange for exchange, times in anywhere.items() if _is_usual(times, len(of))}
+        self._of = {conversation: exchange for conversation, (_, exchange) in of.items() if exchange in shown}
+        self._common: dict[bytes, list[Digested]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._of)
+
+    def compare(self, conversation: str, call: Call) -> None:
+        """Take what a call begins with; called for each call before the first `take_out`."""
+        if (exchange := self._of.get(conversation)) is not None:
+            spoken = [digested(message) for message in spoken_in(call.inputs)[:-1][:_MOST]]
+            pairs = zip(self._common.get(exchange, spoken), spoken, strict=False)
+            self._common[exchange] = [one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+
+    def take_out(self, conversation: str, call: Call, assumed: Assumed) -> None:
+        """Leave the examples out of what a call sent."""
+        if (exchange := self._of.get(conversation)) is None:
+            return
+        common = self._common[exchange]
+        left = next((len(common) - at for at, (role, _) in enumerate(reversed(common)) if role == "assistant"), 0)
+        assumed[LEFT_OUT] += left
+        examples = {id(message) for message in spoken_in(call.inputs)[:left]}
+        call.inputs = [message for message in call.inputs if id(message) not in examples]
+
+
+def _is_usual(times: int, of: int) -> bool:
+    return times >= _FEWEST and 2 * times >= of
