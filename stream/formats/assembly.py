@@ -128,13 +128,31 @@ def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> It
     name = bounded_id(conversation)
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
-    for call, asked, outputs, taken in _each_new(sorted(calls, key=in_order), assumed):
+    for call, asked, outputs, taken in _each_new(_in_sequence(calls), assumed):
         clock.begin(len(asked) - taken)
         for number, message in enumerate([*asked, *outputs][taken:], taken):
             is_output = number >= len(asked)
             origin = _origin(message, call.origin if is_output else f"{call.origin}#{number}", used)
             time = clock.of(message, call, is_output=is_output)
             yield _turn(name, origin, message, call, time), call.line
+
+
+def _in_sequence(calls: Iterable[Call]) -> list[Call]:
+    """Return calls in the order of their times; without any, in that in which most go on from the one before them."""
+    given = sorted(calls, key=in_order)
+    if len(given) == 1 or any(call.start is not None for call in given):
+        return given
+    said = [
+        ({digested(message) for message in call.inputs}, [digested(message) for message in spoken_in(call.outputs)])
+        for call in given
+    ]
+    along = range(len(given))
+    by_length = sorted(along, key=lambda at: len(given[at].inputs))  # stable: equal ones stay as they are
+
+    def going_on(order: Sequence[int]) -> int:
+        return sum(not said[later][0].isdisjoint(said[earlier][1]) for earlier, later in pairwise(order))
+
+    return [given[at] for at in max((along, by_length, along[::-1]), key=going_on)]
 
 
 class _New(NamedTuple):
@@ -151,7 +169,7 @@ def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
     history = Passage([], [])
     news: list[_New] = []
     frame: Frame | None = None
-    followed: dict[str, int] = {}  # a response → how much had been said when one followed it
+    responses: dict[str, int] = {}  # a response → how much had been said after it
     for call in calls:
         _name_environment(call, assumed)
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
@@ -161,17 +179,19 @@ def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
         passage = Passage(asked, [digested(message) for message in asked])
         kept, taken = overlap(history, passage)
-        if call.previous is not None:
-            begun = followed.setdefault(call.previous, len(history.digests))
-            again = begun + len(asked)
-            if asked and history.digests[begun:again] == passage.digests:
-                kept, taken = again, len(asked)
+        if (begun := responses.get(call.previous or "")) is not None:
+            is_again = history.digests[begun : begun + len(asked)] == passage.digests
+            kept, taken = (begun + len(asked), len(asked)) if is_again else (begun, 0)
+        if taken == len(asked) == kept < len(history.digests) and _is_known(outputs, call, history, kept):
+            continue
         assumed["answers that were asked for again"] += kept < len(history.digests)
         if history.digests[max(kept - taken, 0) : kept] != passage.digests[:taken]:
             frame = _as_typed(history, passage, kept, taken, assumed) or frame
         history.messages[kept:] = [*asked[taken:], *outputs]
         history.digests[kept:] = [*passage.digests[taken:], *map(digested, outputs)]
         news.append(_New(call, asked, outputs, taken))
+        if call.response is not None:
+            responses[call.response] = len(history.digests)
     if frame is not None:
         for _, asked, _, taken in news:
             last = asked[-1] if len(asked) > taken else None
@@ -179,6 +199,17 @@ def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
                 last.text = text
                 assumed[TYPED] += 1
     return news
+
+
+def _is_known(outputs: Sequence[Message], call: Call, history: Passage, at: int) -> bool:
+    """Say whether another call repeated this one's answer before it came, and give it what is known of it now."""
+    if not outputs or digested(outputs[0]) != history.digests[at]:
+        return False
+    known = history.messages[at]
+    known.documents = known.documents or call.documents
+    known.metadata = known.metadata or outputs[0].metadata
+    known.fields = {**call.fields, **outputs[0].fields, **known.fields}
+    return True
 
 
 def _as_typed(history: Passage, asked: Passage, kept: int, taken: int, assumed: Assumed) -> Frame | None:

@@ -14,10 +14,11 @@ comes last: its `endings` tell. Only digests are held in memory, some hundred by
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
+from operator import attrgetter
 from sys import intern
 from typing import NamedTuple
 
@@ -108,7 +109,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
-    for head in sorted(head for head in heads if head.number not in asides):
+    for head in _ordered([head for head in heads if head.number not in asides]):
         chosen = head.conversation or by_response.get(head.previous or "")
         if chosen is None and head.before:
             chosen = waiting.take(head)
@@ -137,6 +138,25 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             elif head.after == head.asked:
                 failed[head.asked, head.who] = chosen, head.start
     return conversations
+
+
+def _ordered(heads: list[Head]) -> list[Head]:
+    """Return calls in the order of their times; without any, in that in which most go on from one before them."""
+    given = sorted(heads)
+    if any(head.conversation is not None or head.start != head.line * APART for head in given):
+        return given
+    by_length = sorted(given, key=attrgetter("messages"))  # stable: equal ones stay as they are
+    return max((given, by_length, given[::-1]), key=_going_on)
+
+
+def _going_on(heads: Iterable[Head]) -> int:
+    """Count the calls that repeat what was said until one before them."""
+    left: set[bytes] = set()
+    times = 0
+    for head in heads:
+        times += any(digest in left for digest in _split(head.before))
+        left.add(head.after)
+    return times
 
 
 def _name(head: Head, times: int) -> str:

@@ -18,6 +18,9 @@ from typing import NamedTuple
 from turnsignal.stream.formats.protocol import Message
 
 TELLING = 64  #: characters of answers that nobody is given by chance
+_SUMMARY = 2  #: messages that stand for those that are left out
+_CUT = 20  #: characters of an answer that comes back cut, at least
+_DOTS = " .…"
 _FIRST = re.compile(r"\W*\w+")
 Digested = tuple[str, bytes]  #: a role, and a digest of what was said
 
@@ -48,12 +51,18 @@ def overlap(history: Passage, asked: Passage) -> tuple[int, int]:
         return prefix, prefix
     if len(asked.digests) == 1 and length > 2:  # a log of last messages only: what was answered is said once more
         return length, int(history.digests[-1] == asked.digests[0])
-    suffix = _longest_border(asked.digests, history.digests)
-    if not suffix:
-        kept, taken = _by_answers(history, asked)
+    for shown in (asked, _as_given(history, asked)):
+        taken = _aligned(history, shown, prefix)
         if taken > prefix:
-            return kept, taken
-    return (prefix, prefix) if prefix and prefix >= suffix else (length, suffix)
+            return length, taken
+        if history.digests[-1][0] == "assistant" and shown.digests:
+            before = Passage(history.messages[:-1], history.digests[:-1])
+            if _aligned(before, shown, prefix) == len(shown.digests) > prefix:
+                return length - 1, len(shown.digests)  # the last question, which is answered anew
+    kept, taken = _by_answers(history, asked)
+    if taken > prefix:
+        return kept, taken
+    return (prefix, prefix) if prefix else (length, 0)
 
 
 def typed(sent: str, plain: str) -> bool:
@@ -116,12 +125,13 @@ def _is_typed(history: Passage, asked: Passage, at: int) -> bool:
 def _by_answers(history: Passage, asked: Passage) -> tuple[int, int]:
     """Say the same as `overlap` by the answers alone: those that the history ends with are the first of those asked."""
     old, new = _answers(history), _answers(asked)
-    same = _longest_border([asked.digests[at] for at in new], [history.digests[at] for at in old])
+    ends = _matches([asked.digests[at] for at in new], [history.digests[at] for at in old])
+    same = next((taken for taken in range(len(ends) - 1, 0, -1) if ends[taken] == taken), 0)
     if not same:
         return 0, 0
     kept, taken = old[-1] + 1, new[same - 1] + 1
     last = min(kept, taken) >= 2 and typed(history.messages[kept - 2].text, asked.messages[taken - 2].text)
-    if not last and sum(len(asked.messages[at].text) for at in new[:same]) < TELLING:
+    if not last and not _is_telling([asked.messages[at] for at in new[:same]]):
         return 0, 0
     return kept, taken
 
@@ -130,15 +140,50 @@ def _answers(spoken: Passage) -> list[int]:
     return [at for at, (role, _) in enumerate(spoken.digests) if role == "assistant"]
 
 
-def _longest_border(asked: Sequence[Digested], history: Sequence[Digested]) -> int:
-    """Return how many last messages of the history are the first of those asked (Knuth, Morris and Pratt)."""
-    if not asked:
-        return 0
-    joined: list[Digested | None] = [*asked, None, *history[-len(asked) :]]
-    table = [0] * len(joined)
+def _aligned(history: Passage, asked: Passage, prefix: int) -> int:
+    """Return how many first messages of those asked end where the history ends, 0 where none do.
+
+    What stands before those that are the same is the beginning of the history, which some apps always send, or its
+    summary. prefix: messages that both begin with.
+    """
+    ends = _matches(asked.digests, history.digests)
+    for taken in range(len(ends) - 1, 0, -1):
+        same = ends[taken]
+        if same == taken or (same > 1 and taken - same <= prefix):
+            return taken
+        if same > 1 and taken - same <= _SUMMARY and _is_telling(asked.messages[taken - same : taken]):
+            return taken
+    return 0
+
+
+def _matches(asked: Sequence[Digested], history: Sequence[Digested]) -> list[int]:
+    """Return for each number of first messages how many of their last are the last of the history (Gusfield's Z)."""
+    joined: list[Digested | None] = [*reversed(history[-len(asked) :]), None, *reversed(asked)]
+    size = len(asked)
+    same = [0] * len(joined)
+    left = right = 0
     for at in range(1, len(joined)):
-        length = table[at - 1]
-        while length and joined[at] != joined[length]:
-            length = table[length - 1]
-        table[at] = length + (joined[at] == joined[length])
-    return table[-1]
+        length = min(right - at, same[at - left]) if at < right else 0
+        while at + length < len(joined) and joined[length] == joined[at + length]:
+            length += 1
+        same[at] = length
+        if at + length > right:
+            left, right = at, at + length
+    return [0, *reversed(same[len(joined) - size :])] if size else [0]
+
+
+def _as_given(history: Passage, asked: Passage) -> Passage:
+    """Return what was asked with answers as they were given, where they come back cut."""
+    digests = list(asked.digests)
+    begun = {message.text[:_CUT]: (message.text, digest) for message, digest in zip(*history, strict=True)}
+    for at, (message, digest) in enumerate(zip(*asked, strict=True)):
+        if digest[0] != "assistant" or len(message.text) < _CUT:
+            continue
+        whole = begun.get(message.text[:_CUT])
+        if whole is not None and whole[1][0] == "assistant" and whole[0].startswith(message.text.rstrip(_DOTS)):
+            digests[at] = whole[1]
+    return Passage(asked.messages, digests)
+
+
+def _is_telling(messages: Sequence[Message]) -> bool:
+    return sum(len(message.text) for message in messages if message.role == "assistant") >= TELLING
