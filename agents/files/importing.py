@@ -40,7 +40,7 @@ from turnsignal.agents.files.users import hash_user, hide_user
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import asides_in, opening_of
+from turnsignal.stream.formats.asides import asides_in, opening_of, sends_history
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -196,6 +196,7 @@ class _Reading:
         self._report = together.report
         self._rejected = rejected
         self._user_key = user_key
+        self._repeats = False  # any call sends more than its question
         self._lines = 0  # that were read until now, of all files
         self._stems: Counter[str] = Counter()  # what ids begin with that are made here → files that wanted it
 
@@ -210,7 +211,7 @@ class _Reading:
             done = 0
             for name, calls in conversations.groups():
                 self._report.conversations += 1
-                yield from self._in_order(calls, take_turns(name, calls, self._report.assumed))
+                yield from self._in_order(calls, take_turns(name, calls, self._report.assumed, repeats=self._repeats))
                 progress(int(size * (done + len(calls)) / answers) - int(size * done / answers))
                 done += len(calls)
         self._conclude()
@@ -243,6 +244,7 @@ class _Reading:
             traces.close()
             asides = asides_in(openings, heads)
             self._report.assumed[ASIDES] += len(asides)
+            self._repeats = any(map(sends_history, openings))
             chosen = link(heads, self._report.assumed, asides)
             heads.clear()
             examples = Examples(openings, chosen)

@@ -55,9 +55,14 @@ def opening_of(call: Call) -> bytes:
     return opening
 
 
+def sends_history(opening: bytes) -> bool:
+    """Say whether the call of an opening sends an exchange before its question."""
+    return len(opening) > 2 * SHORT
+
+
 def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
     """Return the numbers of calls that answer nobody, by their openings."""
-    conversing = {opening[:SHORT] for opening in openings if len(opening) > 2 * SHORT}
+    conversing = {opening[:SHORT] for opening in openings if sends_history(opening)}
     suspected = [at for at, opening in enumerate(openings) if opening and opening[:SHORT] not in conversing]
     if not suspected or not conversing:
         return set()

@@ -15,28 +15,24 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
-from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import instructions_of, is_about, without_asides
+from turnsignal.stream.formats.asides import instructions_of, without_asides
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_response, once_a_trace, take_known
 from turnsignal.stream.formats.halves import is_half, pair
-from turnsignal.stream.formats.linking import APART, digested, in_order, words_of
+from turnsignal.stream.formats.linking import APART, digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
-from turnsignal.stream.formats.repeats import Frame, Passage, frame_of, overlap, taken_out, typed
+from turnsignal.stream.formats.sequence import added_by, in_sequence
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
 ONE_SIDED = "traces that hold a question alone, or an answer alone"
 MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
-TYPED = "questions that were sent with more around them, taken as the user typed them"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
 _WRITING = 5.0  #: seconds that a person takes at least to read an answer and write
 _STEP = 0.001  #: seconds between messages that one call sent at once
-_ENVIRONMENTS = ("production", "synthetic", "experiment")
 
 
 def group_of(call: Call) -> str:
@@ -119,8 +115,13 @@ def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:
         answer.fields = {**shared, **answer.fields}
 
 
-def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> Iterator[tuple[TurnFields, int]]:
+def take_turns(
+    conversation: str, calls: Sequence[Call], assumed: Assumed, *, repeats: bool = True
+) -> Iterator[tuple[TurnFields, int]]:
     """Give the turns of one conversation, in order, each with the line that it was read from.
+
+    repeats: whether any call of the log sends more than its question, so that a question that comes back is answered
+    anew rather than asked twice.
 
     What a call repeats of the history is taken in once, as the user typed it. A call that goes back to an earlier
     message, edited or not, gives another answer there, which supersedes the one before it.
@@ -128,118 +129,13 @@ def take_turns(conversation: str, calls: Sequence[Call], assumed: Assumed) -> It
     name = bounded_id(conversation)
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
-    for call, asked, outputs, taken in _each_new(_in_sequence(calls), assumed):
+    for call, asked, outputs, taken in added_by(in_sequence(calls), assumed, repeats=repeats):
         clock.begin(len(asked) - taken)
         for number, message in enumerate([*asked, *outputs][taken:], taken):
             is_output = number >= len(asked)
             origin = _origin(message, call.origin if is_output else f"{call.origin}#{number}", used)
             time = clock.of(message, call, is_output=is_output)
             yield _turn(name, origin, message, call, time), call.line
-
-
-def _in_sequence(calls: Iterable[Call]) -> list[Call]:
-    """Return calls in the order of their times; without any, in that in which most go on from the one before them."""
-    given = sorted(calls, key=in_order)
-    if len(given) == 1 or any(call.start is not None for call in given):
-        return given
-    said = [
-        ({digested(message) for message in call.inputs}, [digested(message) for message in spoken_in(call.outputs)])
-        for call in given
-    ]
-    along = range(len(given))
-    by_length = sorted(along, key=lambda at: len(given[at].inputs))  # stable: equal ones stay as they are
-
-    def going_on(order: Sequence[int]) -> int:
-        return sum(not said[later][0].isdisjoint(said[earlier][1]) for earlier, later in pairwise(order))
-
-    return [given[at] for at in max((along, by_length, along[::-1]), key=going_on)]
-
-
-class _New(NamedTuple):
-    """What a call says that was not said before. taken: how many of those asked were."""
-
-    call: Call
-    asked: list[Message]
-    outputs: list[Message]
-    taken: int
-
-
-def _each_new(calls: Iterable[Call], assumed: Assumed) -> list[_New]:
-    """Return what each call of a conversation says first, its questions as the user typed them."""
-    history = Passage([], [])
-    news: list[_New] = []
-    frame: Frame | None = None
-    responses: dict[str, int] = {}  # a response → how much had been said after it
-    for call in calls:
-        _name_environment(call, assumed)
-        asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
-        if is_about(call, history.messages[-2:]):
-            assumed[ASIDES] += 1
-            continue
-        assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
-        passage = Passage(asked, [digested(message) for message in asked])
-        kept, taken = overlap(history, passage)
-        if (begun := responses.get(call.previous or "")) is not None:
-            is_again = history.digests[begun : begun + len(asked)] == passage.digests
-            kept, taken = (begun + len(asked), len(asked)) if is_again else (begun, 0)
-        if taken == len(asked) == kept < len(history.digests) and _is_known(outputs, call, history, kept):
-            continue
-        assumed["answers that were asked for again"] += kept < len(history.digests)
-        if history.digests[max(kept - taken, 0) : kept] != passage.digests[:taken]:
-            frame = _as_typed(history, passage, kept, taken, assumed) or frame
-        history.messages[kept:] = [*asked[taken:], *outputs]
-        history.digests[kept:] = [*passage.digests[taken:], *map(digested, outputs)]
-        news.append(_New(call, asked, outputs, taken))
-        if call.response is not None:
-            responses[call.response] = len(history.digests)
-    if frame is not None:
-        for _, asked, _, taken in news:
-            last = asked[-1] if len(asked) > taken else None
-            if last is not None and last.role == "user" and (text := taken_out(last.text, frame)) != last.text:
-                last.text = text
-                assumed[TYPED] += 1
-    return news
-
-
-def _is_known(outputs: Sequence[Message], call: Call, history: Passage, at: int) -> bool:
-    """Say whether another call repeated this one's answer before it came, and give it what is known of it now."""
-    if not outputs or digested(outputs[0]) != history.digests[at]:
-        return False
-    known = history.messages[at]
-    known.documents = known.documents or call.documents
-    known.metadata = known.metadata or outputs[0].metadata
-    known.fields = {**call.fields, **outputs[0].fields, **known.fields}
-    return True
-
-
-def _as_typed(history: Passage, asked: Passage, kept: int, taken: int, assumed: Assumed) -> Frame | None:
-    """Give the history its questions as a call repeats them, and return what stood around the last of them."""
-    frame = None
-    for back in range(1, min(kept, taken) + 1):
-        if history.digests[kept - back] == asked.digests[taken - back]:
-            continue
-        old, new = history.messages[kept - back], asked.messages[taken - back]
-        if old.role == new.role == "user" and typed(old.text, new.text):
-            frame = frame or frame_of(old.text, new.text)
-            old.text = new.text
-            history.digests[kept - back] = asked.digests[taken - back]
-            assumed[TYPED] += 1
-    return frame
-
-
-def _name_environment(call: Call, assumed: Assumed) -> None:
-    if call.fields.get("environment", "production") not in _ENVIRONMENTS:  # staging must not move the figures
-        call.fields["environment"] = "experiment"
-        assumed["environments by other names are experiment"] += 1
-
-
-def _shown(call: Call, assumed: Assumed) -> list[Message]:
-    """Return what the user saw of a call's outputs: of several choices, the first."""
-    outputs = spoken_in(call.outputs)
-    if len(outputs) > 1 and call.kind == "answer":
-        assumed["other choices of an answer left out"] += len(outputs) - 1
-        return outputs[:1]
-    return outputs
 
 
 def _origin(message: Message, standing: str, used: Counter[str]) -> str:

@@ -40,16 +40,17 @@ class Passage(NamedTuple):
     digests: list[Digested]
 
 
-def overlap(history: Passage, asked: Passage) -> tuple[int, int]:
+def overlap(history: Passage, asked: Passage, *, is_alone: bool = False) -> tuple[int, int]:
     """Say how much of the history stays, and how many of the messages that were asked it holds already.
 
-    The last of what stays is what the last of those that it holds repeats.
+    The last of what stays is what the last of those that it holds repeats. is_alone: no call sends more than its
+    question, so that one that was answered and comes back is asked once more.
     """
     prefix = _prefix(history, asked)
     length = len(history.digests)
     if prefix == length:
         return prefix, prefix
-    if len(asked.digests) == 1 and length > 2:  # a log of last messages only: what was answered is said once more
+    if len(asked.digests) == 1 and (length > 2 or is_alone):
         return length, int(history.digests[-1] == asked.digests[0])
     for shown in (asked, _as_given(history, asked)):
         taken = _aligned(history, shown, prefix)

@@ -26,6 +26,7 @@ SHARED = {
     "documents",
     "doubles",
     "asides",
+    "sequence",
     "examples",
     "endings",
     "halves",

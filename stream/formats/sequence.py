@@ -1,0 +1,125 @@
+"""What each call of a conversation says first: calls repeat what was said, come in any order, and are sent again.
+
+call 1   sends: How?             gets: So.         adds: How? So.
+call 2   sends: How? So. Why?    gets: Because.    adds: Why? Because.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
+from turnsignal.stream.formats.asides import is_about
+from turnsignal.stream.formats.linking import digested, in_order
+from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.protocol import Assumed, Call, Message
+from turnsignal.stream.formats.repeats import Frame, Passage, frame_of, overlap, taken_out, typed
+
+TYPED = "questions that were sent with more around them, taken as the user typed them"
+_ENVIRONMENTS = ("production", "synthetic", "experiment")
+
+
+class Added(NamedTuple):
+    """What a call says that was not said before. taken: how many of those asked were."""
+
+    call: Call
+    asked: list[Message]
+    outputs: list[Message]
+    taken: int
+
+
+def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool) -> list[Added]:
+    """Return what each call of a conversation says first, its questions as the user typed them."""
+    history = Passage([], [])
+    news: list[Added] = []
+    frame: Frame | None = None
+    is_alone = not repeats and all(len(spoken_in(call.inputs)) == 1 for call in calls)
+    responses: dict[str, int] = {}  # a response → how much had been said after it
+    for call in calls:
+        _name_environment(call, assumed)
+        asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
+        if is_about(call, history.messages[-2:]):
+            assumed[ASIDES] += 1
+            continue
+        assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
+        passage = Passage(asked, [digested(message) for message in asked])
+        kept, taken = overlap(history, passage, is_alone=is_alone)
+        if (begun := responses.get(call.previous or "")) is not None:
+            is_again = history.digests[begun : begun + len(asked)] == passage.digests
+            kept, taken = (begun + len(asked), len(asked)) if is_again else (begun, 0)
+        if taken == len(asked) == kept < len(history.digests) and _is_known(outputs, call, history, kept):
+            continue
+        assumed["answers that were asked for again"] += kept < len(history.digests)
+        if history.digests[max(kept - taken, 0) : kept] != passage.digests[:taken]:
+            frame = _as_typed(history, passage, kept, taken, assumed) or frame
+        history.messages[kept:] = [*asked[taken:], *outputs]
+        history.digests[kept:] = [*passage.digests[taken:], *map(digested, outputs)]
+        news.append(Added(call, asked, outputs, taken))
+        if call.response is not None:
+            responses[call.response] = len(history.digests)
+    if frame is not None:
+        for _, asked, _, taken in news:
+            last = asked[-1] if len(asked) > taken else None
+            if last is not None and last.role == "user" and (text := taken_out(last.text, frame)) != last.text:
+                last.text = text
+                assumed[TYPED] += 1
+    return news
+
+
+def in_sequence(calls: Iterable[Call]) -> list[Call]:
+    """Return calls in the order of their times; without any, in that in which most go on from the one before them."""
+    given = sorted(calls, key=in_order)
+    if len(given) == 1 or any(call.start is not None for call in given):
+        return given
+    spoken = [
+        ({digested(message) for message in call.inputs}, [digested(message) for message in spoken_in(call.outputs)])
+        for call in given
+    ]
+    along = range(len(given))
+    by_length = sorted(along, key=lambda at: len(given[at].inputs))  # stable: equal ones stay as they are
+
+    def going_on(order: Sequence[int]) -> int:
+        return sum(not spoken[later][0].isdisjoint(spoken[earlier][1]) for earlier, later in pairwise(order))
+
+    return [given[at] for at in max((along, by_length, along[::-1]), key=going_on)]
+
+
+def _is_known(outputs: Sequence[Message], call: Call, history: Passage, at: int) -> bool:
+    """Say whether another call repeated this one's answer before it came, and give it what is known of it now."""
+    if not outputs or digested(outputs[0]) != history.digests[at]:
+        return False
+    known = history.messages[at]
+    known.documents = known.documents or call.documents
+    known.metadata = known.metadata or outputs[0].metadata
+    known.fields = {**call.fields, **outputs[0].fields, **known.fields}
+    return True
+
+
+def _as_typed(history: Passage, asked: Passage, kept: int, taken: int, assumed: Assumed) -> Frame | None:
+    """Give the history its questions as a call repeats them, and return what stood around the last of them."""
+    frame = None
+    for back in range(1, min(kept, taken) + 1):
+        if history.digests[kept - back] == asked.digests[taken - back]:
+            continue
+        old, new = history.messages[kept - back], asked.messages[taken - back]
+        if old.role == new.role == "user" and typed(old.text, new.text):
+            frame = frame or frame_of(old.text, new.text)
+            old.text = new.text
+            history.digests[kept - back] = asked.digests[taken - back]
+            assumed[TYPED] += 1
+    return frame
+
+
+def _name_environment(call: Call, assumed: Assumed) -> None:
+    if call.fields.get("environment", "production") not in _ENVIRONMENTS:  # staging must not move the figures
+        call.fields["environment"] = "experiment"
+        assumed["environments by other names are experiment"] += 1
+
+
+def _shown(call: Call, assumed: Assumed) -> list[Message]:
+    """Return what the user saw of a call's outputs: of several choices, the first."""
+    outputs = spoken_in(call.outputs)
+    if len(outputs) > 1 and call.kind == "answer":
+        assumed["other choices of an answer left out"] += len(outputs) - 1
+        return outputs[:1]
+    return outputs
