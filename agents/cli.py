@@ -47,12 +47,12 @@ from turnsignal.agents.commands.suggestions import SuggestingGroup
 from turnsignal.agents.commands.suite import schema, suite
 from turnsignal.agents.commands.topics import forget, topics
 from turnsignal.agents.commands.working import all_apps, make_app
+from turnsignal.agents.process.disks import NO_ROOM, describe_no_room
 from turnsignal.agents.process.exits import (
     EXIT_FAILED,
     EXIT_INTERRUPTED,
     EXIT_REFUSED,
     EXIT_RESTART,
-    EXIT_TERMINATED,
 )
 from turnsignal.agents.process.interrupts import Terminated
 from turnsignal.agents.process.streams import make_printable
@@ -75,14 +75,20 @@ class _Commands(SuggestingGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
             click.echo("turnsignal: interrupted", err=True)
-            ctx.exit(EXIT_TERMINATED if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED)
+            ctx.exit(128 + interrupt.sign if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED)
+        except OSError as error:
+            if error.errno not in NO_ROOM:
+                raise
+            click.echo(f"turnsignal: {describe_no_room(error)}", err=True)
+            ctx.exit(EXIT_FAILED)
 
 
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Exit codes: 0 done, 1 failed, 2 wrong usage, setting or suite, 3 worse, 4 too few to tell (compare"
-    " --fail-if-worse), 70 a worker to be started again, 130 ended by Ctrl-C, 143 by SIGTERM. Completion of commands"
+    " --fail-if-worse), 70 a worker to be started again, 130 ended by Ctrl-C, 143 by SIGTERM,"
+    " 129 by a terminal that was closed. Completion of commands"
     ' and options in bash, also zsh and fish: eval "$(_TURNSIGNAL_COMPLETE=bash_source turnsignal)". Start with:'
     " turnsignal replay --sample",
 )

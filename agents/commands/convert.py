@@ -81,7 +81,7 @@ def convert(
     """
     from turnsignal.agents.files.converting import IMPORTING, convert_files, size_of
     from turnsignal.agents.files.writing import written
-    from turnsignal.agents.process.interrupts import ending_on_sigterm
+    from turnsignal.agents.process.interrupts import ending_on_signals
 
     how = how_to_read(format_name, mapping, strict=False, user_key=user_key)
     if propose is not None:
@@ -90,7 +90,7 @@ def convert(
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
     with (
-        ending_on_sigterm(),
+        ending_on_signals(),
         shown_progress("converting", size_of(files), IMPORTING) as bars,
         nullcontext() if out is None else written(out, zipped=out.suffix == ".gz") as file,
         nullcontext() if feedback is None else written(feedback, zipped=feedback.suffix == ".gz") as feedback_file,

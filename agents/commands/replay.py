@@ -101,7 +101,7 @@ def replay(
     from turnsignal.agents.commands.rejected import end_by_rejected, end_by_unread_feedback
     from turnsignal.agents.commands.resuming import saying_how_to_resume
     from turnsignal.agents.files.sample import SAMPLE_TURNS, write_sample
-    from turnsignal.agents.process.interrupts import ending_on_sigterm
+    from turnsignal.agents.process.interrupts import ending_on_signals
     from turnsignal.agents.replaying.back_testing import read_decisions
     from turnsignal.agents.replaying.checkpoints import DIRECTORY as UNFINISHED
     from turnsignal.agents.replaying.files import SUMMARY, spare_others, spare_strangers
@@ -126,7 +126,7 @@ def replay(
         files = (write_sample(out),)
     reading_of = how_to_read(format_name, mapping, strict=strict)
     with (
-        ending_on_sigterm(),
+        ending_on_signals(),
         saying_how_to_resume(out / UNFINISHED if resume else None),
         read_in(files, reading_of, partial(click.echo, err=as_json)) as imported,
         shown_progress("replaying", _size(imported.sources, feedback, verdicts), 0 if as_is else 1 / READING) as bars,

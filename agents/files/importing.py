@@ -36,7 +36,7 @@ from turnsignal.agents.files.recognising import (
 )
 from turnsignal.agents.files.spool import Spool
 from turnsignal.agents.files.standard_input import keep_standard_input
-from turnsignal.agents.files.users import hash_user, hide_user
+from turnsignal.agents.files.users import hash_user, hide_in_ids, hide_user, named_in_ids
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
@@ -118,6 +118,7 @@ class Imported(ExitStack):
         self._progress = progress
         self._say = say
         self._scored: list[ScoredFile] = []
+        self._named: dict[str, str] = {}  # conversations whose ids name a user → that user
 
     def __enter__(self) -> "Imported":
         with ExitStack() as on_error:
@@ -146,6 +147,9 @@ class Imported(ExitStack):
                     source = self._convert(source, directory / str(number))
                 self.sources.append(source)
             self.feedback += write_feedback(self._scored, directory)
+            if self._how.user_key is not None:
+                written = [scored.turns for scored in self._scored] + [source.path for source in self.feedback]
+                hide_in_ids(written, self._named, self._how.user_key)
             on_error.pop_all()
         return self
 
@@ -154,7 +158,7 @@ class Imported(ExitStack):
         turns, lines, refused = to / "turns.jsonl", to / "lines", to.parent / "refused.jsonl"
         report = together.report
         with turns.open("wb") as out, lines.open("wb") as places, refused.open("ab") as rejected:
-            reading = _Reading(together, rejected, self._how.user_key)
+            reading = _Reading(together, rejected, self._how.user_key, self._named)
             self.callback(reading.human_scores.close)
             for turn, line in reading.turns(self._progress):
                 formatted = reading.format_turn(turn, line)
@@ -187,7 +191,7 @@ class _Together(NamedTuple):
 class _Reading:
     """Files of one format on their way to turns. Their lines are counted through, from the first file's first."""
 
-    def __init__(self, together: _Together, rejected: IO[bytes], user_key: bytes | None) -> None:
+    def __init__(self, together: _Together, rejected: IO[bytes], user_key: bytes | None, named: dict[str, str]) -> None:
         self.has_times = False
         self.human_scores = Spool(msgspec.msgpack.Decoder(HumanScore))
         self.origins: list[Origin] = []
@@ -196,6 +200,7 @@ class _Reading:
         self._report = together.report
         self._rejected = rejected
         self._user_key = user_key
+        self._named_users = named
         self._repeats = False  # any call sends more than its question
         self._lines = 0  # that were read until now, of all files
         self._stems: Counter[str] = Counter()  # what ids begin with that are made here → files that wanted it
@@ -283,6 +288,8 @@ class _Reading:
     def format_turn(self, turn: TurnFields, line: int) -> bytes | None:
         """Spell a turn as one line, and count it; one that no worker could take in is refused."""
         if self._user_key is not None:
+            if (user := named_in_ids(turn)) is not None:
+                self._named_users[turn["conversation_id"]] = user
             turn = hide_user(turn, self._user_key)
         try:
             formatted = orjson.dumps(turn)
@@ -387,6 +394,6 @@ class _Reading:
         name, line = origin_of(self.origins, line)
         self._report.first.setdefault(reason, (line, error.shown))
         letter = {"file": name, "line": line, "reason": reason, "detail": error.shown}
-        if isinstance(value, str):
+        if isinstance(value, str) and self._user_key is None:
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")

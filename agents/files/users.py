@@ -1,16 +1,24 @@
 """Users: their ids as digests, and nothing else of a turn that might name them."""
 
+import re
 import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
+import orjson
+
+from turnsignal.agents.files.reading import read_lines
 from turnsignal.stream.errors import ConfigError, describe_unreadable
 from turnsignal.stream.formats.protocol import TurnFields
-from turnsignal.stream.records.turns import Metadata, Truth, Turn
+from turnsignal.stream.records.turns import Document, Metadata, Truth, Turn
 
 _KEY_BYTES = 16
 _FIELDS = frozenset(each.name for each in fields(Turn) if each.init)
+_OF_DOCUMENTS = frozenset(each.name for each in fields(Document))
+_IDS = ("conversation_id", "turn_id")
 #: fields within a field that something reads; the rest may name a user under any key
 _READ = {
     "metadata": frozenset((*Metadata.__annotations__, "origin", "case_id")),
@@ -55,6 +63,59 @@ def hide_user(turn: TurnFields, key: bytes) -> TurnFields:
     for name, known in _READ.items():
         if isinstance(kept.get(name), dict):
             kept[name] = {inner: value for inner, value in kept[name].items() if inner in known}
+    if isinstance(kept.get("retrieved"), list):
+        kept["retrieved"] = [_plain(document) for document in kept["retrieved"]]
     if kept.get("user_id"):
         kept["user_id"] = hash_user(kept["user_id"], key)
     return kept
+
+
+def named_in_ids(turn: TurnFields) -> str | None:
+    """Return the id of a turn's user where the ids of the turn or of its conversation hold it, too."""
+    user = turn.get("user_id")
+    if not user or not any(_of(str(user)).search(text) for text in _ids_of(turn).values()):
+        return None
+    return str(user)
+
+
+def hide_in_ids(paths: Iterable[Path], users: Mapping[str, str], key: bytes) -> None:
+    """Write files of turns, or of feedback, anew with digests in their ids for the users whom they name.
+
+    users: by conversation, as `named_in_ids` says, so that all lines of one are still of one.
+    """
+    for path in paths if users else ():
+        hidden = path.with_suffix(".hidden")
+        with hidden.open("wb") as out:
+            for block in read_lines(path):
+                out.writelines(_hidden_in_ids(line, users, key) + b"\n" for line in block.lines)
+        hidden.replace(path)
+
+
+def _hidden_in_ids(line: bytes, users: Mapping[str, str], key: bytes) -> bytes:
+    record = orjson.loads(line)
+    user = users.get(record["conversation_id"])
+    if user is None:
+        return line
+    digest, named = hash_user(user, key), _of(user)
+    hidden = {name: named.sub(digest, text) for name, text in _ids_of(record).items()}
+    if (origin := hidden.pop("origin", None)) is not None:
+        record["metadata"]["origin"] = origin
+    return orjson.dumps(record | hidden)
+
+
+def _ids_of(record: Mapping[str, Any]) -> dict[str, str]:
+    metadata = record.get("metadata")
+    origin = {"origin": metadata.get("origin")} if isinstance(metadata, dict) else {}
+    ids = {name: record.get(name) for name in _IDS} | origin
+    return {name: text for name, text in ids.items() if isinstance(text, str)}
+
+
+def _of(user: str) -> re.Pattern[str]:
+    """Return what finds a user in an id, but not user 1 in conversation 21."""
+    return re.compile(rf"(?<![0-9A-Za-z]){re.escape(user)}(?![0-9A-Za-z])")
+
+
+def _plain(document: Any) -> Any:
+    if not isinstance(document, dict):
+        return document
+    return {name: value for name, value in document.items() if name in _OF_DOCUMENTS}

@@ -15,6 +15,7 @@ from secrets import token_hex
 from typing import IO, cast
 
 from turnsignal.agents.files.standard_input import DASH
+from turnsignal.agents.process.disks import NO_ROOM
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 _NAMED = 40  #: characters of its name that a file has while it is written
@@ -51,6 +52,8 @@ def written(path: Path, *, zipped: bool = False) -> Iterator[IO[bytes]]:
     except BrokenPipeError:  # of what is printed meanwhile
         raise
     except OSError as error:
+        if error.errno in NO_ROOM:
+            raise  # nobody knows of which of the files that are written meanwhile
         msg = f"{path}: expected a file that can be written, got: {error.strerror}"
         raise TurnsignalError(msg) from None
     finally:

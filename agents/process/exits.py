@@ -6,4 +6,3 @@ EXIT_WORSE = 3  #: a comparison found worse what it was not to find worse
 EXIT_TOO_FEW = 4  #: a comparison has too little to say whether that is worse which was not to be
 EXIT_RESTART = 70  #: start the worker again (EX_SOFTWARE)
 EXIT_INTERRUPTED = 130  #: ended by Ctrl-C, as shells say it: 128 and the number of the signal
-EXIT_TERMINATED = 143  #: ended by SIGTERM

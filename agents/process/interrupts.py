@@ -1,4 +1,4 @@
-"""Interrupts: Ctrl-C and SIGTERM end a command only where that leaves nothing behind.
+"""Interrupts: Ctrl-C, SIGTERM and a terminal that is closed end a command only where that leaves nothing behind.
 
 A KeyboardInterrupt between the start of a process and the `finally` that ends it would leave the process running. So a
 signal is held back and raised only within blocks that allow it.
@@ -11,27 +11,37 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
+
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came: end as with Ctrl-C."""
+    """A signal came that is not Ctrl-C: end as with that. sign: its number."""
+
+    def __init__(self, sign: int) -> None:
+        super().__init__()
+        self.sign = sign
 
 
 @contextmanager
-def ending_on_sigterm() -> Iterator[None]:
-    """Raise Terminated on SIGTERM inside a block, so that what it would leave behind goes as with Ctrl-C."""
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, _terminate)
+def ending_on_signals() -> Iterator[None]:
+    """Raise Terminated on SIGTERM and SIGHUP inside a block, so that what it would leave behind goes as with Ctrl-C.
+
+    One that the program was started to ignore, or that somebody else handles, stays as it is.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    taken = [sign for sign in _ENDING if is_main and signal.getsignal(sign) == signal.SIG_DFL]
+    for sign in taken:
+        signal.signal(sign, _terminate)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for sign in taken:
+            signal.signal(sign, signal.SIG_DFL)
 
 
 def _terminate(sign: int, _: FrameType | None) -> None:
     signal.signal(sign, signal.SIG_IGN)  # another one does not interrupt the cleanup
-    raise Terminated
+    raise Terminated(sign)
 
 
 class Interrupts:

@@ -29,7 +29,7 @@ _LOOKED_AT = 100
 _BEFORE = 3  #: calls of a trace that a call may be about
 _TRANSCRIPT = 8_000  #: characters at the end of a prompt, in which what was said may be quoted,
 _QUOTATION = re.compile(r"^[ *#-]{0,8}(?:user|human)[*\"]{0,3}: ?(.+)$", re.I | re.M)
-_TITLE = 40  #: characters that such a prompt begins with, to know others like it by
+_TITLE = 40  #: characters of the first line of such a prompt, to know others like it by
 _QUOTED = 8  #: characters that are no quotation by chance
 
 
@@ -43,7 +43,7 @@ def opening_of(call: Call) -> bytes:
         return b""
     instructions, question = instructions_of(call), spoken[-1].text
     if len(spoken) == 1 and (quoted := _QUOTATION.findall(question[-_TRANSCRIPT:])):
-        instructions, question = instructions or question[:_TITLE], quoted[-1]
+        instructions, question = instructions or question.partition("\n")[0][:_TITLE], quoted[-1]
     opening = _digest(instructions) + _digest(question.strip())
     exchange: list[bytes] = []
     for message in spoken[: min(_FIRST, len(spoken) - 1)]:

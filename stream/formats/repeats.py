@@ -150,9 +150,7 @@ def _aligned(history: Passage, asked: Passage, prefix: int) -> int:
     ends = _matches(asked.digests, history.digests)
     for taken in range(len(ends) - 1, 0, -1):
         same = ends[taken]
-        if same == taken or (same > 1 and taken - same <= prefix):
-            return taken
-        if same > 1 and taken - same <= _SUMMARY and _is_telling(asked.messages[taken - same : taken]):
+        if same == taken or (same > 1 and taken - same <= max(prefix, _SUMMARY)):
             return taken
     return 0
 

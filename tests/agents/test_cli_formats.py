@@ -566,3 +566,23 @@ def test_what_is_like_a_known_format_and_gives_no_turn_is_not_said_to_need_no_ma
     rows = [{"type": "message", "ts": f"179352360{n}.0", "user": "U1", "text": f"Hello {n}"} for n in range(3)]
     (tmp_path / "slack.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
     assert "needs no mapping" not in run("convert", tmp_path / "slack.jsonl", "--propose", tmp_path / "m.toml").output
+
+
+def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hold_it(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k" * 16)
+    document = {"doc_id": "d", "metadata": {"owner": "ann@b.c"}}
+    turns = [
+        TURN | {"conversation_id": "ann@b.c:7", "turn_id": "ann@b.c:7:1", "role": "assistant", "text": "Hello"},
+        TURN | {"conversation_id": "ann@b.c:7", "turn_id": "ann@b.c:7:2", "user_id": "ann@b.c"},
+        TURN | {"conversation_id": "joann@b.c:8", "turn_id": "9", "user_id": "9", "retrieved": [document]},
+    ]
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"".join(orjson.dumps(turn) + b"\n" for turn in turns))
+    done = run("convert", log, "--out", tmp_path / "out.jsonl", "--hash-users", tmp_path / "key")
+    assert done.exit_code == 0, done.output
+    first, second, other = (orjson.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines())
+    digest = second["user_id"]
+    assert {first["conversation_id"], second["conversation_id"]} == {f"{digest}:7"}
+    assert (first["turn_id"], second["turn_id"]) == (f"{digest}:7:1", f"{digest}:7:2")
+    assert (other["conversation_id"], other["turn_id"]) == ("joann@b.c:8", other["user_id"])
+    assert other["retrieved"] == [{"doc_id": "d"}]

@@ -1,6 +1,7 @@
 """What a shell sees of a command: its exit code after Ctrl-C, what it leaves behind, and lines as they are piped."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -25,8 +26,14 @@ def golden_times(n: int) -> bytes:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", ["1", "2"])
-@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("sign", "code", "workers"),
+    [
+        *((signal.SIGINT, 130, workers) for workers in ("1", "2")),
+        *((signal.SIGTERM, 143, workers) for workers in ("1", "2")),
+        (signal.SIGHUP, 129, "1"),  # with two, Python's own process that counts resources speaks up
+    ],
+)
 def test_a_replay_that_is_interrupted_ends_with_the_code_of_the_signal_and_leaves_nothing(
     sign: signal.Signals, code: int, workers: str, tmp_path: Path
 ) -> None:
@@ -39,7 +46,7 @@ def test_a_replay_that_is_interrupted_ends_with_the_code_of_the_signal_and_leave
         stderr=subprocess.PIPE,
         start_new_session=True,
         text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test run in the background ignores it
+        preexec_fn=lambda: signal.signal(sign, signal.SIG_DFL),  # a test run in the background ignores some
     ) as replay:
         while not list(out.glob(".parts-*/*.jsonl")) and replay.poll() is None:
             time.sleep(0.01)
@@ -47,6 +54,27 @@ def test_a_replay_that_is_interrupted_ends_with_the_code_of_the_signal_and_leave
         stdout, stderr = replay.communicate(timeout=60)
     assert (replay.returncode, stdout, stderr) == (code, "", "turnsignal: interrupted\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["turns.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "command", [["replay", "--out", "out"], ["convert", "--out", "out.jsonl"], ["convert", "--check"]]
+)
+def test_a_full_disk_is_said_in_one_line(command: list[str], tmp_path: Path) -> None:
+    exchange = {"messages": [{"role": "user", "content": "a" * 9_000}, {"role": "assistant", "content": "b"}]}
+    (tmp_path / "log.jsonl").write_bytes(b"".join(orjson.dumps(exchange | {"id": f"c{n}"}) + b"\n" for n in range(200)))
+    done = subprocess.run(
+        [sys.executable, "-m", "turnsignal.agents.cli", command[0], "log.jsonl", *command[1:]],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, 500_000)),
+    )
+    assert done.returncode == 1
+    assert "turnsignal: expected room on the disk" in done.stderr
+    assert "TMPDIR" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.name != "log.jsonl"] == []
 
 
 def test_parts_that_a_killed_replay_left_go_with_the_next_and_those_of_one_that_works_stay(tmp_path: Path) -> None:

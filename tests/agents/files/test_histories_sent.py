@@ -1,0 +1,204 @@
+"""Whatever calls send of their history, in whatever order they stand: each message counts once, and none is lost."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from turnsignal.agents.files.importing import Imported
+from turnsignal.agents.files.reading import Recording
+from turnsignal.agents.files.recognising import HowToRead
+
+Messages = list[dict[str, Any]]
+NOUNS = [
+    "invoice",
+    "refund",
+    "coupon",
+    "seat",
+    "alias",
+    "region",
+    "theme",
+    "webhook",
+    "quota",
+    "password",
+    "export",
+    "domain",
+]
+EXAMPLES: Messages = [{"role": "user", "content": "How do I pay?"}, {"role": "assistant", "content": "By card."}]
+SYSTEM = {"role": "system", "content": "You help."}
+CALLING = {"role": "assistant", "content": None, "tool_calls": [{"id": "k1", "type": "function", "function": {}}]}
+CAME = {"role": "tool", "tool_call_id": "k1", "content": "three documents"}
+
+
+class Exchange(NamedTuple):
+    """A question and its answer. history: the messages before it."""
+
+    conversation: str
+    number: int
+    history: Messages
+    question: str
+    answer: str
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"role": "user", "content": text}
+
+
+def exchanges(seed: int) -> list[Exchange]:
+    """Six conversations of up to eight exchanges, some of whose messages are in many of them."""
+    drawn = random.Random(seed)
+    all_of: list[Exchange] = []
+    for conversation in range(6):
+        history: Messages = []
+        for number in range(drawn.randint(1, 8)):
+            words = " ".join(drawn.choices(NOUNS, k=8))
+            question = (
+                drawn.choice(("yes", "thanks", "go on")) if drawn.random() < 0.2 else f"{words} #{drawn.random()}?"
+            )
+            answer = f"{' '.join(drawn.choices(NOUNS, k=20))} #{drawn.random()}."
+            all_of.append(Exchange(f"c{conversation}", number, list(history), question, answer))
+            history += [user(question), {"role": "assistant", "content": answer}]
+    return all_of
+
+
+def call(exchange: Exchange, sent: Messages, answer: Any, after: float = 0.0, *, timed: bool = True) -> dict[str, Any]:
+    """What a call sends and gets, so many seconds after the question."""
+    began = 1_760_000_000 + 10_000 * int(exchange.conversation[1:]) + 60 * exchange.number
+    message = answer if isinstance(answer, dict) else {"role": "assistant", "content": answer}
+    response = {"id": f"r-{exchange.conversation}-{exchange.number}-{after}", "choices": [{"message": message}]}
+    time = {"created": began + after} if timed else {}
+    return {"request": {"messages": [SYSTEM, *sent]}, "response": {"object": "chat.completion", **response, **time}}
+
+
+def whole(exchange: Exchange, *, timed: bool = True) -> list[dict[str, Any]]:
+    return [call(exchange, [*exchange.history, user(exchange.question)], exchange.answer, timed=timed)]
+
+
+def sending(history: Callable[[Messages], Messages]) -> Callable[[Exchange], list[dict[str, Any]]]:
+    """Calls that send what `history` leaves of what was said, and their question."""
+    return lambda exchange: [call(exchange, [*history(exchange.history), user(exchange.question)], exchange.answer)]
+
+
+def shortened(history: Messages) -> Messages:
+    return [each | {"content": each["content"][:30]} if each["role"] == "assistant" else each for each in history[-4:]]
+
+
+def summed_up(history: Messages) -> Messages:
+    return [user("What was said so far: much."), *history[-4:]] if len(history) > 6 else history
+
+
+def with_tools(exchange: Exchange) -> list[dict[str, Any]]:
+    """Calls of the last question alone, one for each tool on the way."""
+    asked = [user(exchange.question)]
+    return [
+        call(exchange, asked, CALLING),
+        call(exchange, [*asked, CALLING, CAME], CALLING, 2),
+        call(exchange, [*asked, CALLING, CAME, CALLING, CAME], exchange.answer, 4),
+    ]
+
+
+def after_a_failure(exchange: Exchange) -> list[dict[str, Any]]:
+    sent = [*exchange.history, user(exchange.question)]
+    return [call(exchange, sent, ""), call(exchange, sent, exchange.answer, 2)]
+
+
+def classified(exchange: Exchange) -> list[dict[str, Any]]:
+    intent = call(exchange, [user(exchange.question)], "billing", -1)
+    intent["request"]["messages"][0] = {"role": "system", "content": "Name the intent in one word."}
+    return [intent, *whole(exchange)]
+
+
+def titled(exchange: Exchange) -> list[dict[str, Any]]:
+    prompt = f"Find a title.\nUSER: {exchange.question}\nASSISTANT: {exchange.answer}\n"
+    title = call(exchange, [user(prompt)], '{"title": "Seats"}', 3)
+    del title["request"]["messages"][0]
+    return [*whole(exchange), title]
+
+
+def with_choices(exchange: Exchange) -> list[dict[str, Any]]:
+    (record,) = whole(exchange)
+    record["response"]["choices"].append({"message": {"role": "assistant", "content": f"else {exchange.answer}"}})
+    return [record]
+
+
+SENT: dict[str, Callable[[Exchange], list[dict[str, Any]]]] = {
+    "the whole": whole,
+    "a window of four": sending(lambda history: history[-4:]),
+    "examples, then the whole": sending(lambda history: [*EXAMPLES, *history]),
+    "examples, then a window": sending(lambda history: [*EXAMPLES, *history[-4:]]),
+    "a failure first": after_a_failure,
+    "an intent first": classified,
+    "a title behind": titled,
+    "two choices": with_choices,
+}
+ONLY_NAMED = {  # whose calls say too little to be known by
+    "the last message": sending(lambda _: []),
+    "the first exchange, then a window": sending(lambda history: history[:2] + history[2:][-4:]),
+    "examples, then the last exchange": sending(lambda history: [*EXAMPLES, *history[-2:]]),
+    "a window of cut answers": sending(shortened),
+    "a summary, then a window": sending(summed_up),
+    "the last message and its tools": with_tools,
+}
+
+
+def said_in(path: Path, records: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    """What was said in a log, each message as often as it counts."""
+    path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+    with Imported([path], HowToRead()) as imported:
+        turns = [orjson.loads(line) for line, _ in Recording(imported.sources).lines()]
+    return Counter((turn["role"], turn["text"]) for turn in turns)
+
+
+def told_by(all_of: list[Exchange]) -> Counter[tuple[str, str]]:
+    told = Counter(("user", exchange.question) for exchange in all_of)
+    return told + Counter(("assistant", exchange.answer) for exchange in all_of)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("sent", [*SENT, *ONLY_NAMED])
+def test_calls_that_name_their_conversation_say_each_message_once(sent: str, seed: int, tmp_path: Path) -> None:
+    all_of = exchanges(seed)
+    records = [
+        record | {"session_id": exchange.conversation}
+        for exchange in all_of
+        for record in (SENT | ONLY_NAMED)[sent](exchange)
+    ]
+    random.Random(seed).shuffle(records)
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("sent", SENT)
+def test_calls_without_an_id_say_each_message_once(sent: str, seed: int, tmp_path: Path) -> None:
+    all_of = exchanges(seed)
+    records = [record for exchange in all_of for record in SENT[sent](exchange)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("order", ["newest first", "shuffled"])
+@pytest.mark.parametrize("named", [True, False])
+def test_calls_without_times_say_each_message_once_in_any_order(order: str, named: bool, tmp_path: Path) -> None:
+    all_of = exchanges(7)
+    records = [
+        record | ({"session_id": exchange.conversation} if named else {})
+        for exchange in all_of
+        for record in whole(exchange, timed=False)
+    ]
+    if order == "shuffled":
+        random.Random(1).shuffle(records)
+    else:
+        records.reverse()
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+def test_calls_with_clocks_that_differ_say_each_message_once(tmp_path: Path) -> None:
+    all_of = exchanges(11)
+    drawn = random.Random(1)
+    records = [record | {"session_id": exchange.conversation} for exchange in all_of for record in whole(exchange)]
+    for record in records:
+        record["response"]["created"] += drawn.uniform(-150, 150)
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
