@@ -75,7 +75,7 @@ class _Commands(SuggestingGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt as interrupt:
             click.echo("turnsignal: interrupted", err=True)
-            ctx.exit(128 + interrupt.sign if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED)
+            ctx.exit(interrupt.exit_code if isinstance(interrupt, Terminated) else EXIT_INTERRUPTED)
         except OSError as error:
             if error.errno not in NO_ROOM:
                 raise

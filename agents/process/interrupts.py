@@ -11,15 +11,17 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Self
 
-_ENDING = (signal.SIGTERM, signal.SIGHUP)
+from turnsignal.agents.process.exits import EXIT_HUNG_UP, EXIT_TERMINATED
+
+_ENDING = {signal.SIGTERM: EXIT_TERMINATED, signal.SIGHUP: EXIT_HUNG_UP}
 
 
 class Terminated(KeyboardInterrupt):
-    """A signal came that is not Ctrl-C: end as with that. sign: its number."""
+    """A signal came that is not Ctrl-C: end as with that, but for the exit code."""
 
-    def __init__(self, sign: int) -> None:
+    def __init__(self, exit_code: int) -> None:
         super().__init__()
-        self.sign = sign
+        self.exit_code = exit_code
 
 
 @contextmanager
@@ -41,7 +43,7 @@ def ending_on_signals() -> Iterator[None]:
 
 def _terminate(sign: int, _: FrameType | None) -> None:
     signal.signal(sign, signal.SIG_IGN)  # another one does not interrupt the cleanup
-    raise Terminated(sign)
+    raise Terminated(_ENDING[signal.Signals(sign)])
 
 
 class Interrupts:

@@ -98,7 +98,7 @@ def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list
         elif event in _CONTENTS:
             role = "user" if event == "gen_ai.content.prompt" else "assistant"
             (inputs if role == "user" else outputs).extend(spoken(attributes.get(_CONTENTS[event]), role, assumed))
-    return inputs, outputs[:1]
+    return inputs, outputs if any(message.role == "user" for message in outputs) else outputs[:1]
 
 
 def _fields(given: dict[str, Any], span: Span) -> dict[str, str]:

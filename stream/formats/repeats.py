@@ -116,11 +116,24 @@ def _prefix(history: Passage, asked: Passage) -> int:
 
 
 def _is_typed(history: Passage, asked: Passage, at: int) -> bool:
-    """Say whether two questions at the same place, both answered, are one, sent with more around it at first."""
+    """Say whether two questions at the same place are one: one holds the other, or they are alike and so answered."""
     pair = history.digests[at : at + 2], asked.digests[at : at + 2]
     if any([role for role, _ in digests] != ["user", "assistant"] for digests in pair):
         return False
-    return typed(history.messages[at].text, asked.messages[at].text)
+    old, new = history.messages[at].text, asked.messages[at].text
+    return typed(old, new) or (pair[0][1] == pair[1][1] and _share(old, new))
+
+
+def _share(text: str, other: str) -> bool:
+    """Say whether texts have half of the shorter one in common, at their beginning or at their end."""
+    most = max(_alike(text, other), _alike(text[::-1], other[::-1]))
+    return 2 * most >= min(len(text), len(other))
+
+
+def _alike(text: str, other: str) -> int:
+    """Return how many first characters are the same."""
+    size = min(len(text), len(other))
+    return next((at for at in range(size) if text[at] != other[at]), size)
 
 
 def _by_answers(history: Passage, asked: Passage) -> tuple[int, int]:
