@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from turnsignal.stream.errors import ConfigError, describe_first_error, describe_unreadable
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite, load_suite
+from turnsignal.stream.text.toml import parse_toml
 
 
 def suite_in_force(suite: str | Path | None, redaction: str | Path | None) -> Suite:
@@ -27,7 +28,7 @@ def load_redaction(path: str | Path | None) -> Redaction | None:
     if path is None:
         return None
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        data = parse_toml(Path(path).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         msg = f"{path}: expected a redaction file in TOML, got {describe_unreadable(error)}"
         raise ConfigError(msg) from None

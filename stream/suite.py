@@ -36,6 +36,7 @@ from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.statistics.claims import PRIMARIES
+from turnsignal.stream.text.toml import parse_toml
 
 #: parts that move no score; a verdict carries its judge's own digest
 _NO_SCORES = {*("name", "python", "exchanges", "aggregates", "alerts"), *("judging", "judges")}
@@ -367,7 +368,7 @@ def parse_suite(text: str, origin: str = "suite") -> Suite:
     Raises ConfigError in one line: the key, what was expected, what came; `origin` says which file.
     """
     try:
-        data = tomllib.loads(text)
+        data = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         msg = f"{origin}: expected TOML, got a file that does not parse: {error}"
         raise ConfigError(msg) from None

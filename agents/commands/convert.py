@@ -3,10 +3,10 @@
 import shlex
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import click
 
@@ -23,16 +23,18 @@ from turnsignal.agents.commands.options import (
 )
 from turnsignal.agents.commands.sparing import OutFile, SparingCommand
 from turnsignal.agents.process.exits import EXIT_FAILED
+from turnsignal.stream.errors import ConfigError
 
 if TYPE_CHECKING:
     from turnsignal.agents.files.converting import Converted
 
 _OUT = OutFile()
+_DASH = Path("-")  #: standard output
 
 
 @click.command(cls=SparingCommand, epilog="Example: turnsignal convert traces.json --out turns.jsonl.gz")
 @click.argument("files", type=FILES, nargs=-1, required=True)
-@click.option("--out", type=_OUT, help="File of turns (.jsonl or .jsonl.gz).")
+@click.option("--out", type=_OUT, help="File of turns (.jsonl or .jsonl.gz); - is standard output.")
 @click.option("--feedback", type=_OUT, help="File for votes, scores and labels by people, as feedback on the turns.")
 @click.option("--check", is_flag=True, help="Say what the telemetry lacks, and what mends it; needs no --out.")
 @click.option("--propose", type=_OUT, help="Write a first mapping for these records to this file, and do no more.")
@@ -74,38 +76,44 @@ def convert(
     list = ["source", "events"]    what stands at several paths
     conversation_id = "../id"      the id of what holds the list, where its items have an id, too
     \b
+    [exchanges]
+    question = "request.messages"  a text, or the messages of a model's call, with what was said before
+    answer = "response"            a text, or what the model responded
+    \b
     Also: turn_id, citations, assistant, version, model, platform, user_id, environment, vote;
     version = { value = "2025-06" } is the same for all.
 
     Ends with 1 when no record could be read, or more than --max-rejected.
     """
     from turnsignal.agents.files.converting import IMPORTING, convert_files, size_of
-    from turnsignal.agents.files.writing import written
     from turnsignal.agents.process.interrupts import ending_on_signals
 
+    if sum((out == _DASH, feedback == _DASH, as_json)) > 1:
+        raise click.UsageError("expected one thing on standard output, got several of --json, --out - and --feedback -")
     how = how_to_read(format_name, mapping, strict=False, user_key=user_key)
     if propose is not None:
         _propose(files, propose, err=as_json)
         return
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
+    is_taken = as_json or _DASH in (out, feedback)  # standard output, so that what is said goes to standard error
     with (
         ending_on_signals(),
         shown_progress("converting", size_of(files), IMPORTING) as bars,
-        nullcontext() if out is None else written(out, zipped=out.suffix == ".gz") as file,
-        nullcontext() if feedback is None else written(feedback, zipped=feedback.suffix == ".gz") as feedback_file,
+        _opened(out) as file,
+        _opened(feedback) as feedback_file,
     ):
-        done = convert_files(files, how, file, partial(click.echo, err=as_json), feedback_file, bars[1])
+        done = convert_files(files, how, file, partial(click.echo, err=is_taken), feedback_file, bars[1])
     if as_json:
         print_json(done.as_json(check=check))
     else:
-        _describe(done, check=check)
+        _describe(done, check=check, err=is_taken)
     if out is not None:
-        click.echo(f"Wrote {done.turns:,} turns to {out}.", err=as_json)
+        click.echo(f"Wrote {done.turns:,} turns to {_named(out)}.", err=is_taken)
     if feedback is not None:
-        click.echo(f"Wrote {done.feedback:,} records of feedback to {feedback}.", err=as_json)
+        click.echo(f"Wrote {done.feedback:,} records of feedback to {_named(feedback)}.", err=is_taken)
     refused = sum(n for n, _ in done.refused.values())
-    if not done.turns or (max_rejected is not None and max_rejected(refused, refused + done.turns)):
+    if not done.turns or (max_rejected is not None and max_rejected(refused, max(done.records, refused))):
         click.echo(f"turnsignal: {refused:,} records could not be read, {done.turns:,} turns could", err=True)
         sys.exit(EXIT_FAILED)
 
@@ -116,7 +124,13 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
     from turnsignal.agents.files.writing import write_file
 
     proposed, known = propose_for(files)
-    write_file(to, proposed.text.encode())
+    content = proposed.text.encode()
+    if to == _DASH:
+        err = True
+        click.get_binary_stream("stdout").write(content)
+    else:
+        _spare_edited(to, content)
+        write_file(to, content)
     given = " ".join(shlex.quote(str(path)) for path in files)
     if known:
         click.echo(f"warning: read as {known}, it needs no mapping: turnsignal replay {given}", err=True)
@@ -125,10 +139,40 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
     for doubt in proposed.doubts:
         click.echo(f"warning: {doubt}", err=True)
     mapping = shlex.quote(str(to))
-    click.echo(f"Wrote a first mapping to {to}; try: turnsignal convert {given} --mapping {mapping} --check", err=err)
+    sentence = f"Wrote a first mapping to {_named(to)}"
+    click.echo(
+        sentence if to == _DASH else f"{sentence}; try: turnsignal convert {given} --mapping {mapping} --check", err=err
+    )
 
 
-def _describe(done: "Converted", *, check: bool) -> None:
+def _spare_edited(to: Path, content: bytes) -> None:
+    """Raise ConfigError where something else stands in the place of a proposal, such as one that was edited."""
+    try:
+        is_other = to.is_file() and to.read_bytes() != content
+    except OSError:
+        is_other = False  # writing it says why that cannot be
+    if is_other:
+        msg = (
+            f"{to}: expected a file that is not there yet, got one that holds something else, and may be edited; name "
+            f"another file, or remove it first: rm {shlex.quote(str(to))}"
+        )
+        raise ConfigError(msg)
+
+
+def _opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
+    """Return what writes a file, or - to standard output; nothing where none is wanted."""
+    from turnsignal.agents.files.writing import written
+
+    if path is None or path == _DASH:
+        return nullcontext(None if path is None else click.get_binary_stream("stdout"))
+    return written(path, zipped=path.suffix == ".gz")
+
+
+def _named(path: Path) -> str:
+    return "standard output" if path == _DASH else str(path)
+
+
+def _describe(done: "Converted", *, check: bool, err: bool) -> None:
     from turnsignal.agents.commands.reading import echo_described
     from turnsignal.agents.report.unread import (
         describe_assumed,
@@ -138,18 +182,19 @@ def _describe(done: "Converted", *, check: bool) -> None:
         describe_way_out,
     )
 
-    if aside := describe_set_aside({reason: n for reason, (n, _) in done.refused.items()}, done.turns):
-        click.secho(aside, fg="yellow", bold=True)
+    refused = {reason: n for reason, (n, _) in done.refused.items()}
+    if aside := describe_set_aside(refused, max(0, done.records - sum(refused.values()))):
+        click.secho(aside, fg="yellow", bold=True, err=err)
     for report in done.reports:
-        echo_described(describe_import(report))
+        echo_described(describe_import(report), err=err)
     for line in describe_assumed(done.assumed):
-        click.echo(line.removesuffix(" --strict refuses such lines."))
+        click.echo(line.removesuffix(" --strict refuses such lines."), err=err)
     for reason, (n, letter) in done.refused.items():
-        click.echo(f"  refused, {reason}: {n:,}; the first: {describe_letter(letter)}")
+        click.echo(f"  refused, {reason}: {n:,}; the first: {describe_letter(letter)}", err=err)
         for line in describe_way_out(reason, letter):
-            click.echo(line)
+            click.echo(line, err=err)
     for share in done.completeness.shares() if check else ():
         if share.of:
-            click.echo(f"{share.n / share.of:5.0%} {share.what} ({share.n:,} of {share.of:,})")
+            click.echo(f"{share.n / share.of:5.0%} {share.what} ({share.n:,} of {share.of:,})", err=err)
             if share.is_low:
-                click.echo(f"      {share.mend}")
+                click.echo(f"      {share.mend}", err=err)

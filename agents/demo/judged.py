@@ -1,6 +1,5 @@
 """Judging in a demo: the suite that asks a judge, and what its verdicts say and cost so far."""
 
-import tomllib
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.judges import SCRIPTED
 from turnsignal.stream.records.verdicts import VERDICTS, Unjudged, scorer_of
+from turnsignal.stream.text.toml import parse_toml
 
 VERDICTS_FILE = "verdicts.jsonl"
 RUBRICS = {"judge": "follow_up", "reader": "groundedness"}  #: what each of the demo's judges is asked
@@ -24,7 +24,7 @@ def write_suite(model: str, given: Path | None, into: Path) -> Path:
     """
     try:
         text = "" if given is None else given.read_text(encoding="utf-8")
-        known = tomllib.loads(text)
+        known = parse_toml(text)
     except (OSError, ValueError) as error:
         msg = f"{given}: expected a suite in TOML, got {error}"
         raise ConfigError(msg) from None

@@ -1,5 +1,6 @@
 """Converting: files of any known format into one file of turns, in the spelling that a topic takes."""
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from turnsignal.agents.files.blocks import read_blocks
 from turnsignal.agents.files.containers import kind_of, sample_of, why_unread
 from turnsignal.agents.files.importing import FileReport, Imported
 from turnsignal.agents.files.reading import Recording
-from turnsignal.agents.files.recognising import HowToRead, as_records
+from turnsignal.agents.files.recognising import HowToRead, as_records, refuse_nothing
 from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Refused, TurnsignalError
@@ -22,6 +23,7 @@ from turnsignal.stream.formats.completeness import Completeness
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
 from turnsignal.stream.formats.protocol import Call
+from turnsignal.stream.formats.reshaping import reshaping_of
 from turnsignal.stream.records.turns import decode_turn
 
 IMPORTING = 0.5  #: of the bytes that progress is told: those that are told as files are read
@@ -31,10 +33,12 @@ IMPORTING = 0.5  #: of the bytes that progress is told: those that are told as f
 class Converted:
     """What came of it.
 
-    turns: written; feedback: on their answers; refused: reason → how many, and the first; assumed: by file.
+    turns: written; records: read, and lines of turns; feedback: on their answers; refused: reason → how many, and the
+    first; assumed: by file.
     """
 
     turns: int = 0
+    records: int = 0
     feedback: int = 0
     reports: list[FileReport] = field(default_factory=list)
     assumed: dict[str, Counter[str]] = field(default_factory=dict)
@@ -92,12 +96,15 @@ def convert_files(
             except Refused as error:
                 name, place = recording.where(number)
                 done.refuse({"file": name, "line": place, "reason": str(error.reason), "detail": error.shown})
+                done.records += 1
                 continue
             done.turns += 1
             done.completeness.add(turn, names_environment=bool(orjson.loads(line).get("environment")))
             if out is not None:
                 out.write(line + b"\n")
         done.assumed = recording.assumed
+        made = sum(report.turns.total() for report in done.reports)
+        done.records += done.turns - made + sum(report.records for report in done.reports)
         for source in imported.feedback:
             for rated in read_blocks(source.path):
                 done.feedback += rated.count(b"\n")
@@ -142,12 +149,20 @@ def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, str]:
         for named, path in zip(given, keep_standard_input(given, Path(directory)), strict=True):
             kind = kind_of(path)
             of_file = sample_of(path, kind, as_records)
+            refuse_nothing(named, path, kind)
             refuse_rewritable(path, kind, of_file)
             sample += of_file
             known.add(_format_of(of_file))
             if not sample and (why := why_unread(path, kind)) is not None:
                 unread.append(f"{named}, {why}")
     names = list(map(str, given))
+    if (reshaping := reshaping_of(sample)) is not None:
+        files = " ".join(map(shlex.quote, names))
+        msg = (
+            f"{', '.join(names)}: expected records that a mapping can read, got {reshaping.name}; this makes a log "
+            f"of it that can be read: jq {reshaping.options} {shlex.quote(reshaping.filter)} {files} > log.jsonl"
+        )
+        raise TurnsignalError(msg)
     if not sample:
         msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read; plain text is not read"
         msg += f"; {unread[0]}" if unread else ""

@@ -96,6 +96,7 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
         msg = f"{path}: expected records of one format, got what fits {names}; choose one with --format"
         raise ConfigError(msg)
     if not sample:
+        refuse_nothing(path, path, kind)
         _refuse_too_large(path, kind)
     if not sample and kind is not Kind.CSV and _is_plain_text(path):
         msg = f"{path}: expected JSON or CSV, got plain text, which is not read; a turn is a line such as {_TURN}"
@@ -190,6 +191,14 @@ def holds_lists(path: Path) -> bool:
             continue
         unwrapped.append(bool(records) and records[0] is not value)
     return bool(unwrapped) and all(unwrapped)
+
+
+def refuse_nothing(named: Path, path: Path, kind: Kind) -> None:
+    """Raise TurnsignalError where an array, or a table, holds no record. named: the file as a person knows it."""
+    if kind is not Kind.LINES and next(read_items(path, kind), None) is None:
+        what = "CSV with a header alone" if kind is Kind.CSV else f"{kind.value} that is empty"
+        msg = f"{named}: expected records, got {what}: there is nothing to read"
+        raise TurnsignalError(msg)
 
 
 def _refuse_too_large(path: Path, kind: Kind) -> None:

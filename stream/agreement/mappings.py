@@ -51,6 +51,7 @@ from turnsignal.stream.errors import ConfigError, describe_first_error
 from turnsignal.stream.measures import parse_measure
 from turnsignal.stream.names import Value, parse_name, write_name
 from turnsignal.stream.suite import MeasureName, Suite
+from turnsignal.stream.text.toml import parse_toml
 
 Scalar = str | int | float | bool
 
@@ -332,7 +333,7 @@ def parse_mapping(text: str, origin: str) -> Mapping:
     Raises ConfigError in one line: the file, the key, what was expected, what came.
     """
     try:
-        return Mapping.model_validate_json(orjson.dumps(tomllib.loads(text)))
+        return Mapping.model_validate_json(orjson.dumps(parse_toml(text)))
     except tomllib.TOMLDecodeError as error:
         msg = f"{origin}: expected TOML, got a file that does not parse: {error}"
         raise ConfigError(msg) from None

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.protocol import Call, TurnFields
 from turnsignal.stream.formats.values import first
 
@@ -27,7 +27,8 @@ def doubts_of(
     named = Counter(str(turn["conversation_id"]) for turn in turns)
     named.update(call.conversation for call in exchanges if call.conversation is not None)
     what = "turn" if turns else "exchange"
-    if exchanges and not named and len(exchanges) > 1:
+    have_history = any(len(spoken_in(call.inputs)) > 1 for call in exchanges)
+    if exchanges and not named and len(exchanges) > 1 and not have_history:
         yield f"no conversation's id was recognised: each of {len(exchanges):,} exchanges is a conversation of its own"
     elif len(named) > _FEW / 2 and max(named.values()) == 1:
         why = "is that the id of a turn?" if turns else "is that right, or do users ask again?"
@@ -39,7 +40,7 @@ def doubts_of(
     if len(turns) > 1 and missing:
         yield f"nobody is the {' or the '.join(missing)} in {len(turns):,} turns: what is it that they say, and who?"
     if holders and (repeated := _repeated(turns)):
-        yield f"{repeated}: each call of a model repeats what was said before, which no mapping leaves out"
+        yield f"{repeated}: each call of a model repeats what was said before, which a list of turns does not leave out"
     if branches := _branches(wheres):
         yield f"{branches:,} items of a tree have several children: all branches are read, in the order of their times"
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from turnsignal.stream.formats.messages import role_of
@@ -26,7 +27,7 @@ HINTS = {
     "turn_id": ("turn_id", "message_id", "messageid", "event_id", "id", "uuid"),
     "timestamp": (
         *("timestamp", "time", "created", "date", "ts", "at", "when", "datetime", "sent", "zeit", "zeitstempel"),
-        *("datum", "zeitpunkt", "uhrzeit", "fecha", "hora", "heure", "quand"),
+        *("datum", "zeitpunkt", "uhrzeit", "fecha", "hora", "heure", "quand", "start", "started"),
     ),
     "question": (
         *("question", "prompt", "query", "input", "user_message", "request", "asked", "frage", "anfrage"),
@@ -88,6 +89,7 @@ _NO_ID = frozenset(
 )
 _NAMES = "gpt|chatgpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|phi|command|nova|titan|o[134]"
 _MODEL = re.compile(rf"(^|[\W_])({_NAMES})([\W_\d]|$)", re.IGNORECASE)
+_TYPES = frozenset(("S", "N", "$oid", "$date"))  #: of values, as databases export them
 _CAPITAL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\W_]+")
 
@@ -111,12 +113,12 @@ def paths_like(seen: Mapping[str, Any], field: str) -> list[str]:
 
 def may_be_id(path: str) -> bool:
     """Say whether a path's last part does not name something else than an id, such as a type or a time."""
-    return not _NO_ID & set(_words(path.rpartition(".")[2]))
+    return not _NO_ID & set(_words(_parts(path)[-1]))
 
 
 def is_id(path: str) -> bool:
     """Say whether a path's last part names an id, of whatever."""
-    return set(_words(path.rpartition(".")[2])) <= _IDS
+    return set(_words(_parts(path)[-1])) <= _IDS
 
 
 def speaker_of(word: str) -> str | None:
@@ -144,10 +146,17 @@ def _rank(name: str, hint: str) -> int:
 
 
 def _names(path: str, field: str) -> list[str]:
-    *before, last = path.removeprefix("../").split(".")
+    *before, last = _parts(path)
     return [last, before[-1]] if before and set(_words(last)) <= _PLAIN.get(field, frozenset()) else [last]
 
 
+def _parts(path: str) -> list[str]:
+    """Return the names in a path, without the type that DynamoDB and MongoDB write behind them."""
+    parts = path.removeprefix("../").split(".")
+    return parts[:-1] if len(parts) > 1 and parts[-1] in _TYPES else parts
+
+
+@lru_cache(8192)
 def _words(name: str) -> list[str]:
     """Return the words of a name, however it is written: chat_id, chatId, "chat id"."""
     return [word.lower() for word in _BETWEEN.split(_CAPITAL.sub(" ", name)) if word]

@@ -16,8 +16,8 @@
                                                # ["source", "events"]: what stands at several paths
 
     [exchanges]                                # or: one record is a question and its answer
-    question = "prompt"
-    answer = "completion"
+    question = "prompt"                        # a text; or the messages of a request, with what was said before:
+    answer = "completion"                      # "request.messages", and "response" for what came back
 
 Paths within a list are looked for in the item, then in what holds it; "../id" only in what holds the list, and each
 further ../ one list further out. What else a turn can carry has its own name.
@@ -25,73 +25,52 @@ further ../ one list further out. What else a turn can carry has its own name.
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any
 
 import msgspec
 
 from turnsignal.stream.errors import ConfigError, Reason, Refused
+from turnsignal.stream.formats.bodies import messages_in
+from turnsignal.stream.formats.date_formats import read_date
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.messages import role_of, text_of
+from turnsignal.stream.formats.paths import (
+    DOCUMENT_KEYS,
+    OPTIONAL,
+    SHORT,
+    ExchangePaths,
+    Field,
+    MappedPaths,
+    TurnPaths,
+    listed,
+    lists_of,
+    path_of,
+    validate_paths,
+    value_of,
+)
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
-from turnsignal.stream.formats.values import at_path, bounded_id, each_at, items, nested, seconds, short_name, timestamp
-from turnsignal.stream.text.timestamps import epoch_seconds
+from turnsignal.stream.formats.times import between
+from turnsignal.stream.formats.values import at_path, bounded_id, items, nested, seconds, short_name, timestamp
+from turnsignal.stream.text.toml import parse_toml
 
-Field = str | dict[str, str | int | float]
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
-MAX_DATE_FORMAT = 60  #: characters
 _SHOWN = 40  #: characters of a value that cannot be read
-_DIRECTIVE = re.compile("%(.?)")
-_DIRECTIVES = frozenset("YymdbBjaAHIpMSfz%")  #: of dates that mean the same on every machine
-_TRIED = datetime(2024, 12, 31, 23, 45, 59, tzinfo=UTC)  #: what a date format is tried on
-_SHORT = ("assistant", "version", "model", "platform", "user_id", "environment")
-_OPTIONAL = (*_SHORT, "vote", "citations", "documents", "turn_id")
-_NEEDED = ("conversation_id", "timestamp", "role", "text", "question", "answer")
-_OUTSIDE = "../"  #: before a path that is looked for in what holds the list, and not in its item
-_KEYS = {"id": "doc_id", "text": "text", "title": "title", "url": "url", "score": "score"}  #: that a mapping can name
+_MISSING = re.compile(r"Object missing required field `([a-z_]{1,30})` - at `\$\.([a-z]{1,20})`")
 _MANY = 100  #: different things that are counted; of more no names are told
 _ITEMS = "items that a mapping read"
+_BETWEEN = "turns without a time of their own in a list of others that have one, put between their neighbours"
 _NOTHING = "nothing at "
 _LACKING = "records lack "
 _NO_ID = "documents without a known id at "
 
 
-class _Fields(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    conversation_id: Field | None = None
-    turn_id: Field | None = None
-    timestamp: Field | None = None
-    documents: Field | None = None
-    assistant: Field | None = None
-    version: Field | None = None
-    model: Field | None = None
-    platform: Field | None = None
-    user_id: Field | None = None
-    environment: Field | None = None
-    vote: Field | None = None
-    citations: Field | None = None
-    list: str | tuple[str, ...] | None = None
-    separator: str | None = None
-    date_format: str | None = None
-
-
-class _TurnPaths(_Fields, kw_only=True, frozen=True):
-    role: Field
-    text: Field
-    conversation_id: Field
-
-
-class _ExchangePaths(_Fields, kw_only=True, frozen=True):
-    question: Field
-    answer: Field
-
-
 class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A mapping; one of the two is given. A `LogFormat` of the user's own."""
 
-    turns: _TurnPaths | None = None
-    exchanges: _ExchangePaths | None = None
+    turns: TurnPaths | None = None
+    exchanges: ExchangePaths | None = None
 
     def looks_like(self, _: Sequence[Record]) -> str:
         """Recognise nothing: a mapping is always asked for."""
@@ -102,24 +81,49 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         paths = self.turns or self.exchanges
         if paths is None:
             return
+        if paths.list is None:
+            if (part := self.read_item((record,), assumed)) is not None:
+                yield part
+            return
         refused: list[Refused] = []
-        for where in [(record,)] if paths.list is None else items_of(record, paths.list):
-            try:
-                part = self._part(where, assumed)
-            except Refused as error:
-                if paths.list is None:
-                    raise
-                refused.append(error)
-            else:
-                if part is not None:
-                    yield part
-        if paths.list is not None and not assumed[_ITEMS]:
-            assumed[f"{_LACKING}list = {', '.join(_listed(paths.list))}"] += 1
+        for group in lists_of(record, paths.list):
+            yield from self._read_group(group, assumed, refused)
+        if not assumed[_ITEMS]:
+            assumed[f"{_LACKING}list = {', '.join(listed(paths.list))}"] += 1
         if refused:  # one item that cannot be read keeps no other back
             assumed["items of a list that could not be read, beside the first left out"] += len(refused) - 1
             raise refused[0]
 
-    def _part(self, where: Sequence[Any], assumed: Assumed) -> Call | TurnFields | None:
+    def _read_group(
+        self, group: list[tuple[Any, ...]], assumed: Assumed, refused: list[Refused]
+    ) -> Iterator[Call | TurnFields]:
+        """Give the turns, or exchanges, of one list; what cannot be read is added to those that are refused.
+
+        Turns of which none can have a time are the history of one call: their order is all that is known.
+        """
+        times = [None] * len(group) if self.turns is None else _times_between(self.turns, group)
+        histories: dict[str, list[Message]] = {}
+        for where, time in zip(group, times, strict=True):
+            try:
+                part = self.read_item(where, assumed, time)
+            except Refused as error:
+                refused.append(error)
+                continue
+            if part is None:
+                continue
+            if isinstance(part, Call) or "timestamp" in part:
+                assumed[_BETWEEN] += time is not None
+                yield part
+            else:
+                histories.setdefault(part["conversation_id"], []).append(_message(part))
+        for conversation, messages in histories.items():
+            yield Call(origin="mapping:", conversation=conversation, inputs=messages)
+
+    def read_item(self, where: Sequence[Any], assumed: Assumed, time: float | None = None) -> Call | TurnFields | None:
+        """Read one record, or one item of a list with what holds it; None for an item that says nothing.
+
+        time: in place of what the record or item has.
+        """
         if not isinstance(where[0], dict):
             raise Refused(Reason.WRONG_TYPE, f"expected objects in the mapping's list, got {type(where[0]).__name__}")
         where = [each for each in where if isinstance(each, Mapping)]
@@ -130,97 +134,67 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         if len(where) > 1 and all(value_of(field, where) is None for field in (self.turns.role, self.turns.text)):
             assumed["items of a list that say nothing left out"] += 1
             return None
-        return _turn(self.turns, where, assumed)
+        return _turn(self.turns, where, assumed, time)
 
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the turn's id: it is what the mapping names."""
         return split_origin(f"mapping:{turn_id.removeprefix('mapping:')}", ("turn_id",))
 
 
-def _listed(given: str | Sequence[str]) -> Sequence[str]:
-    return [given] if isinstance(given, str) else given
+def _times_between(paths: TurnPaths, group: Sequence[Sequence[Any]]) -> list[float | None]:
+    """Return the times of those that have none of their own in a list in which others do, None for all others."""
+    if paths.timestamp is None or len(group) < 2 or any(each.keys() == {"*"} for each in group[0][1:2]):
+        return [None] * len(group)
+    own = [_own_time(paths, where[:1]) for where in group]
+    missing = [time is None for time in own]
+    if all(missing) or not any(missing):
+        return [None] * len(group)
+    filled = between(own, _own_time(paths, [each for each in group[0][1:] if isinstance(each, Mapping)]))
+    return [time if lacks else None for time, lacks in zip(filled, missing, strict=True)]
 
 
-def items_of(record: Record, given: str | Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Give what stands at the paths of a mapping's list, each item followed by what holds it."""
-    return (where for path in _listed(given) for where in each_at(record, path))
+def _own_time(paths: MappedPaths, where: Sequence[Any]) -> float | None:
+    try:
+        return _time(paths, where) if all(isinstance(each, Mapping) for each in where) else None
+    except Refused:
+        return None
+
+
+def _message(turn: TurnFields) -> Message:
+    """Return a turn without a time as a message of a history."""
+    known = ("conversation_id", "turn_id", "role", "text", "retrieved", "metadata")
+    return Message(
+        turn["role"],
+        turn["text"],
+        turn["turn_id"] or None,
+        documents=turn.get("retrieved", []),
+        metadata=turn.get("metadata"),
+        fields={key: value for key, value in turn.items() if key not in known},
+    )
 
 
 def parse_format_mapping(text: str, origin: str) -> FormatMapping:
     """Read a mapping from TOML text; raises ConfigError in one line: the key, what was expected, what came."""
     try:
-        read = msgspec.convert(tomllib.loads(text), FormatMapping)
+        read = msgspec.convert(parse_toml(text), FormatMapping)
     except tomllib.TOMLDecodeError as error:
         msg = f"{origin}: expected TOML, got a file that does not parse: {error}"
         raise ConfigError(msg) from None
     except msgspec.ValidationError as error:
-        msg = f"{origin}: {error}; see `turnsignal convert --help`"
+        problem = _MISSING.sub(r"expected \1 in [\2], got no line for it: name its path", str(error))
+        msg = f"{origin}: {problem}; see `turnsignal convert --help`"
         raise ConfigError(msg) from None
     if (read.turns is None) == (read.exchanges is None):
         msg = f"{origin}: expected either [turns] or [exchanges], got {'neither' if read.turns is None else 'both'}"
         raise ConfigError(msg)
     paths = read.turns or read.exchanges
     if paths is not None:
-        _validate(paths, f"{origin}: [{'turns' if read.turns is not None else 'exchanges'}]")
+        validate_paths(paths, f"{origin}: [{'turns' if read.turns is not None else 'exchanges'}]")
     return read
 
 
-def read_date(text: str, date_format: str) -> float | None:
-    """Read a time that is written in a format of `strptime`, without a zone UTC; None for what is written otherwise.
-
-    >>> read_date("02.01.1970", "%d.%m.%Y")
-    86400.0
-    """
-    stamp = _parsed(text.strip()[:MAX_DATE_FORMAT], date_format)
-    return None if stamp is None else epoch_seconds(stamp)
-
-
-@lru_cache(4096)
-def _parsed(text: str, date_format: str) -> datetime | None:
-    try:
-        return datetime.strptime(text, date_format)  # noqa: DTZ007 - read_date gives it a zone
-    except (ValueError, OverflowError, re.error):
-        return None
-
-
-def _validate(paths: _Fields, where: str) -> None:
-    for field in paths.__struct_fields__:
-        given = getattr(paths, field)
-        if isinstance(given, dict) and not given.keys() & {"path", "value"}:
-            msg = (
-                f'{where} {field}: expected {{ path = "…" }} or {{ value = "…" }}; got {", ".join(given) or "neither"}'
-            )
-            raise ConfigError(msg)
-    outside = [name for name in (*_OPTIONAL, *_NEEDED) if _path(getattr(paths, name, None)).startswith(_OUTSIDE)]
-    if outside and paths.list is None:
-        msg = f"{where} {outside[0]}: expected {_OUTSIDE} with a list alone: it leads out of it; got no list"
-        raise ConfigError(msg)
-    if paths.separator is not None and not (paths.separator.strip() or paths.separator == "\t"):
-        msg = f'{where} separator: expected what stands between ids, such as "|", got {paths.separator!r}'
-        raise ConfigError(msg)
-    if isinstance(paths.documents, dict) and (unknown := paths.documents.keys() - {"path", "value", *_KEYS}):
-        wanted = f"path, and {', '.join(_KEYS)} where their keys are not known"
-        msg = f"{where} documents: expected {wanted}; got {', '.join(map(repr, sorted(unknown)))}"
-        raise ConfigError(msg)
-    if paths.date_format is not None and (wrong := _wrong_date_format(paths.date_format)):
-        msg = f'{where} date_format: expected how a whole date is written, such as "%d.%m.%Y %H:%M:%S"; {wrong}'
-        raise ConfigError(msg)
-
-
-def _wrong_date_format(text: str) -> str:
-    """Say what is wrong with a date format; empty for one that gives back the day that it was written from."""
-    if len(text) > MAX_DATE_FORMAT:
-        return f"got {len(text)} characters"
-    unknown = [part[1] for part in _DIRECTIVE.finditer(text) if part[1] not in _DIRECTIVES or not part[1]]
-    if unknown:
-        return f"got {text!r}, in which %{unknown[0]} means nothing; there are %{' %'.join(sorted(_DIRECTIVES))}"
-    read = _parsed(_TRIED.strftime(text), text)
-    if read is None or read.date() != _TRIED.date():
-        return f"got {text!r}, which does not name day, month and year once each"
-    return ""
-
-
-def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnFields:
+def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: float | None) -> TurnFields:
+    """Read a turn; one of a list without times has none, anywhere else that is refused."""
     role = value_of(paths.role, where)
     given = {
         "conversation_id": value_of(paths.conversation_id, where),
@@ -229,13 +203,17 @@ def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnF
     }
     for field, value in given.items():
         if value is None:
-            assumed[f"{_LACKING}{field} = {_path(getattr(paths, field))}"] += 1
-            detail = f"expected the {field} at {_path(getattr(paths, field))}, got nothing there"
+            assumed[f"{_LACKING}{field} = {path_of(getattr(paths, field))}"] += 1
+            detail = f"expected the {field} at {path_of(getattr(paths, field))}, got nothing there"
             raise Refused(Reason.MISSING_FIELD, detail)
-    time = _time(paths, where)
-    if time is None:
-        assumed[f"{_LACKING}timestamp = {_path(paths.timestamp)}"] += 1
-        raise Refused(Reason.BAD_TIMESTAMP, f"expected a time at {_path(paths.timestamp)}, got nothing there")
+    if isinstance(given["conversation_id"], list | dict):
+        detail = f"expected an id at {path_of(paths.conversation_id)}, got {type(given['conversation_id']).__name__}"
+        raise Refused(Reason.WRONG_TYPE, detail)
+    is_timeless = paths.list is not None and paths.timestamp is None
+    time = _time(paths, where) if time is None else time
+    if time is None and not is_timeless:
+        assumed[f"{_LACKING}timestamp = {path_of(paths.timestamp)}"] += 1
+        raise Refused(Reason.BAD_TIMESTAMP, f"expected a time at {path_of(paths.timestamp)}, got nothing there")
     known = role_of(role)
     if known is None:
         raise _unknown_role(paths.role, role)
@@ -244,14 +222,28 @@ def _turn(paths: _TurnPaths, where: Sequence[Record], assumed: Assumed) -> TurnF
         "conversation_id": bounded_id(str(given["conversation_id"])),
         "turn_id": _id(value_of(paths.turn_id, where)),
         "role": known,
-        "text": text_of(_blocks(given["text"]), metadata, assumed),
-        "timestamp": timestamp(time),
+        "text": _text(paths.text, given["text"], metadata, assumed),
+        **({} if time is None else {"timestamp": timestamp(time)}),
         **_more(paths, where, assumed),
     }
     cited = items(value_of(paths.citations, where))
     metadata |= {"citations": cited} if cited else {}
     documents = _documents(paths, where, assumed)
     return turn | ({"retrieved": documents} if documents else {}) | ({"metadata": metadata} if metadata else {})
+
+
+def _text(field: Field, value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:
+    """Return the text at a path; raises Refused for an object, or a list of such, that holds it somewhere else."""
+    value = _blocks(value)
+    if not isinstance(value, str | list | dict):
+        return "" if value is None else str(value)
+    text = text_of(value, metadata, assumed)
+    inside = next((item for item in value if isinstance(item, dict)), {}) if isinstance(value, list) else value
+    if not text and isinstance(inside, dict) and inside and "type" not in inside:
+        keys = ", ".join(describe_key(key) for key in list(inside)[:3])
+        detail = f"expected a text at {path_of(field)}, got an object; try the path of the text within it"
+        raise Refused(Reason.WRONG_TYPE, detail, actual=f"it has {keys}")
+    return text
 
 
 def _blocks(value: Any) -> Any:
@@ -261,31 +253,43 @@ def _blocks(value: Any) -> Any:
     return read if are_blocks else value
 
 
-def _exchange(paths: _ExchangePaths, where: Sequence[Record], assumed: Assumed) -> Call:
+def _exchange(paths: ExchangePaths, where: Sequence[Record], assumed: Assumed) -> Call:
     for field in ("question", "answer", "conversation_id", "timestamp"):
         path = getattr(paths, field)
         if path is not None and value_of(path, where) is None:
-            assumed[f"{_LACKING}{field} = {_path(path)}"] += 1
+            assumed[f"{_LACKING}{field} = {path_of(path)}"] += 1
     conversation, named = value_of(paths.conversation_id, where), value_of(paths.turn_id, where)
-    texts = [text_of(value_of(path, where) or "", {}, assumed) for path in (paths.question, paths.answer)]
+    inputs = _messages(paths.question, "user", where, assumed)
+    outputs = _messages(paths.answer, "assistant", where, assumed)
     time, cited = _time(paths, where), items(value_of(paths.citations, where))
-    metadata = {"citations": cited} if cited else None
     fields = _more(paths, where, assumed)
     vote = fields.pop("vote", None)
-    beside = {} if vote is None else {"vote": vote}
+    for message in outputs[:1]:
+        message.metadata = {**(message.metadata or {}), "citations": cited} if cited else message.metadata
+        message.fields = {} if vote is None else {"vote": vote}
     return Call(
         origin=f"mapping:{_id(named)}",
         conversation=None if conversation is None else bounded_id(str(conversation)),
         start=time,
         end=None if time is None else time,
-        inputs=[Message("user", texts[0])],
-        outputs=[Message("assistant", texts[1], metadata=metadata, fields=beside)],
+        inputs=inputs,
+        outputs=outputs,
         documents=_documents(paths, where, assumed),
         fields=fields,
     )
 
 
-def _time(paths: _Fields, where: Sequence[Record]) -> float | None:
+def _messages(field: Field, role: str, where: Sequence[Record], assumed: Assumed) -> list[Message]:
+    """Return what was asked or answered: a text, or the messages of a whole request or response."""
+    value = value_of(field, where)
+    counted: Assumed = Counter()
+    if isinstance(value, str | list | dict) and (messages := messages_in(value, counted)):
+        assumed.update(counted)
+        return messages
+    return [Message(role, _text(field, value, {}, assumed))]
+
+
+def _time(paths: MappedPaths, where: Sequence[Record]) -> float | None:
     """Return the time, None where there is nothing; raises Refused for what is written otherwise."""
     value = value_of(paths.timestamp, where)
     if value is None or value == "":
@@ -295,12 +299,12 @@ def _time(paths: _Fields, where: Sequence[Record]) -> float | None:
     if time is None:
         wanted = "in ISO 8601, or as a number" if written is None else f"written as {written}"
         hint = '; try date_format = "%d.%m.%Y %H:%M:%S", or how it is written here' if written is None else ""
-        detail = f"expected a time at {_path(paths.timestamp)} {wanted}, got another"
+        detail = f"expected a time at {path_of(paths.timestamp)} {wanted}, got another"
         raise Refused(Reason.BAD_TIMESTAMP, detail, actual=f"{str(value)[:_SHOWN]!r}{hint}")
     return time
 
 
-def _documents(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> list[dict[str, Any]]:
+def _documents(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> list[dict[str, Any]]:
     value = value_of(paths.documents, where)
     if paths.separator is not None and isinstance(value, str) and not isinstance(nested(value), list | dict):
         parts = (part.strip() for part in value.split(paths.separator))
@@ -311,7 +315,7 @@ def _documents(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> lis
         for item in listed:
             if isinstance(item, dict) and item and read_document(item) is None:
                 keys = ", ".join(describe_key(key) for key in list(item)[:3]) if len(assumed) < _MANY else "…"
-                assumed[f"{_NO_ID}{_path(paths.documents)} (they have {keys})"] += 1
+                assumed[f"{_NO_ID}{path_of(paths.documents)} (they have {keys})"] += 1
     return read_documents(listed)
 
 
@@ -319,7 +323,7 @@ def _renamed(item: Any, field: Field | None) -> Any:
     """Return a document under the keys that everybody knows, where the mapping names its own."""
     if not isinstance(field, dict) or not isinstance(item, dict):
         return item
-    own = {known: at_path(item, str(field[key])) for key, known in _KEYS.items() if key in field}
+    own = {known: at_path(item, str(field[key])) for key, known in DOCUMENT_KEYS.items() if key in field}
     return {**item, **{known: value for known, value in own.items() if value is not None}}
 
 
@@ -347,18 +351,12 @@ def take_warnings(assumed: Assumed) -> list[str]:
     return warnings
 
 
-def _path(field: Field | None) -> str:
-    if field is None:
-        return "a path; the mapping names none for it"
-    return field if isinstance(field, str) else str(field.get("path"))
-
-
 def _unknown_role(field: Field, role: object) -> Refused:
     """Refuse a role that is none of ours, and say how the mapping gives it a meaning."""
     word = str(role)[:_SHOWN]
     quoted = word if word.isalnum() and word.isascii() else f'"{word}"'
-    detail = f"expected a role at {_path(field)} that is known, got one that is not"
-    way_out = f'{word!r}; if it is the user: role = {{ path = "{_path(field)}", {quoted} = "user" }}'
+    detail = f"expected a role at {path_of(field)} that is known, got one that is not"
+    way_out = f'{word!r}; if it is the user: role = {{ path = "{path_of(field)}", {quoted} = "user" }}'
     return Refused(Reason.UNKNOWN_ROLE, detail, actual=way_out)
 
 
@@ -367,38 +365,15 @@ def describe_key(key: object) -> str:
     return "".join(char if char.isprintable() else " " for char in str(key)[:_SHOWN])
 
 
-def _more(paths: _Fields, where: Sequence[Record], assumed: Assumed) -> dict[str, Any]:
-    for field in _OPTIONAL:
+def _more(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> dict[str, Any]:
+    for field in OPTIONAL:
         path = getattr(paths, field)
         if path is not None and value_of(path, where) is None:
-            assumed[f"{_NOTHING}{field} = {_path(path)}"] += 1
-    values = {field: short_name(value_of(getattr(paths, field), where)) for field in _SHORT}
+            assumed[f"{_NOTHING}{field} = {path_of(path)}"] += 1
+    values = {field: short_name(value_of(getattr(paths, field), where)) for field in SHORT}
     vote = value_of(paths.vote, where)
     vote = {"1": 1, "up": 1, "true": 1, "-1": -1, "0": -1, "down": -1, "false": -1}.get(str(vote).lower())
     return {key: value for key, value in {**values, "vote": vote}.items() if value is not None}
-
-
-def value_of(field: Field | None, where: Sequence[Record]) -> Any:
-    """Return what a field's path leads to, in the words of the mapping where it has some."""
-    if field is None:
-        return None
-    words: Mapping[str, Any] = {} if isinstance(field, str) else field
-    if "value" in words:
-        return words["value"]
-    path = field if isinstance(field, str) else str(words.get("path", ""))
-    if path.startswith(_OUTSIDE):
-        path, where = _outside(path, where)
-    value = next((value for record in where if (value := at_path(record, path)) is not None), None)
-    return words.get(str(value), value) if words and not isinstance(value, list | dict) else value
-
-
-def _outside(path: str, where: Sequence[Record]) -> tuple[str, Sequence[Record]]:
-    """Return a path without its ../, and what holds the list; each further one leads out of a list that holds that."""
-    path, where = path.removeprefix(_OUTSIDE), where[1:]
-    while path.startswith(_OUTSIDE):
-        star = next((at for at, record in enumerate(where) if record.keys() == {"*"}), len(where))
-        path, where = path.removeprefix(_OUTSIDE), where[star + 1 :]
-    return path, where
 
 
 def _id(value: object) -> str:

@@ -5,28 +5,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import ConfigError, Refused
-from turnsignal.stream.formats.documents import read_document
+from turnsignal.stream.formats.bodies import calls_in
+from turnsignal.stream.formats.columns import Columns, is_unique, lists_in, sample_items
+from turnsignal.stream.formats.date_formats import date_formats_of
 from turnsignal.stream.formats.doubts import doubts_of
+from turnsignal.stream.formats.fitting import (
+    SEPARATORS,
+    are_late,
+    are_lists_of_documents,
+    are_said,
+    are_times,
+    fits,
+    hold_json,
+    id_key,
+    longest_texts,
+    repeats,
+    separator_of,
+)
 from turnsignal.stream.formats.hints import HINTS, are_speakers, is_id, may_be_id, paths_like, speaker_of
-from turnsignal.stream.formats.mapping import FormatMapping, items_of, parse_format_mapping, read_date, value_of
-from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.mapping import parse_format_mapping
+from turnsignal.stream.formats.messages import role_of, spoken_in
+from turnsignal.stream.formats.paths import value_of
 from turnsignal.stream.formats.protocol import Call, Record, TurnFields
-from turnsignal.stream.formats.values import items, nested, seconds
 from turnsignal.stream.text.toml import write_value as toml
 from turnsignal.stream.text.visible import one_line
 
-_DEPTH = 5
-_SEPARATORS = ("|", ";", ",")
-#: How dates are written that are neither ISO 8601 nor numbers, the likeliest first; each also with a time behind it.
-_DATES = ("%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y")
-_CLOCKS = ("", " %H:%M:%S", " %H:%M", ", %H:%M:%S", ", %H:%M", " %I:%M:%S %p", " %I:%M %p", ", %I:%M %p")
-DATE_FORMATS = (*(date + clock for date in _DATES for clock in _CLOCKS), "%d/%b/%Y:%H:%M:%S %z", "%d %b %Y %H:%M:%S")
-DATE_FORMATS += ("%a, %d %b %Y %H:%M:%S %z", "%a %b %d %H:%M:%S %Y")
 _SEEN = 3  #: values that are shown of a path
 _TRIED = 10  #: records in which lists are looked for
 _TRIED_LISTS = 16  #: that are tried, those within fewer lists first
 _ENOUGH = 0.8  #: of the records that a mapping should read
 _OF_ITEMS = ("role", "text", "question", "answer", "documents", "turn_id")  #: that stand in the items of a list
+_ONE = "no conversation's id was recognised: all turns are taken for one conversation"
 
 
 class ProposedMapping(NamedTuple):
@@ -46,45 +55,59 @@ class ProposedMapping(NamedTuple):
         return self.read < _ENOUGH * self.of
 
 
+class _Trial(NamedTuple):
+    """A mapping that was tried. of_calls: whether it reads the requests and responses of a model."""
+
+    mapping: ProposedMapping
+    of_calls: bool
+
+
 def propose_mapping(sample: Sequence[Record], origin: str) -> ProposedMapping:
     """Write a mapping as commented TOML for the first records of a file; what nothing was recognised for says so.
 
     Turns may stand in a list of each record: of all lists, and the records themselves, what can be read best is taken.
+    Calls of a model go before lists of messages, which they repeat.
     """
-    lists = sorted({path for record in sample[:_TRIED] for path in _lists(record)}, key=_nearness)
-    proposed = [_propose(sample, origin, path) for path in ((), *((path,) for path in lists[:_TRIED_LISTS]))]
-    return max(proposed, key=lambda each: (not each.is_poor, each.read))
+    lists = sorted({path for record in sample[:_TRIED] for path in lists_in(record)}, key=_nearness)
+    trials = [_propose(sample, origin, path) for path in ((), *((path,) for path in lists[:_TRIED_LISTS]))]
+    return max(trials, key=lambda each: (not each.mapping.is_poor, each.of_calls, each.mapping.read)).mapping
 
 
 def _nearness(path: str) -> tuple[int, str]:
     return path.count("*"), path
 
 
-def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> ProposedMapping:
+def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> _Trial:
     """Write a mapping for records, or for the items of lists in each."""
-    wheres = [where for record in sample for where in (items_of(record, listed) if listed else [(record,)])]
-    inner, outer = _columns([where[:1] for where in wheres]), _columns([where[1:] for where in wheres], listed)
-    outer = {f"../{path}" if path in inner else path: values for path, values in outer.items()}
+    wheres, inner, outer = sample_items(sample, listed)
     seen = {**outer, **inner}
-    role = next((path for path in paths_like(inner, "role") if are_speakers(inner[path])), None)
+    calls = calls_in(inner, len(wheres))
+    speakers = () if calls else paths_like(inner, "role")
+    role = next((path for path in speakers if are_speakers(inner[path])), None)
     wanted = ["role", "text"] if role else ["question", "answer"]
     holders = len({id(where[1]) for where in wheres}) if listed else 0
-    taken: dict[str, str] = {}
+    taken: dict[str, str] = {} if calls is None else {"question": calls.question, "answer": calls.answer}
     for field in ("conversation_id", "timestamp", *wanted, "documents", "turn_id", *list(HINTS)[8:]):
+        if field in taken:
+            continue
         among = paths_like(inner, field) + ([] if field in _OF_ITEMS else paths_like(outer, field))
-        if field == "conversation_id":
+        if field == "conversation_id" and (calls is None or not calls.have_history):
             among = _ids(inner, outer, len(wheres), holders, is_turn=role is not None)
-        elif field == "text" and not among:
-            among = _longest_texts(inner)
+        elif field == "conversation_id":  # what is said before tells conversations apart, where no id does
+            among = [path for path in among if 1 < len(set(map(str, seen[path]))) < len(wheres)]
+        elif field in ("text", "question", "answer"):
+            among = sorted(
+                among or (longest_texts(inner) if field == "text" else []), key=lambda at: hold_json(inner[at])
+            )
         for path in [role] if field == "role" and role else among:
-            if path in taken.values() or not _fits(field, seen[path]):
+            if path in taken.values() or not fits(field, seen[path]):
                 continue
-            if field == "turn_id" and not _is_unique(seen[path], _count_speaking(wheres, role, taken.get("text"))):
+            if field == "turn_id" and not is_unique(seen[path], _count_speaking(wheres, role, taken.get("text"))):
                 continue
             taken[field] = path
             break
-    regular = [path for path, values in outer.items() if len(values) * 2 >= len(wheres) and _is_said(values)]
-    if role and len(listed) == 1 and (beside := _beside(outer, regular, role, taken.get("text"))):
+    guesses = _guess(taken, inner, len(wheres), holders) if role else []
+    if role and len(listed) == 1 and (beside := _beside(outer, len(wheres), role, taken.get("text"))):
         keys = [path.partition(".")[0] for path in (beside, *listed)]
         is_first = next((key for key in sample[0] if key in keys), keys[0]) == keys[0]
         return _propose(sample, origin, (beside, *listed) if is_first else (*listed, beside))
@@ -92,37 +115,71 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     lines = ["[turns]" if role else "[exchanges]"]
     if listed:
         lines.append(f"list = {toml(listed[0] if len(listed) == 1 else list(listed))}")
+    missing: list[str] = []
     for field in ("conversation_id", *wanted, "timestamp", "turn_id", "documents", *list(HINTS)[8:]):
         if field == "role" and role:
             lines += [f"# {_examples(seen[role])}", *_role_lines(role, wheres, taken.get("conversation_id"))]
         elif field in taken:
-            lines += [f"# {_examples(seen[taken[field]])}", *_lines_of(field, taken[field], seen[taken[field]])]
+            values = seen.get(taken[field], [])  # of messages there are none: their parts have paths of their own
+            lines += [f"# {_examples(values)}"] * bool(values) + list(_lines_of(field, taken[field], values))
+        elif field == "conversation_id" and calls is not None and calls.have_history:
+            lines.append(f'# {field} = "…"   # not needed: each call repeats what was said before')
+        elif field == "conversation_id" and role and holders < 2:
+            lines.append(f'{field} = {{ value = "1" }}   # not recognised: all turns are taken for one conversation')
+            guesses.append(_ONE)
         elif field in ("conversation_id", "timestamp", *wanted):
             lines.append(f'# {field} = "…"   # not recognised')
+            missing.append(field)
     rest = [path for path in seen if path not in taken.values()]
     lines += ["", "# Not used:", *(f"# {one_line(path, 120)}: {_examples(seen[path])}" for path in rest[:50])]
-    read = _read_once("\n".join(lines), sample)
-    doubts = [*_unclear_dates(taken, seen), *doubts_of(read, taken.get("conversation_id"), wheres, holders)]
-    if listed and (unread := next((path for path in paths_like(outer, "text") if path in regular), None)):
-        doubts.append(f"{unread.removeprefix('../')} stands beside the list and is not read; is it a turn, too?")
+    read = _read_once("\n".join(lines), wheres)
+    doubts = [*guesses, *_unclear_dates(taken, seen)]
+    doubts += doubts_of(read, taken.get("conversation_id"), wheres, holders)
+    unread = [
+        path for path in paths_like(outer, "text") if len(outer[path]) * 2 >= len(wheres) and are_said(outer[path])
+    ]
+    if listed and unread and not calls:
+        doubts.append(f"{unread[0].removeprefix('../')} stands beside the list and is not read; is it a turn, too?")
+    if not read and missing:
+        doubts.append(f"not recognised: {', '.join(missing)}; name their paths in the mapping, as far as there are any")
     head = [
         f"# Proposed by `turnsignal convert --propose` for {one_line(origin, 120)}: read it before you use it.",
         *(f"# Doubtful: {one_line(doubt, 200)}" for doubt in doubts),
         "# Above each line stand values that were seen there.",
     ]
-    return ProposedMapping("\n".join((*head, *lines)) + "\n", len(read), len(wheres), doubts)
+    return _Trial(ProposedMapping("\n".join((*head, *lines)) + "\n", len(read), len(wheres), doubts), calls is not None)
 
 
-def _ids(
-    inner: Mapping[str, Sequence[Any]], outer: Mapping[str, Sequence[Any]], of: int, holders: int, *, is_turn: bool
-) -> list[str]:
+def _guess(taken: dict[str, str], inner: Columns, of: int, holders: int) -> list[str]:
+    """Take for the conversation's id what repeats like one, and for the time what is one, where no name says which.
+
+    Return what is to be doubted of it.
+    """
+    guesses = []
+    if "timestamp" not in taken:
+        late = [path for path, values in inner.items() if path not in taken.values() and are_late(values)]
+        taken |= {"timestamp": late[0]} if late else {}
+    if "conversation_id" not in taken and not holders:
+        counts = {path: repeats(values, of) for path, values in inner.items() if path not in taken.values()}
+        if any(counts.values()):
+            taken["conversation_id"] = max((path for path in counts if may_be_id(path)), key=lambda path: counts[path])
+            guesses.append(f"{taken['conversation_id']} was taken for the conversation's id because it repeats: is it?")
+    return guesses
+
+
+def _ids(inner: Columns, outer: Columns, of: int, holders: int, *, is_turn: bool) -> list[str]:
     """Return the paths that may be the conversation's id, the likest first; of: items, holders: of their lists.
 
     One that is the same everywhere merges all, and one that differs everywhere tears all apart: both come last.
     """
 
-    def how_many(seen: Mapping[str, Sequence[Any]], path: str) -> int:
-        return len(set(map(str, seen[path]))) if len(seen[path]) * 2 >= of else 0
+    counted: dict[int, int] = {}
+
+    def how_many(seen: Columns, path: str) -> int:
+        values = seen[path]
+        if id(values) not in counted:
+            counted[id(values)] = len(set(map(str, values))) if len(values) * 2 >= of else 0
+        return counted[id(values)]
 
     def likest(path: str) -> int:
         n = how_many(inner, path)
@@ -138,25 +195,26 @@ def _ids(
     hinted = [path for path in paths_like(outer, "conversation_id") if path in telling]
     named = [path for path in telling if is_id(path)]
     keys = [path for path in ("*", "../*") if path in outer]
-    given = [path for path in keys if not _is_unique(outer[path], of) and isinstance(outer[path][0], str)]
+    given = [path for path in keys if not is_unique(outer[path], of) and isinstance(outer[path][0], str)]
     is_own = bool(own) and likest(own[0]) == 0
     rest = [path for path in telling if how_many(outer, path) * 2 >= holders and path not in keys]
     return [*hinted, *given, *(own if is_own else []), *named, *rest, *own, *keys]
 
 
-def _beside(outer: Mapping[str, Any], regular: Sequence[str], role: str, text: str | None) -> str | None:
+def _beside(outer: Columns, of: int, role: str, text: str | None) -> str | None:
     """Return the path of an object that stands beside a list and is like its items, as what was said first may be."""
-    for path in regular:
-        before = path.removesuffix(f".{text}")
-        if before != path and f"{before}.{role}" in outer and not path.startswith("../"):
+    ending = f".{text}"
+    parents = Counter(path.removesuffix(ending).rpartition(".")[0] for path in outer if path.endswith(ending))
+    for path, values in outer.items():
+        before = path.removesuffix(ending)
+        if before == path or path.startswith("../") or len(values) * 2 < of:
+            continue
+        if "." in before and parents[before.rpartition(".")[0]] > 1:
+            continue  # its name is a key among others, such as a message's id
+        words = [str(word) for word in outer.get(f"{before}.{role}", ())]
+        if words and all(role_of(word) or speaker_of(word) for word in words):
             return before
     return None
-
-
-def _is_said(values: Sequence[Any]) -> bool:
-    """Say whether values are texts that people wrote, and hardly one twice."""
-    texts = [value for value in values if isinstance(value, str)]
-    return bool(texts) and sum(" " in text for text in texts) >= _ENOUGH * len(texts)
 
 
 def _speaks(where: Sequence[Any], role: str | None, text: str | None) -> bool:
@@ -170,82 +228,27 @@ def _count_speaking(wheres: Sequence[Sequence[Any]], role: str | None, text: str
     return sum(_speaks(where, role, text) for where in wheres)
 
 
-def _columns(wheres: Sequence[Sequence[Any]], listed: Sequence[str] = ()) -> dict[str, list[Any]]:
-    """Return path → values over many records; listed: lists whose own parts are left out."""
-    inside = [part.strip(".") for path in listed for part in path.split("*") if part.strip(".")]
-    seen: dict[str, list[Any]] = {}
-    for where in wheres:
-        nearest: dict[str, Any] = {}
-        for holder in where:
-            for path, value in _flat(holder) if isinstance(holder, Mapping) else ():
-                if not any(path == part or path.startswith(f"{part}.") for part in inside):
-                    nearest.setdefault(path, value)
-        for path, value in nearest.items():
-            seen.setdefault(path, []).append(value)
-    return seen
-
-
-def _lists(record: Mapping[str, Any], before: str = "", depth: int = 0) -> Iterator[str]:
-    """Give the paths of lists of objects within a record; an object whose values are all alike is one, too."""
-    for key, given in record.items():
-        value, path = nested(given), f"{before}{key}"
-        if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-            yield path
-            for inner in value[:_SEEN] if depth < _DEPTH else ():
-                yield from _lists(inner, f"{path}.*.", depth + 1)
-        elif isinstance(value, dict) and depth < _DEPTH:
-            if _is_keyed(value):
-                yield f"{path}.*"
-                for inner in list(value.values())[:_SEEN]:
-                    yield from _lists(inner, f"{path}.*.", depth + 1)
-            else:
-                yield from _lists(value, f"{path}.", depth + 1)
-
-
-def _is_keyed(value: Mapping[str, Any]) -> bool:
-    """Say whether the keys of an object are ids: two or more, whose values are objects with the same keys."""
-    inner = list(value.values())
-    if len(inner) < 2 or not all(isinstance(each, dict) and each for each in inner):
-        return False
-    shared = set(inner[0]).intersection(*inner[1:])
-    return len(shared) * 2 >= max(map(len, inner))
-
-
-def _is_unique(values: Sequence[Any], of: int) -> bool:
-    return len({str(value) for value in values if value != ""}) == of
-
-
-def _longest_texts(seen: Mapping[str, Sequence[Any]]) -> list[str]:
-    """Return the paths that hold sentences, the longest first."""
-    sentences = {
-        path: sum(len(str(value)) for value in values) / len(values)
-        for path, values in seen.items()
-        if not _are_times(values) and _share(values, lambda value: " " in str(value) and not isinstance(value, dict))
-    }
-    return sorted(sentences, key=lambda path: -sentences[path])
-
-
-def _read_once(text: str, sample: Sequence[Record]) -> list[Call | TurnFields]:
+def _read_once(text: str, wheres: Sequence[Sequence[Any]]) -> list[Call | TurnFields]:
     """Return the turns or exchanges that a mapping reads whole, each id once."""
     try:
         mapping = parse_format_mapping(text, "proposed")
     except ConfigError:
         return []
-    whole = (part for part in _read_all(mapping, sample) if _is_whole(part))
-    return list({_id_of(part) or f"\0{number}": part for number, part in enumerate(whole)}.values())
-
-
-def _read_all(mapping: FormatMapping, sample: Sequence[Record]) -> Iterator[Call | TurnFields]:
-    for record in sample:
+    whole: dict[str, Call | TurnFields] = {}
+    for number, where in enumerate(wheres):
         try:
-            yield from mapping.read(record, Counter())
+            part = mapping.read_item(where, Counter())
         except Refused:
             continue
+        if part is not None and _is_whole(part):
+            whole[_id_of(part) or f"\0{number}"] = part
+    return list(whole.values())
 
 
 def _is_whole(part: Call | TurnFields) -> bool:
     if isinstance(part, Call):
-        return all(message.text.strip() for message in (*part.inputs, *part.outputs))
+        has_called = any(message.called for message in part.outputs)
+        return bool(spoken_in(part.inputs)) and (has_called or bool(spoken_in(part.outputs)))
     return bool(part["text"].strip())
 
 
@@ -255,7 +258,7 @@ def _id_of(part: Call | TurnFields) -> str:
 
 def _unclear_dates(taken: Mapping[str, str], seen: Mapping[str, Sequence[Any]]) -> Iterator[str]:
     values = seen[taken["timestamp"]] if "timestamp" in taken else []
-    if values and not _are_times(values) and len(formats := _date_formats(values)) > 1:
+    if values and not are_times(values) and len(formats := date_formats_of(values)) > 1:
         yield (
             f"days and months cannot be told apart in {one_line(str(values[0]), 40)!r}: it was taken for "
             f"{formats[0]}, and could be {formats[1]}; see date_format in the mapping"
@@ -264,15 +267,15 @@ def _unclear_dates(taken: Mapping[str, str], seen: Mapping[str, Sequence[Any]]) 
 
 def _lines_of(field: str, path: str, values: Sequence[Any]) -> Iterator[str]:
     """Give the line of a field, and what the mapping has to know beside it."""
-    key = _id_key(values) if field == "documents" else None
+    key = id_key(values) if field == "documents" else None
     yield f"{field} = {toml(path)}" if key is None else f"{field} = {{ path = {toml(path)}, id = {toml(key)} }}"
-    if field == "timestamp" and not _are_times(values):
-        chosen, *others = _date_formats(values)
+    if field == "timestamp" and not are_times(values):
+        chosen, *others = date_formats_of(values)
         if others:
             yield f"# Days and months cannot be told apart in these values; it could also be {toml(others[0])}."
         yield f"date_format = {toml(chosen)}"
-    if field == "documents" and not _are_lists(values):
-        yield f"separator = {toml(_separator(values) or _SEPARATORS[0])}"
+    if field == "documents" and not are_lists_of_documents(values):
+        yield f"separator = {toml(separator_of(values) or SEPARATORS[0])}"
 
 
 def _role_lines(path: str, wheres: Sequence[Sequence[Any]], conversation: str | None) -> Iterator[str]:
@@ -298,77 +301,6 @@ def _role_lines(path: str, wheres: Sequence[Sequence[Any]], conversation: str | 
         guesses[never[0]] = "assistant"
     known = "".join(f", {toml(word)} = {toml(role)}" for word, role in guesses.items() if role is not None)
     yield f"role = {{ path = {toml(path)}{known} }}" if known else f"role = {toml(path)}"
-
-
-def _flat(record: Mapping[str, Any], before: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    for key, value in record.items():
-        path = f"{before}{key}"
-        if isinstance(value, dict) and depth < _DEPTH:
-            yield from _flat(value, f"{path}.", depth + 1)
-        elif value is not None:
-            yield path, value
-
-
-def _fits(field: str, values: Sequence[Any]) -> bool:
-    if field == "timestamp":
-        return _are_times(values) or bool(_date_formats(values))
-    if field == "documents":
-        return _are_lists(values) or _separator(values) is not None
-    if field in ("text", "question", "answer"):
-        return _share(values, lambda value: isinstance(value, str | list))
-    if field == "conversation_id" and _share(values, lambda value: value == "" or _is_date(value)):
-        return False
-    is_short = _share(values, lambda value: isinstance(value, str | int) and len(str(value)) < 200)
-    return is_short and not any(isinstance(value, bool) for value in values)
-
-
-def _are_times(values: Sequence[Any]) -> bool:
-    return _share(values, lambda value: seconds(value) is not None and len(str(value)) > 7)
-
-
-def _is_date(value: object) -> bool:
-    return isinstance(value, str) and ("-" in value or ":" in value) and seconds(value) is not None
-
-
-def _date_formats(values: Sequence[Any]) -> list[str]:
-    """Return the formats in which all values are dates, the likeliest first: with AM and PM months come first."""
-    formats = sorted(DATE_FORMATS, key=lambda each: "%p" in each and not each.startswith("%m"))
-    return [
-        each
-        for each in formats
-        if values and all(isinstance(value, str) and read_date(value, each) is not None for value in values)
-    ]
-
-
-def _are_lists(values: Sequence[Any]) -> bool:
-    return _share(values, lambda value: isinstance(value, list) or str(value).startswith("["))
-
-
-def _id_key(values: Sequence[Any]) -> str | None:
-    """Return the key that holds the ids of documents, None where it is known or there is none."""
-    documents = [item for value in values for item in items(value) if isinstance(item, dict)]
-    if not documents or any(read_document(document) is not None for document in documents):
-        return None
-    for key in documents[0]:
-        named = [document.get(key) for document in documents]
-        if all(isinstance(name, str | int) and not isinstance(name, bool) and " " not in str(name) for name in named):
-            return str(key)
-    return None
-
-
-def _separator(values: Sequence[Any]) -> str | None:
-    """Return what stands between ids in texts that hold nothing else; None where they do, or are no texts."""
-    for separator in _SEPARATORS:
-        texts = [value for value in values if isinstance(value, str)]
-        parts = [part.strip() for text in texts for part in text.split(separator)]
-        are_ids = len(texts) == len(values) and all(part and not any(map(str.isspace, part)) for part in parts)
-        if are_ids and len(parts) > len(texts):
-            return separator
-    return None
-
-
-def _share(values: Sequence[Any], test: Any) -> bool:
-    return bool(values) and sum(map(bool, map(test, values))) >= 0.8 * len(values)
 
 
 def _examples(values: Sequence[Any]) -> str:

@@ -5,6 +5,7 @@ A log whose times are spelled otherwise must not look like one without times: it
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record
@@ -98,6 +99,28 @@ def take_doubts(assumed: Assumed, conversations: int) -> list[str]:
     if (n := assumed.pop(BACKWARDS, 0)) * 2 > conversations:
         doubts.append(f"{n:,} {BACKWARDS}: is the file newest first? Then log times, or turn it round")
     return doubts
+
+
+def between(times: Sequence[float | None], begun: float | None) -> list[float | None]:
+    """Give those of a list that have no time one between their neighbours', so that the order of the list holds.
+
+    begun: when the whole began, None where that is not known. Without any time all stay as they are.
+
+    >>> between([None, 60.0, None, 80.0, None], 50.0)
+    [50.0, 60.0, 70.0, 80.0, 81.0]
+    """
+    filled = list(times)
+    known = [(index, time) for index, time in enumerate(times) if time is not None]
+    if not known:
+        return filled
+    (first, opened), (last, closed) = known[0], known[-1]
+    begun = begun if begun is not None and begun <= opened else opened - first
+    for (start, earlier), (end, later) in pairwise([(0, begun), *known] if first else known):
+        for index in range(start, end):
+            filled[index] = earlier + (later - earlier) * (index - start) / (end - start)
+    for index in range(last + 1, len(filled)):
+        filled[index] = closed + index - last
+    return filled
 
 
 def oldest_first(messages: list[Message], assumed: Assumed) -> list[Message]:

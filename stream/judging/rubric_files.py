@@ -27,6 +27,7 @@ from turnsignal.stream.judging.rubric import (
     RubricText,
 )
 from turnsignal.stream.names import Value, parse_name, write_name
+from turnsignal.stream.text.toml import parse_toml
 
 BUILT_IN = (
     *("answer_relevance", "answer_relevancy", "completeness", "context_recall", "context_relevance"),
@@ -65,7 +66,7 @@ def parse_rubric(text: str, origin: str) -> Rubric:
     meant.
     """
     try:
-        rubric = Rubric.model_validate_json(orjson.dumps(tomllib.loads(text)))
+        rubric = Rubric.model_validate_json(orjson.dumps(parse_toml(text)))
     except (tomllib.TOMLDecodeError, orjson.JSONEncodeError) as error:
         msg = f"{origin}: expected a rubric in TOML, got a file that does not parse: {error}"
         raise ConfigError(msg) from None

@@ -1,9 +1,26 @@
 """TOML: values as a file holds them: read back, they are the same, and a terminal shows all of them."""
 
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
 import orjson
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Read a document, by whomever it was written.
+
+    Raises tomllib.TOMLDecodeError for all that cannot be read, also where Python's reader ends otherwise.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError:
+        problem = "values that are nested too deep"
+    except ValueError:  # a number of more digits than Python takes
+        problem = "a number that is too long"
+    raise tomllib.TOMLDecodeError(problem)
 
 
 def write_value(value: Any) -> str:

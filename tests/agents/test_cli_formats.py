@@ -4,6 +4,7 @@ import gzip
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -13,7 +14,7 @@ from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.options import FORMAT_NAMES
 from turnsignal.agents.files.reading import TurnFile
 from turnsignal.agents.replaying.run import replay_files
-from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.formats import FORMATS
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.simulation import Traffic, simulate
@@ -170,7 +171,7 @@ def test_a_proposed_mapping_reads_the_log_that_it_was_proposed_for(tmp_path: Pat
     ("text", "told"),
     [
         ("[turns", "expected TOML"),
-        ('[turns]\nrole = "r"\ntext = "t"\n', "missing required field `conversation_id`"),
+        ('[turns]\nrole = "r"\ntext = "t"\n', "expected conversation_id in [turns]"),
         ('[turns]\nrole = "r"\ntext = "t"\nconversation_id = "c"\nrank = "x"\n', "unknown field `rank`"),
         ('[exchanges]\nquestion = 3\nanswer = "a"\n', "got `int` - at `$.exchanges.question`"),
         ("", "expected either [turns] or [exchanges], got neither"),
@@ -550,7 +551,7 @@ def test_a_proposal_for_what_is_read_without_a_mapping_says_so_and_doubts_are_wa
         for n in range(9)
     ]
     (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, messages)))
-    told = run("convert", tmp_path / "log.jsonl", "--propose", mapping)
+    told = run("convert", tmp_path / "log.jsonl", "--propose", tmp_path / "other.toml")
     assert "needs no mapping" not in told.output
     assert "warning: each of 9 conversations has one turn by case: is that the id of a turn?" in told.output
 
@@ -586,3 +587,99 @@ def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hol
     assert (first["turn_id"], second["turn_id"]) == (f"{digest}:7:1", f"{digest}:7:2")
     assert (other["conversation_id"], other["turn_id"]) == ("joann@b.c:8", other["user_id"])
     assert other["retrieved"] == [{"doc_id": "d"}]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    log = tmp_path / "log.csv"
+    log.write_text(
+        "session,who,message,at\n" + "".join(f"s1,{who},Hi,2026-11-2{n}\n" for n in (0, 1) for who in ("user", "bot"))
+    )
+    return log
+
+
+def test_a_mapping_that_was_edited_is_not_written_over_by_a_proposal(table: Path) -> None:
+    mapping = table.with_name("mapping.toml")
+    for _ in range(2):  # the same proposal may be written again
+        assert run("convert", table, "--propose", mapping).exit_code == 0
+    mapping.write_text(mapping.read_text(encoding="utf-8") + "# mine\n", encoding="utf-8")
+    done = run("convert", table, "--propose", mapping)
+    assert isinstance(done.exception, ConfigError)
+    assert "expected a file that is not there yet" in str(done.exception)
+    assert f"rm {mapping}" in str(done.exception)
+    assert mapping.read_text(encoding="utf-8").endswith("# mine\n")
+
+
+def test_a_dash_in_the_place_of_a_file_to_write_is_standard_output(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(table.parent)
+    proposed = run("convert", table, "--propose", "-")
+    assert proposed.stdout.startswith("# Proposed by")
+    assert "Wrote a first mapping to standard output" in proposed.stderr
+    Path("mapping.toml").write_text(proposed.stdout, encoding="utf-8")
+    done = run("convert", table, "--mapping", "mapping.toml", "--out", "-")
+    assert [decode_turn(line.encode()).role for line in done.stdout.splitlines()] == ["user", "assistant"] * 2
+    assert "Wrote 4 turns to standard output." in done.stderr
+    assert not Path("-").exists()
+    assert run("convert", table, "--mapping", "mapping.toml", "--out", "-", "--json").exit_code == 2
+
+
+def test_what_was_set_aside_is_a_share_of_records_and_not_of_their_turns(tmp_path: Path) -> None:
+    log = [{"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": f"{n}"}]} for n in "abc"]
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"\n".join([*map(orjson.dumps, log), b"no json"]))
+    done = run("convert", path, "--out", tmp_path / "turns.jsonl")
+    assert "Of 4 records 1 were set aside (25%: not_json 1)." in done.output
+
+
+@pytest.mark.parametrize(("name", "content", "what"), [("e.json", "[]", "empty"), ("h.csv", "a,b\n", "header alone")])
+def test_a_file_without_a_record_is_said_to_have_none(name: str, content: str, what: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    for more in (["--check"], ["--propose", str(tmp_path / "m.toml")]):
+        done = run("convert", path, *more)
+        assert done.exit_code == 1
+        assert f"{path}: expected records, got " in str(done.exception)
+        assert what in str(done.exception)
+        assert "mapping.toml" not in str(done.exception)
+
+
+APART: dict[str, list[Any]] = {
+    "a table as pandas": [{"columns": ["a", "b"], "index": [0], "data": [[1, 2]]}],
+    "Anthropic's batches": [{"custom_id": "1", "params": {"messages": [{"role": "user", "content": "Hi"}]}}],
+    "messages of Pydantic AI": [{"kind": "request", "parts": [{"part_kind": "user-prompt", "content": "Hi"}]}],
+    "Slack's export": [{"type": "message", "ts": "1793523600.1", "user": "U1", "text": "Hi"}],
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_what_no_mapping_reads_is_refused_with_what_to_type(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, APART[name])))
+    done = run("convert", path, "--propose", tmp_path / "m.toml")
+    assert done.exit_code == 1
+    assert f"got {name}" in str(done.exception)
+    assert f" {path} > log.jsonl" in str(done.exception)
+
+
+def test_sets_whose_list_is_called_conversation_are_read_in_the_order_of_the_list(tmp_path: Path) -> None:
+    roles = ("user", "assistant", "user")
+    log = [
+        {
+            "conversation_hash": f"h{n}",
+            "timestamp": "2026-11-20T09:00:00Z",
+            "conversation": [
+                {"role": role, "content": f"{n} {k}", "timestamp": f"2026-11-20T09:0{k}:00Z" if k == 1 else None}
+                for k, role in enumerate(roles)
+            ],
+        }
+        for n in range(2)
+    ]
+    path, out = tmp_path / "set.jsonl", tmp_path / "turns.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, log)))
+    done = run("convert", path, "--out", out)
+    assert "taken for sharegpt, by a conversation with role and content" in done.output
+    turns = sorted(map(decode_turn, out.read_bytes().splitlines()), key=lambda each: each.timestamp)
+    for n in range(2):
+        assert [turn.text for turn in turns if turn.text.startswith(f"{n} ")] == [f"{n} {k}" for k in range(3)]

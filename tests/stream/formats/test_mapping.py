@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from turnsignal.stream.errors import ConfigError, Reason, Refused
-from turnsignal.stream.formats.mapping import FormatMapping, parse_format_mapping, read_date, take_warnings
+from turnsignal.stream.formats.date_formats import read_date
+from turnsignal.stream.formats.mapping import FormatMapping, parse_format_mapping, take_warnings
 
 ROW = {"who": "user", "said": "How?", "c": "7", "at": "31.12.2024 13:45", "docs": "d1|d 2 | d3"}
 
@@ -155,3 +156,86 @@ def test_a_text_that_a_database_keeps_as_json_is_that_of_its_blocks() -> None:
     (turn,) = log.read({**SAID, "c": "1", "said": parts}, Counter())
     assert isinstance(turn, dict)
     assert turn["text"] == "Hello."
+
+
+STEPS = [{"by": "user", "t": "How?"}, {"by": "bot", "t": "So.", "at": 160}, {"by": "user", "t": "Why?"}]
+STEPS += [{"by": "bot", "t": "Because.", "at": 180}, {"by": "user", "t": "Thanks", "at": None}]
+
+
+def listed(lines: str) -> FormatMapping:
+    return parse_format_mapping(f'[turns]\nrole = "by"\ntext = "t"\nlist = "steps"\n{lines}', "m.toml")
+
+
+def test_items_of_a_list_without_a_time_of_their_own_stand_between_their_neighbours() -> None:
+    assumed: Counter[str] = Counter()
+    log = listed('conversation_id = "c"\ntimestamp = "at"')
+    turns: list[Any] = list(log.read({"c": "1", "at": 100, "steps": STEPS}, assumed))
+    assert [turn["timestamp"][14:19] for turn in turns] == ["01:40", "02:40", "02:50", "03:00", "03:01"]
+    told = "turns without a time of their own in a list of others that have one, put between their neighbours"
+    assert assumed[told] == 3
+
+
+def test_items_of_which_none_has_a_time_have_that_of_what_holds_them() -> None:
+    steps = [{**step, "at": None} for step in STEPS]
+    log = listed('conversation_id = "c"\ntimestamp = "at"')
+    turns: list[Any] = list(log.read({"c": "1", "at": 100, "steps": steps}, Counter()))
+    assert {turn["timestamp"][14:19] for turn in turns} == {"01:40"}
+
+
+def test_a_list_without_times_is_a_conversation_in_the_order_in_which_it_stands() -> None:
+    (call,) = listed('conversation_id = "c"\nmodel = "m"').read({"c": "1", "m": "m1", "steps": STEPS}, Counter())
+    assert not isinstance(call, dict)
+    assert [(message.role, message.text) for message in call.inputs][:2] == [("user", "How?"), ("assistant", "So.")]
+    assert (call.conversation, call.inputs[0].fields) == ("1", {"model": "m1"})
+
+
+def test_a_question_may_be_the_messages_of_a_request_and_an_answer_what_came_back() -> None:
+    log = parse_format_mapping('[exchanges]\nquestion = "request"\nanswer = "response"\nvote = "thumb"', "m.toml")
+    history = [{"role": "user", "content": "How?"}, {"role": "assistant", "content": "So."}]
+    record = {
+        "request": {"messages": [*history, {"role": "user", "content": "Why?"}]},
+        "response": '{"choices": [{"message": {"role": "assistant", "content": "Because."}}]}',
+        "thumb": "up",
+    }
+    (call,) = log.read(record, Counter())
+    assert not isinstance(call, dict)
+    assert [message.text for message in call.inputs] == ["How?", "So.", "Why?"]
+    assert [(message.role, message.text, message.fields) for message in call.outputs] == [
+        ("assistant", "Because.", {"vote": 1})
+    ]
+
+
+@pytest.mark.parametrize("value", [{"inner": {"deep": "How?"}}, [{"inner": "How?"}]])
+def test_a_text_that_is_an_object_is_refused_with_what_it_has(value: Any) -> None:
+    with pytest.raises(Refused, match="expected a text at said, got an object") as refused:
+        list(mapped('conversation_id = "c"').read({**SAID, "c": "1", "said": value}, Counter()))
+    assert refused.value.reason is Reason.WRONG_TYPE
+    assert "it has inner" in refused.value.shown
+
+
+def test_an_id_that_is_a_list_is_refused() -> None:
+    with pytest.raises(Refused, match="expected an id at c, got list"):
+        list(mapped('conversation_id = "c"').read({**SAID, "c": ["1"]}, Counter()))
+
+
+def test_a_text_that_is_a_number_is_that_number() -> None:
+    (turn,) = mapped('conversation_id = "c"').read({**SAID, "c": "1", "said": 7}, Counter())
+    assert isinstance(turn, dict)
+    assert turn["text"] == "7"
+
+
+def test_a_word_can_mean_a_role_that_there_is_alone() -> None:
+    lines = '[turns]\nconversation_id = "c"\ntext = "said"\nrole = { path = "who", desk = "king" }'
+    with pytest.raises(ConfigError, match=r"\[turns\] role: expected user, .* as what 'desk' means, got 'king'"):
+        parse_format_mapping(lines, "m.toml")
+
+
+@pytest.mark.parametrize("value", ["[" * 5_000 + "]" * 5_000, "9" * 5_000])
+def test_a_mapping_that_cannot_be_read_is_refused_in_one_line(value: str) -> None:
+    with pytest.raises(ConfigError, match=r"^m.toml: expected TOML, got a file that does not parse: [^\n]{10,200}$"):
+        parse_format_mapping(f"x = {value}", "m.toml")
+
+
+def test_a_line_that_a_mapping_lacks_is_named() -> None:
+    with pytest.raises(ConfigError, match=r"^m.toml: expected text in \[turns\], got no line for it"):
+        parse_format_mapping('[turns]\nconversation_id = "c"\nrole = "who"', "m.toml")

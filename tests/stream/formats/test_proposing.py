@@ -3,9 +3,12 @@
 from collections import Counter
 from typing import Any
 
+import orjson
 import pytest
 
+from tests.conformance.growth import is_linear, steps
 from turnsignal.stream.formats.mapping import parse_format_mapping
+from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
 
 
@@ -197,6 +200,16 @@ def test_what_opens_a_conversation_beside_its_list_is_read_with_it() -> None:
     assert conversations_of(done, log) == THREE
 
 
+def test_a_copy_of_the_messages_under_their_ids_is_nothing_beside_the_list() -> None:
+    log = [
+        {"id": f"c{n}", "kept": {"by_id": {f"m{k}": message for k, message in enumerate(said(n))}}, "messages": said(n)}
+        for n in range(3)
+    ]
+    done = propose_mapping(log, "log.jsonl")
+    assert conversations_of(done, log) == THREE
+    assert done.read == 9
+
+
 def test_an_answer_that_stands_behind_its_list_is_read_behind_it() -> None:
     log = [
         {"session": f"c{number}", "at": f"2026-11-01T09:0{number}:00Z", "messages": messages, "output": output}
@@ -265,3 +278,150 @@ def test_lists_that_repeat_the_history_with_each_call_are_doubted() -> None:
 def test_am_and_pm_speak_for_months_before_days() -> None:
     log = rows("session question answer date", *((str(n), "a", "b", f"0{n}/04/2025 09:00 AM") for n in (1, 2)))
     assert 'date_format = "%m/%d/%Y %I:%M %p"' in propose_mapping(log, "log.csv").text
+
+
+def test_an_opening_of_one_word_beside_the_list_is_read_with_it() -> None:
+    log = [
+        {
+            "id": f"c{number}",
+            "created_at": f"2026-11-01T09:0{number}:00Z",
+            "source": {"id": f"s{number}", "body": "Hello", "author": {"type": "user"}},
+            "parts": [
+                {"id": f"p{number}", "body": "What is it?", "author": {"type": "bot"}, "created_at": 1_793_523_660}
+            ],
+        }
+        for number in range(3)
+    ]
+    done = propose_mapping(log, "log.json")
+    assert 'list = ["source","parts"]' in done.text
+    assert [turn["text"] for turn in read(done, log)] == ["Hello", "What is it?"] * 3
+
+
+QUESTIONS = ["Where is the key?", "And the spare one?"]
+ANSWERS = ["In the drawer.", "With the neighbours."]
+
+
+def asked(number: int, text: str = "content") -> list[dict[str, Any]]:
+    """The messages of a request that repeats what was said before."""
+    messages = [{"role": "user", text: QUESTIONS[0]}, {"role": "assistant", text: ANSWERS[0]}]
+    return [*messages, {"role": "user", text: QUESTIONS[1]}] if number else messages[:1]
+
+
+CALLS: dict[str, tuple[str, list[dict[str, Any]]]] = {
+    "a message in an object": (
+        "response.message",
+        [
+            {"request": {"messages": asked(n)}, "response": {"message": {"role": "assistant", "content": ANSWERS[n]}}}
+            for n in range(2)
+        ],
+    ),
+    "candidates of parts": (
+        "back.candidates",
+        [
+            {
+                "sent": {"contents": [{**m, "parts": [{"text": m["parts"]}]} for m in asked(n, "parts")]},
+                "back": {"candidates": [{"content": {"role": "model", "parts": [{"text": ANSWERS[n]}]}}]},
+            }
+            for n in range(2)
+        ],
+    ),
+    "JSON in cells": (
+        "responseBody.choices",
+        [
+            {
+                "requestBody": orjson.dumps({"messages": asked(n)}).decode(),
+                "responseBody": orjson.dumps(
+                    {"choices": [{"message": {"role": "assistant", "content": ANSWERS[n]}}]}
+                ).decode(),
+            }
+            for n in range(2)
+        ],
+    ),
+    "a text": (
+        "output_text",
+        [{"input_messages": asked(n), "output_text": ANSWERS[n], "model": "m1"} for n in range(2)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_calls_of_a_model_are_read_with_what_was_said_before_and_what_came_back(name: str) -> None:
+    answer, log = CALLS[name]
+    done = propose_mapping(log, "log.jsonl")
+    assert f'answer = "{answer}"' in done.text
+    assert (done.read, done.of, done.doubts) == (2, 2, [])
+    calls = read(done, log)
+    assert [[message.text for message in spoken_in(call.inputs)] for call in calls] == [
+        QUESTIONS[:1],
+        [QUESTIONS[0], ANSWERS[0], QUESTIONS[1]],
+    ]
+    assert [[message.text for message in call.outputs] for call in calls] == [[text] for text in ANSWERS]
+
+
+def test_calls_within_a_list_are_calls_too() -> None:
+    answer, calls = CALLS["a message in an object"]
+    done = propose_mapping([{"took": 3, "hits": {"hits": [{"_source": call} for call in calls]}}], "log.json")
+    assert 'list = "hits.hits"' in done.text
+    assert f'answer = "_source.{answer}"' in done.text
+    assert 'question = "_source.request.messages"' in done.text
+
+
+def test_lists_under_keys_are_conversations_and_keep_their_order_without_times() -> None:
+    log: list[dict[str, Any]] = [
+        {"store": {f"c{n}": [{"role": role, "said": text} for text, role in SAID] for n in range(2)}}
+    ]
+    done = propose_mapping(log, "store.json")
+    assert 'list = "store.*"' in done.text
+    assert [(call.conversation, [m.role for m in call.inputs]) for call in read(done, log)] == [
+        (f"c{n}", ["user", "assistant", "user"]) for n in range(2)
+    ]
+
+
+def test_a_table_under_its_row_numbers_is_read_by_rows() -> None:
+    log: list[dict[str, Any]] = [
+        {str(3 * n + k): {**message, "session": f"s{n}"} for n in range(3) for k, message in enumerate(said(n))}
+    ]
+    done = propose_mapping(log, "table.json")
+    assert 'list = "*"' in done.text
+    assert conversations_of(done, log) == [(f"s{number}", roles) for number, (_, roles) in enumerate(THREE)]
+
+
+def test_values_under_their_types_are_read_and_what_repeats_is_taken_for_the_conversation_with_a_doubt() -> None:
+    log = [
+        {"Item": {"pk": {"S": f"c{n}"}, "sk": {"N": f"17935236{n}{k}"}, "role": {"S": role}, "content": {"S": text}}}
+        for n in range(3)
+        for k, (text, role) in enumerate(SAID)
+    ]
+    done = propose_mapping(log, "log.jsonl")
+    assert conversations_of(done, log) == THREE
+    assert done.doubts == ["Item.pk.S was taken for the conversation's id because it repeats: is it?"]
+
+
+def test_turns_in_which_nothing_tells_conversations_apart_are_one_which_is_doubted() -> None:
+    log = [{"who": role, "message": text, "at": f"2026-11-01T09:0{k}:00Z"} for k, (text, role) in enumerate(SAID)]
+    done = propose_mapping(log, "log.jsonl")
+    assert len(conversations_of(done, log)) == 1
+    assert done.doubts == ["no conversation's id was recognised: all turns are taken for one conversation"]
+
+
+def test_times_as_javascript_writes_them_in_america_are_read() -> None:
+    log = rows("session question answer date", *((str(n), "a", "b", f"1/{n}/2026, 9:00:00 PM") for n in (13, 14)))
+    done = propose_mapping(log, "log.csv")
+    assert 'date_format = "%m/%d/%Y, %I:%M:%S %p"' in done.text
+    assert not any("days and months" in doubt for doubt in done.doubts)
+
+
+def test_what_was_not_recognised_is_told_where_nothing_can_be_read() -> None:
+    done = propose_mapping([{"a": 1, "b": 2}], "log.json")
+    (doubt,) = done.doubts
+    assert doubt.startswith("not recognised: conversation_id, question, answer, timestamp; name their paths")
+
+
+def keyed(size: int) -> dict[str, Any]:
+    return {"chats": {f"c{n}": {"by": "kit", "events": [{"who": "user", "msg": "How?"}]} for n in range(size)}}
+
+
+@pytest.mark.parametrize("make", [keyed, lambda size: {f"key {n}": "a value" for n in range(size)}])
+def test_a_proposal_costs_in_proportion_to_the_keys_of_an_object(make: Any) -> None:
+    assert is_linear(lambda size: steps(lambda: propose_mapping([make(size)], "log.json")), (50, 100, 200))
+    assert steps(lambda: propose_mapping([make(20_000)], "log.json")) < 5_000_000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnsignal.stream.text.toml import write_toml, write_value
+from turnsignal.stream.text.toml import parse_toml, write_toml, write_value
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = TEXTS | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.lists(TEXTS)
@@ -27,3 +27,9 @@ def test_sections_and_lists_of_tables_stand_after_plain_values() -> None:
     written = write_toml(data)
     assert written.startswith("n = 2\n")
     assert tomllib.loads(written) == data
+
+
+@pytest.mark.parametrize("text", ["x = ", f"x = {'[' * 5_000}{']' * 5_000}", f"x = {'9' * 5_000}"])
+def test_whatever_cannot_be_read_is_one_kind_of_error(text: str) -> None:
+    with pytest.raises(tomllib.TOMLDecodeError):
+        parse_toml(text)
