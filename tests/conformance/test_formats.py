@@ -28,6 +28,7 @@ SHARED = {
     "asides",
     "examples",
     "endings",
+    "envelopes",
     "halves",
     "mapping",
     "mending",
