@@ -29,6 +29,8 @@ SAMPLED_PARTS = 2_000  #: records that lists in them may hold
 _HEADER = re.compile(r'[\w .:/()-]+|"[^"]*"')
 _BOM = b"\xef\xbb\xbf"
 _LOOKED_AT = 1024  #: bytes, of which a tenth are control characters where a file is no text
+_ONE_BYTE = re.compile("[\udc80-\udcff]")  #: what is no UTF-8, as Python decodes it
+_ODD_BYTES = 3  #: of them at least, from which a file is in another encoding
 _CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
 
 
@@ -66,6 +68,7 @@ def kind_of(path: Path) -> Kind:
     is_table = _is_header(by_lines.partition(b"\n")[0].strip(), by_lines)
     if is_table or path.name.removesuffix(".gz").removesuffix(".zst").endswith((".csv", ".tsv")):
         return Kind.CSV
+    _refuse_one_byte_letters(path, head)
     if not head.startswith((b"{", b"[")):
         return Kind.LINES
     if line.startswith(b"{") and _is_json(line):
@@ -79,6 +82,22 @@ def kind_of(path: Path) -> Kind:
     if b"\n" not in head and len(head) < SAMPLE:
         return Kind.LINES  # one line that is cut
     return Kind.WRAPPED if holds_list(head, is_whole=len(head) < SAMPLE) else Kind.VALUES
+
+
+def _refuse_one_byte_letters(path: Path, head: bytes) -> None:
+    """Raise TurnsignalError where JSON has its letters beyond ASCII in one byte each; a few may be damage."""
+    if not head.startswith((b"{", b"[")):
+        return
+    text = head.decode("utf-8", "surrogateescape")
+    odd = len(_ONE_BYTE.findall(text))
+    if odd < _ODD_BYTES or odd * 2 < len(text) - len(text.encode("ascii", "ignore")):
+        return
+    name = shlex.quote(str(path))
+    msg = (
+        f"{path}: expected text in UTF-8, got letters of one byte, as Latin-1 and Windows have them; "
+        f"try: iconv -f WINDOWS-1252 -t UTF-8 {name} > utf8-{shlex.quote(path.name)}"
+    )
+    raise TurnsignalError(msg)
 
 
 def _is_utf_16(head: bytes) -> bool:

@@ -8,24 +8,28 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnsignal.agents.files.containers import Kind, kind_of, read_items, sample_of, why_unread
+from turnsignal.agents.files.containers import SAMPLED_BYTES, Kind, kind_of, read_items, sample_of, why_unread
 from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
+from turnsignal.stream.formats.envelopes import Opened, open_envelopes, read_whole
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of
-from turnsignal.stream.formats.otlp import spans_of
 from turnsignal.stream.formats.protocol import LogFormat
 from turnsignal.stream.formats.times import BEGAN
 from turnsignal.stream.formats.values import conversation_of, first, nested
+from turnsignal.stream.formats.vendors import VENDORS
 from turnsignal.stream.text.visible import one_line
 
 _LINES = 20  #: that are looked at to say what a file is not
 _LINE_BYTES = 400  #: of each of them
 _TEXT_LINE = re.compile(rb"[^\s{\[\"0-9-]|[0-9][^,;\t]*[^\W\d]|\[[^\]{\"]*\]\s*[^\s,\]]|-")
+_DIGIT = re.compile("[0-9]")
 _LETTER = re.compile(rb"[^\W\d]{2}")
 _KEY_CHARACTERS = 60  #: of a name that is told
-_LOOKED_AT = 20_000  #: records among which the first of a model is looked for in traces of everything
+_LOOKED_AT = 20_000  #: records among which the first of a model is looked for in logs of everything
+_LATER = 50  #: records that may be of a model, by which such a log is recognised
+_OF_MODELS = re.compile(rb'messages|choices|gen_ai|llm|openinference|traceloop|langfuse|role\\*"')
 _SHOWN_KEYS = 8  #: names of fields that are told of a file that nobody knows
 _LISTS = ("runs", "data", "traces", "observations", "items", "results", "turns", "conversations", "scores")
 _TURN = '{"conversation_id": "c1", "turn_id": "1", "role": "user", "text": "Hi", "timestamp": "2026-11-18T09:00:00Z"}'
@@ -76,7 +80,7 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
     if how.mapping is not None:
         return kind, "the mapping", how.mapping, f"--mapping; {kind.value}"
     if how.format is not None:
-        return kind, how.format, FORMATS[how.format], f"--format; {kind.value}"
+        return kind, *_open_as(how.format, sample_of(path, kind, as_records)), f"--format; {kind.value}"
     if how.strict:
         if kind is not Kind.LINES:
             msg = f"{path}: expected JSON lines, got {kind.value}; leave --strict out, or convert the file first"
@@ -85,12 +89,17 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
     sample = sample_of(path, kind, as_records)
     refuse_rewritable(path, kind, sample)
     fitting = recognise(sample)
-    if not fitting and sample and all(map(_holds_spans, sample)):
-        fitting = _recognise_later(path, kind)
     if not fitting and sample and all(map(is_bare_message, sample)):
         fitting = recognise([{"messages": sample}])
-    if fitting and (chosen := reader_of(list(fitting))) is not None:
-        return kind, ", ".join(fitting), chosen, f"{'; '.join(fitting.values())}; {kind.value}"
+    chosen, since = reader_of(list(fitting)), ""
+    opened = open_envelopes(sample) if _may_be_enveloped(chosen, fitting, sample) else None
+    if not fitting and opened is None and sample:
+        fitting, chosen, opened, since = _recognise_later(path, kind)
+    if opened is not None:
+        return kind, opened.name, opened.format, f"{opened.why}{since}; {kind.value}"
+    if chosen is not None:
+        why = "; ".join(fitting.values()) + _share_of(chosen, fitting, sample)
+        return kind, ", ".join(fitting), chosen, f"{why}{since}; {kind.value}"
     if fitting:
         names = ", ".join(f"{name} ({why})" for name, why in fitting.items())
         msg = f"{path}: expected records of one format, got what fits {names}; choose one with --format"
@@ -116,20 +125,47 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
     raise TurnsignalError(msg)
 
 
-def _holds_spans(record: Mapping[str, Any]) -> bool:
-    return any(True for _ in spans_of(record))
+def _open_as(name: str, sample: Sequence[Mapping[str, Any]]) -> tuple[str, LogFormat]:
+    """Return a format that was asked for, and its name; where its records stand in others, what reads them there."""
+    opened = open_envelopes(sample) if not FORMATS[name].looks_like(sample) else None
+    return (opened.name, opened.format) if opened is not None and opened.names == [name] else (name, FORMATS[name])
 
 
-def _recognise_later(path: Path, kind: Kind) -> dict[str, str]:
-    """Recognise traces in which a service's other spans stand before the first one of a model."""
+def _may_be_enveloped(
+    chosen: LogFormat | None, fitting: Mapping[str, str], sample: Sequence[Mapping[str, Any]]
+) -> bool:
+    """Say whether records have no format, or one that reads no more than half of what is said in most of them."""
+    if chosen is None or not set(fitting) <= set(VENDORS):
+        return not fitting
+    return read_whole(chosen, sample) == 0
+
+
+def _share_of(chosen: LogFormat, fitting: Mapping[str, str], sample: Sequence[Mapping[str, Any]]) -> str:
+    """Say of how many of the first records a vendor's format has anything, where it is less than half of them."""
+    known = sum(bool(chosen.looks_like([record])) for record in sample) if set(fitting) <= set(VENDORS) else len(sample)
+    return f" in {known:,} of the first {len(sample):,} records" if known * 2 < len(sample) else ""
+
+
+def _recognise_later(path: Path, kind: Kind) -> tuple[dict[str, str], LogFormat | None, Opened | None, str]:
+    """Recognise a log in which a service's other records stand before the first one of a model."""
+    records: list[dict[str, Any]] = []
+    line = size = 0
     for item in islice(read_items(path, kind), _LOOKED_AT):
+        if isinstance(item.value, bytes) and _OF_MODELS.search(item.value) is None:
+            continue
         try:
-            fitting = recognise(as_records(item.load(Counter())))
+            later = as_records(item.load(Counter()))
         except Refused:
             continue
-        if fitting:
-            return {name: f"{why} from line {item.line:,} on" for name, why in fitting.items()}
-    return {}
+        line = line or item.line
+        records += later[:_LATER]
+        size += len(item.value) if isinstance(item.value, bytes) else 0
+        if len(records) >= _LATER or size > SAMPLED_BYTES:
+            break
+    fitting = recognise(records)
+    chosen = reader_of(list(fitting))
+    opened = open_envelopes(records) if _may_be_enveloped(chosen, fitting, records) else None
+    return fitting, chosen, opened, f" from line {line:,} on"
 
 
 def doubt_format(path: Path, kind: Kind, name: str) -> str | None:
@@ -152,12 +188,26 @@ def as_records(value: Any) -> list[dict[str, Any]]:
         return [{"messages": value}]
     if isinstance(value, list) and all(isinstance(part, dict) for part in value):
         return value
+    if isinstance(value, dict) and value and all(_is_conversation(*pair) for pair in value.items()):
+        return [{"session_id": named, "messages": messages} for named, messages in value.items()]
     if not isinstance(value, dict):
         raise Refused(Reason.WRONG_TYPE, f"expected a JSON object, got {type(value).__name__}")
     is_record = bool(value.keys() & _RECORD_KEYS) and value.get("object") != "list"
     if is_record or len(value) > _WRAPPER_KEYS:
         return [value]
     return [part for key in _LISTS if _holds_records(value, key) for part in value[key]] or [value]
+
+
+def _is_conversation(named: str, messages: Any) -> bool:
+    """Say whether a key is an id, and no field's name, and messages stand under it."""
+    is_id = _DIGIT.search(named) is not None
+    return is_id and isinstance(messages, list) and bool(messages) and all(map(_is_message, messages))
+
+
+def _is_message(value: Any) -> bool:
+    """Say whether a value is a message: with a role, or as LangChain serialises it with its class."""
+    is_serialised = isinstance(value, dict) and "lc" in value and "kwargs" in value
+    return is_serialised or is_bare_message(value)
 
 
 def _holds_records(value: Mapping[str, Any], key: str) -> bool:

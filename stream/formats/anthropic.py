@@ -8,7 +8,7 @@ from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, ENDED, time_in
 from turnsignal.stream.formats.values import body_of, conversation_of, fields_of, first, items, mapping, short_name
-from turnsignal.stream.formats.vendors import refuse_foreign
+from turnsignal.stream.formats.vendors import is_anthropic, refuse_foreign
 
 _BLOCKS = ("search_result", "document", "tool_use", "tool_result")
 _PLAIN = ("text", "source", "content", "title")
@@ -20,7 +20,7 @@ class AnthropicMessages:
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise responses of the type message, or blocks that only Anthropic has."""
         for record in sample:
-            if _response(record).get("type") == "message":
+            if _response(record):
                 return "responses of the type message"
             if any(part.get("type") in _BLOCKS or "citations" in part for part in _blocks(_request(record))):
                 return "blocks of the types document, search_result or tool_use"
@@ -66,7 +66,7 @@ def _request(record: Record) -> Record:
 
 def _response(record: Record) -> Record:
     inner = body_of(record, "response", "response_body", "output", "message")
-    return inner if inner.get("type") == "message" else (record if record.get("type") == "message" else {})
+    return inner if is_anthropic(inner) else (record if is_anthropic(record) else {})
 
 
 def _blocks(request: Record) -> list[dict[str, Any]]:

@@ -1,9 +1,11 @@
 """LangChain messages: lists of {type: human | ai, content}, plain, as {type, data}, or serialised with their class.
 
-Message stores (of SQL, Postgres, MongoDB) keep one of them a row, beside the id of its session.
+Message stores (of SQL, Postgres, MongoDB) keep one of them a row, beside the id of its session; Redis
+keeps a list, newest first.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.documents import read_documents
@@ -17,6 +19,8 @@ from turnsignal.stream.formats.values import (
     first,
     items,
     mapping,
+    nested,
+    object_id_time,
     short_name,
     timestamp,
 )
@@ -25,6 +29,9 @@ _LISTS = ("messages", "chat_history", "history", "History")
 _STORED = ("message", "History")
 _DIGITS = 10  #: of a number that counts rows
 _TIMES = ("timestamp", "ts", "created_at", "time")
+_BY_OBJECT_ID = "rows without a time, taken as written when their ObjectId was made, in the order of the file"
+_BY_ORDER = "rows without a time, taken as a second apart from 1970 on in the order of the file"
+_STORE = "message_store:"  #: what Redis' keys begin with, before the session
 _TYPES = ("human", "ai", "HumanMessage", "AIMessage", "AIMessageChunk", "HumanMessageChunk")
 
 
@@ -36,8 +43,7 @@ class LangChainMessages:
         for record in sample:
             if _stored(record).get("type") in _TYPES:
                 return "a message of the type human or ai in a record"
-            for item in items(first(record, *_LISTS)):
-                item = mapping(item)
+            for item in map(mapping, _listed(record)):
                 serialised = item.get("lc") is not None and str(items(item.get("id"))[-1:]).find("Message") > 0
                 if (item.get("type") in _TYPES and "role" not in item) or serialised:
                     return "messages of the types human and ai"
@@ -49,9 +55,10 @@ class LangChainMessages:
             yield from _turn(record, stored, assumed)
             return
         metadata = {**mapping(mapping(record.get("config")).get("configurable")), **mapping(record.get("metadata"))}
-        conversation = conversation_of(record, metadata, {"session_id": record.get("SessionId")})
+        stored_under = str(record.get("key")).partition(_STORE)[2] or None
+        conversation = conversation_of(record, metadata, {"session_id": first(record, "SessionId") or stored_under})
         named = short_name(first(record, "id", "run_id", "checkpoint_id")) or conversation or ""
-        messages = read_messages(first(record, *_LISTS), assumed)
+        messages = read_messages(_listed(record), assumed)
         documents = read_documents(first(record, "documents", "context", "source_documents"))
         if documents and messages and messages[-1].role == "assistant":
             messages[-1].documents = documents
@@ -66,6 +73,13 @@ class LangChainMessages:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the message's own id, or that of its record."""
         return split_origin(turn_id, ("id",))
+
+
+def _listed(record: Record) -> list[Any]:
+    """Return a record's messages in the order in which they were said; a list of Redis' stands newest first."""
+    if str(record.get("key")).startswith(_STORE):
+        return [nested(item) for item in reversed(items(record.get("value")))]
+    return items(first(record, *_LISTS))
 
 
 def _stored(record: Record) -> Record:
@@ -85,12 +99,19 @@ def _turn(record: Record, stored: Record, assumed: Assumed) -> Iterator[TurnFiel
     row = first(record, "id", "_id")
     row = mapping(row).get("$oid") if isinstance(row, dict) else row
     time = time_in(assumed, record, *_TIMES, *BEGAN)
-    if time is None and str(row).isdigit():
-        assumed["rows without a time, taken as a second apart from 1970 on in the order of their ids"] += 1
-        time = float(str(row)[:_DIGITS])
-    if time is None:
-        raise Refused(Reason.MISSING_FIELD, "expected the field created_at, or an id that counts rows, got neither")
+    time = _counted(str(row), assumed) if time is None else time
     named = message.id if row is None else short_name(row)
     turn = {"conversation_id": conversation, "turn_id": bounded_id(f"langchain:{named}") if named else ""}
     turn |= {"role": message.role, "text": message.text, "timestamp": timestamp(time)}
     yield turn | fields_of(record) | ({"metadata": message.metadata} if message.metadata else {})
+
+
+def _counted(row: str, assumed: Assumed) -> float:
+    """Return a time for a row: its number, when MongoDB made its id, or a second after the row before."""
+    if row.isdigit():
+        assumed["rows without a time, taken as a second apart from 1970 on in the order of their ids"] += 1
+        return float(row[:_DIGITS])
+    made = None if assumed[_BY_ORDER] else object_id_time(row)
+    what = _BY_ORDER if made is None else _BY_OBJECT_ID
+    assumed[what] += 1
+    return float(assumed[what]) if made is None else made + assumed[what] % 1_000_000 / 1e6

@@ -16,6 +16,7 @@ ROLES = {
 }
 MAX_DEPTH = 4  #: lists of messages within lists of messages
 REDACTED = "messages that were redacted left out"
+NO_MESSAGES = "records without messages left out"
 CUT_OFF = "messages in JSON that is cut off left out"
 _JSON = re.compile(r'\[? ?\{ ?"(?:role|parts|messages|lc)" ?:')  #: how messages begin, and what people write does not
 _TEXT_BLOCKS = ("text", "input_text", "output_text", "refusal", "markdown")

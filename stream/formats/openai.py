@@ -6,7 +6,7 @@ from turnsignal.stream.formats.answers import answer_of, is_foreign, response_of
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
-from turnsignal.stream.formats.messages import calls_of, read_messages, role_of
+from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, time_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds
@@ -47,7 +47,7 @@ class OpenAIChat:
         if not choices and answer is None:
             refuse_foreign(record, "openai")
         if not choices and not items(request.get("messages")):
-            assumed["records without messages left out"] += 1
+            assumed[NO_MESSAGES] += 1
             return
         inputs = read_messages(request.get("messages"), assumed)
         outputs = read_messages([mapping(choice).get("message") for choice in choices], assumed)

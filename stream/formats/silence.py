@@ -3,7 +3,7 @@
 from turnsignal.stream.formats.assembly import MANY_QUESTIONS, NO_CONTENT, ONE_SIDED, ONLY_RETRIEVALS
 from turnsignal.stream.formats.halves import ANSWERS_ALONE
 from turnsignal.stream.formats.linking import UNSURE
-from turnsignal.stream.formats.messages import CUT_OFF, REDACTED
+from turnsignal.stream.formats.messages import CUT_OFF, NO_MESSAGES, REDACTED
 from turnsignal.stream.formats.protocol import Assumed
 
 _FEW = 20  #: times as many conversations, that some are not sure is no matter
@@ -21,6 +21,10 @@ _RECORD_CONTENT = {
     "langfuse": "leave capture_input and capture_output on where the assistant runs, mask no whole messages, and "
     "export observations with their input and output",
 }
+_LOG_MESSAGES = (
+    "log the messages of request and response; where they are there under names of your own, leave --format out, and "
+    "`turnsignal convert FILE --propose mapping.toml` writes a mapping"
+)
 
 
 def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int, scores: int) -> str | None:
@@ -28,7 +32,7 @@ def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int,
 
     assumed: what was left out of them; scores: by people, that the files hold.
     """
-    mend = _RECORD_CONTENT.get(name, "log the messages of request and response")
+    mend = _RECORD_CONTENT.get(name.partition(" in ")[0], _LOG_MESSAGES)
     if assumed[CUT_OFF] > conversations:
         limits = (
             "unset OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT and OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT, or what else limits"
@@ -56,8 +60,10 @@ def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int,
             "what they repeat is counted again: send one id with every call of a conversation (metadata.session_id), "
             "or the whole history as it was said"
         )
-    if conversations:
+    if conversations or turns:
         return None
+    if unread := assumed[NO_MESSAGES]:
+        return f"messages are missing in {unread:,} records: {mend}"
     if assumed[ONLY_RETRIEVALS]:
         return "these are retrievals alone: export the calls of the model in the same traces, too"
     if any(assumed[f"evaluators' {what} left out"] for what in ("observations", "spans", "runs")):

@@ -10,9 +10,9 @@ import orjson
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
-from turnsignal.stream.formats.messages import ROLES, role_of
+from turnsignal.stream.formats.messages import ROLES, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
-from turnsignal.stream.formats.values import conversation_of, id_of, nested
+from turnsignal.stream.formats.values import conversation_of, first, id_of, nested
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
@@ -28,7 +28,10 @@ class Turns:
         return "the id of a conversation, a role and a text in a record" if is_turn else ""
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[TurnFields]:
-        """Give the turn, in the spelling that a topic takes."""
+        """Give the turn, in the spelling that a topic takes; a tool's call or result in blocks is none."""
+        if _is_for_nobody(record):
+            assumed["messages that are for no user's eyes left out"] += 1
+            return
         turn = {key: nested(value) if key in _NESTED else value for key, value in record.items()}
         if isinstance(turn.get("vote"), str):  # CSV knows texts alone
             turn["vote"] = {"1": 1, "-1": -1}.get(turn["vote"], turn["vote"])
@@ -37,6 +40,15 @@ class Turns:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the turn's id: it is the origin's own."""
         return {"turn_id": turn_id}
+
+
+def _is_for_nobody(record: Record) -> bool:
+    """Say whether a record holds blocks of which none is an answer's or a question's text."""
+    if not isinstance(first(record, "text", "content"), list):
+        return False
+    message = read_message(record, Assumed())
+    is_remark = record.get("stop_reason") == "tool_use"
+    return message is not None and (is_remark or not message.text.strip())
 
 
 def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | None:

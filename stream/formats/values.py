@@ -37,6 +37,8 @@ _FIELD_KEYS = {
 }
 _ENVIRONMENTS = dict.fromkeys(("prod", "prd", "live", "default", "production"), "production")
 _MONGO = ("$oid", "$date", "$numberLong", "$numberInt", "$uuid")
+_OBJECT_ID = re.compile("[0-9a-f]{24}")
+_MONGO_YEARS = range(1_230_768_000, 2_208_988_800)  #: seconds of the years 2009, its first, to 2039
 _NO_IDS = frozenset(("none", "nan", "null", "undefined", "<na>", "nat"))  #: that programs write where there is none
 _EMPTY: dict[str, Any] = {}
 _REDACTED = re.compile(r"(__|\[|<|\*\*)(redacted|masked|hidden|filtered|removed)(__|\]|>|\*\*)|\*{3,40}", re.IGNORECASE)
@@ -85,6 +87,16 @@ def unwrapped(value: Any) -> Any:
         if key != "$oid" and isinstance(value, str) and value.lstrip("-").isdigit() and len(value) < 25:
             value = int(value)
     return value
+
+
+def object_id_time(text: str) -> float | None:
+    """Return the second that an id of MongoDB's begins with; None for what is none of our years.
+
+    >>> object_id_time("6743a1f05a0b1c2d3e4f5061"), object_id_time("ffffffff5a0b1c2d3e4f5061")
+    (1732485616.0, None)
+    """
+    made = int(text[:8], 16) if _OBJECT_ID.fullmatch(text) else 0
+    return float(made) if made in _MONGO_YEARS else None
 
 
 def literal(value: Any) -> Any:

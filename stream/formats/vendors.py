@@ -76,7 +76,13 @@ def _vendor_of(response: Record) -> str | None:
         return "openai"
     if response.get("object") == "response":
         return "responses"
-    return "anthropic" if response.get("type") == "message" and "content" in response else None
+    return "anthropic" if is_anthropic(response) else None
+
+
+def is_anthropic(response: Record) -> bool:
+    """Say whether a response is a message of Anthropic's; those of chat programs have the same type, and a text."""
+    own = response.get("role") == "assistant" or isinstance(response.get("content"), list)
+    return response.get("type") == "message" and "content" in response and own
 
 
 def _is_failure(response: Record) -> bool:

@@ -33,6 +33,7 @@ SHARED = {
     "sequence",
     "examples",
     "endings",
+    "envelopes",
     "halves",
     "mapping",
     "mending",

@@ -549,15 +549,49 @@ def test_rows_of_langchains_store_are_turns_of_their_sessions(
     assert [turn["timestamp"][:19] for turn in turns] == [f"{start}:0{row}" for row in (0, 1, 2, 3, 6)]
 
 
-def test_a_row_of_a_store_without_a_time_or_a_number_is_refused(tmp_path: Path) -> None:
-    row = {"SessionId": "s1", "History": orjson.dumps(ROWS[0]["message"]).decode()}
-    (tmp_path / "store.jsonl").write_bytes(orjson.dumps(row))
+def of_mongo(number: int, object_id: str | None) -> dict[str, Any]:
+    """A row of MongoDB's store, which has no time of its own."""
+    row = {"SessionId": "s1", "History": orjson.dumps(ROWS[number]["message"]).decode()}
+    return row if object_id is None else {"_id": {"$oid": object_id}, **row}
+
+
+def test_rows_of_mongodbs_store_have_the_time_of_their_ids_and_the_order_of_the_file(tmp_path: Path) -> None:
+    ids = ("6743a1f0ffffffffffffffff", "6743a1f00000000000000000", "6743a1f4aaaaaaaaaaaaaaaa")
+    rows = [of_mongo(number, object_id) for number, object_id in zip((0, 1, 3), ids, strict=True)]
+    (tmp_path / "store.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
     turns, report = read(tmp_path / "store.jsonl")
-    assert turns == []
-    assert dict(report.refused) == {"missing_field": 1}
-    (tmp_path / "store.jsonl").write_bytes(orjson.dumps(row | {"created_at": "2026-11-01T09:00:00Z"}))
-    ((turn,), _) = read(tmp_path / "store.jsonl")
-    assert (turn["conversation_id"], turn["text"]) == ("s1", "Hi")
+    assert [turn["text"] for turn in turns] == ["Hi", "Hello!", "Hi"]
+    assert [turn["timestamp"][:19] for turn in turns] == ["2024-11-24T22:00:16"] * 2 + ["2024-11-24T22:00:20"]
+    assert report.refused == {}
+
+
+@pytest.mark.parametrize("object_id", [None, "ffffffff0000000000000000"])
+def test_rows_of_a_store_without_any_time_are_in_the_order_of_the_file(object_id: str | None, tmp_path: Path) -> None:
+    rows = [of_mongo(number, object_id and f"{object_id[:-1]}{9 - number}") for number in (0, 1, 3)]
+    (tmp_path / "store.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    turns, report = read(tmp_path / "store.jsonl")
+    assert [turn["text"] for turn in turns] == ["Hi", "Hello!", "Hi"]
+    assert report.assumed["rows without a time, taken as a second apart from 1970 on in the order of the file"] == 3
+
+
+def test_a_list_of_redis_is_read_from_its_end_under_the_session_of_its_key(tmp_path: Path) -> None:
+    pushed = [orjson.dumps(ROWS[number]["message"]).decode() for number in (1, 0)]
+    (tmp_path / "dump.jsonl").write_bytes(orjson.dumps({"key": "message_store:s1", "value": pushed}))
+    turns, _ = read(tmp_path / "dump.jsonl")
+    assert [(turn["conversation_id"], turn["text"]) for turn in turns] == [("s1", "Hi"), ("s1", "Hello!")]
+
+
+def test_conversations_under_their_ids_in_one_object_are_told_apart(tmp_path: Path) -> None:
+    def constructed(kind: str, text: str) -> dict[str, Any]:
+        named = ["langchain", "schema", "messages", f"{kind}Message"]
+        return {"lc": 1, "type": "constructor", "id": named, "kwargs": {"content": text}}
+
+    held = {f"s{n}": [constructed("Human", f"q{n}"), constructed("AI", f"a{n}")] for n in range(2)}
+    (tmp_path / "dump.json").write_bytes(orjson.dumps(held))
+    turns, _ = read(tmp_path / "dump.json")
+    assert {(turn["conversation_id"], turn["text"]) for turn in turns} == {
+        *(("s0", "q0"), ("s0", "a0"), ("s1", "q1"), ("s1", "a1")),
+    }
 
 
 def vercel_span(number: int, asked: str, answered: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 from turnsignal.stream.formats import FORMATS
 
 DATA = Path(__file__).parents[2] / "data"
@@ -103,3 +103,29 @@ def test_a_file_of_two_formats_is_asked_about(first: str, second: str, tmp_path:
     )
     with pytest.raises(ConfigError, match=rf"fits .*{first}.*{second}|fits .*{second}.*{first}"):
         choose_format(path, HowToRead())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "message", "user": "U1", "text": "Hello", "ts": "1790000000.0001"},
+        {"type": "message", "id": "m1", "from": {"id": "u", "role": "user"}, "text": "Hello"},
+    ],
+)
+def test_messages_of_chat_programs_are_not_anthropics_and_the_way_out_is_named(
+    message: dict[str, Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "export.json"
+    path.write_bytes(orjson.dumps([message, message]))
+    with pytest.raises(TurnsignalError, match="--propose"):
+        choose_format(path, HowToRead())
+
+
+def test_letters_of_one_byte_are_refused_with_what_converts_them_and_damage_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "old.jsonl"
+    line = '{"messages": [{"role": "user", "content": "Für Käse größer"}, {"role": "assistant", "content": "Ja"}]}'
+    path.write_bytes(line.encode("latin-1"))
+    with pytest.raises(TurnsignalError, match=r"got letters of one byte.*iconv -f WINDOWS-1252 -t UTF-8"):
+        choose_format(path, HowToRead())
+    path.write_bytes("\n".join([line] * 5).encode() + b'\n{"a": "\xff\xfe\xff"}')
+    assert choose_format(path, HowToRead())[1] == "openai"

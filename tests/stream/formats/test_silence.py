@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
-from turnsignal.stream.formats.assembly import join_trace
+from turnsignal.stream.formats.assembly import NO_CONTENT, join_trace
 from turnsignal.stream.formats.messages import spoken
+from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.openllmetry import OpenLLMetry
 from turnsignal.stream.formats.otel import OpenTelemetry
 from turnsignal.stream.formats.protocol import Call, LogFormat, Message
@@ -74,3 +75,17 @@ def test_questions_without_answers_are_named_where_there_are_many() -> None:
         "what was asked, or what was answered, is not recorded in 1 traces: set LANGSMITH_HIDE_INPUTS"
     )
     assert explain_silence("langsmith", assumed, 1, 4, 0) is None
+
+
+def test_records_without_messages_are_told_how_a_mapping_reads_them() -> None:
+    assumed: Counter[str] = Counter()
+    assert list(OpenAIChat().read({"type": "message", "text": "Hello"}, assumed)) == []
+    told = explain_silence("openai", assumed, 0, 0, 0) or ""
+    assert told.startswith("messages are missing in 1 records")
+    assert "--propose" in told
+    assert explain_silence("openai", assumed, 1, 2, 0) is None
+
+
+def test_a_log_in_another_loggers_lines_is_told_its_own_formats_switch() -> None:
+    assumed: Counter[str] = Counter({NO_CONTENT: 3})
+    assert explain_silence("otel in _source", assumed, 0, 0, 0) == explain_silence("otel", assumed, 0, 0, 0)

@@ -1,0 +1,260 @@
+"""Envelopes: known records within another logger's lines, each under one key, or a request and its answer under two.
+
+    {"_index": …, "_source": {"request": …, "response": …}}                       _source
+    {"timestamp": …, "message": "{\\"request\\": …}"}                               message
+    {"time": …, "properties": {"backendRequestBody": …, "backendResponseBody": …}} properties.backendRequestBody
+
+No list of loggers is kept: what stands under a key is tried, and has to be read with what was asked and what was
+answered. So no half of a record is taken for the whole, which would lose a user's words.
+"""
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from turnsignal.stream.errors import Refused
+from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
+from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record
+from turnsignal.stream.formats.times import BEGAN
+from turnsignal.stream.formats.values import conversation_of, first, id_of, nested, seconds
+from turnsignal.stream.text.visible import one_line
+
+_TRIED = 50  #: records that are tried, and items of their lists
+_PATHS = 60  #: of each that may lead to a record
+_PAIRS = 100  #: of what may be a request, and its answer beside it
+_DEPTH = 5  #: keys and lists of such a path
+_KEYS = 40  #: of an object that may lead to one,
+_FIELDS = 500  #: and that are read
+_COMPARED = 5  #: items of a list that are looked at to say whether it is one of messages
+_SHORT = 200  #: characters of what is kept beside a request and its answer
+_SHOWN = 40  #: characters of a key that are shown
+_THREADS = ("thread_id", "threadId")  #: where they are numbers, a logger's own threads, and nobody's conversation
+_HIDDEN = ("isSidechain", "isMeta")  #: flags of what a program says to itself
+_TIMES = {"created", "startTimeUnixNano", "start_time_unix_nano", *BEGAN}
+_ASKED = re.compile(r"req|input|prompt|messages|quer|question|body", re.IGNORECASE)
+_ANSWERED = re.compile(r"res|output|answer|completion|reply|generat", re.IGNORECASE)
+_RAISED = (Refused, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
+
+class Enveloped(NamedTuple):
+    """A format whose records stand at a path of others. path: keys, and `*` for each item of a list.
+
+    answer: the key beside the last one of the path under which the answer stands; empty where it stands with the rest.
+    """
+
+    format: LogFormat
+    path: tuple[str, ...]
+    answer: str = ""
+
+    def looks_like(self, sample: Sequence[Record], /) -> str:
+        """Say by what the records at the path are recognised."""
+        return self.format.looks_like([inner for record in sample for inner in self.unwrap(record)])
+
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Any]:
+        """Give what the format reads in the records at the path; without any the record is left out and counted."""
+        is_empty = True
+        for inner in self.unwrap(record):
+            is_empty = False
+            yield from self.format.read(inner, assumed)
+        assumed[f"records that hold no object in {self.where} left out"] += is_empty
+
+    def origin(self, turn_id: str) -> dict[str, str]:
+        """Return the ids that the format gives."""
+        return self.format.origin(turn_id)
+
+    @property
+    def where(self) -> str:
+        """The path, as people write one."""
+        parts = [one_line(part, _SHOWN) for part in self.path]
+        return ".".join(parts) + (f" and {one_line(self.answer, _SHOWN)}" if self.answer else "")
+
+    def unwrap(self, record: Record) -> Iterator[dict[str, Any]]:
+        """Give the records at the path, with the time and the ids of what holds them where they have none."""
+        for value, holders in _at(record, self.path):
+            inner = {"messages": value} if _are_messages(value) else value
+            if not isinstance(inner, dict) or any(holder.get(flag) is True for holder in holders for flag in _HIDDEN):
+                continue
+            if self.answer:
+                beside, *holders = holders
+                kept = {key: value for key, value in beside.items() if _is_short(value) or key == "metadata"}
+                both = {"request": inner, "response": nested(beside.get(self.answer))}
+                inner = {**{key: kept[key] for key in kept if key not in (self.path[-1], self.answer)}, **both}
+            yield _completed(inner, holders)
+
+
+class Opened(NamedTuple):
+    """How records of known formats stand in others. why: by what they are recognised; whole: how many are read."""
+
+    names: list[str]
+    why: str
+    format: Enveloped
+    whole: int
+
+    @property
+    def name(self) -> str:
+        """The names of the formats and where their records stand."""
+        return f"{', '.join(self.names)} in {self.format.where}"
+
+
+def open_envelopes(sample: Sequence[Record]) -> Opened | None:
+    """Find the path under which most of the first records hold one that a format reads; None without any."""
+    tried = [_parsed(record, _DEPTH) for record in sample[:_TRIED]]
+    held = Counter(path for record in tried for path in _paths(record))
+    paths = sorted(path for path, _ in held.most_common(_PATHS))
+    opened = [each for path in paths if (each := _try(tried, path, "")) is not None]
+    opened = opened or [
+        each for path, answer in _pairs(tried, paths) if (each := _try(tried, path, answer)) is not None
+    ]
+    return max(opened, key=lambda each: (each.whole, -len(each.format.path)), default=None)
+
+
+def read_whole(reader: LogFormat, sample: Sequence[Record]) -> int:
+    """Return how many of the first records are read with what was asked and answered; 0 where fewer than half are.
+
+    Records in which nothing is said do not count; turns have to be of both sides.
+    """
+    whole = partly = 0
+    speakers: set[str] = set()
+    for record in sample[:_TRIED]:
+        sides = _sides_of(reader, record, speakers)
+        whole += sides == 2
+        partly += sides == 1
+    is_one_sided = partly > whole or (bool(speakers) and not {"user", "assistant"} <= speakers)
+    return 0 if is_one_sided else whole
+
+
+def _try(sample: Sequence[Record], path: tuple[str, ...], answer: str) -> Opened | None:
+    """Return how the records at a path are read; None where no format reads most of them whole."""
+    probe = Enveloped(FORMATS[OWN], path, answer)
+    inners = list(islice((inner for record in sample for inner in probe.unwrap(record)), _TRIED))
+    if sum(map(_is_turn, inners)) * 2 > len(inners):
+        fitting = {OWN: "messages with their conversation"}
+    else:
+        fitting = recognise(inners)
+    reader = reader_of(list(fitting))
+    if reader is None or (whole := read_whole(reader, inners)) == 0:
+        return None
+    return Opened(list(fitting), "; ".join(fitting.values()), Enveloped(reader, path, answer), whole)
+
+
+def _sides_of(reader: LogFormat, record: Record, speakers: set[str]) -> int:
+    """Return 2 where a record is read with what was asked and answered, 1 for half of it, 0 where it says nothing.
+
+    speakers: takes the roles of turns, which are one side each.
+    """
+    sides = 0
+    try:
+        for part in reader.read(record, Counter()):
+            if isinstance(part, dict):
+                speakers.add(str(part.get("role")))
+                sides = 2
+            elif isinstance(part, Call) and part.kind == "answer":
+                is_asked = any(message.role == "user" for message in part.inputs)
+                is_answered = bool(part.outputs) or (bool(part.inputs) and part.inputs[-1].role == "assistant")
+                sides = max(sides, is_asked + is_answered)
+            else:
+                sides = 2
+    except _RAISED:
+        return 0
+    return sides
+
+
+def _paths(record: Record) -> Iterator[tuple[str, ...]]:
+    """Give the paths of a record that lead to objects, or to lists of messages, the outermost first."""
+    waiting: deque[tuple[tuple[str, ...], Any]] = deque([((), record)])
+    left = _PATHS
+    while waiting and left > 0:
+        path, value = waiting.popleft()
+        if isinstance(value, list):
+            below = [("*", item) for item in islice(value, 1)]
+        else:
+            below = list(islice(value.items(), _KEYS))
+        for key, inside in below:
+            if not isinstance(inside, dict | list) or not inside:
+                continue
+            left -= 1
+            where = (*path, str(key))
+            if isinstance(inside, dict) or _are_messages(inside):
+                yield where
+            if len(where) < _DEPTH and not _are_messages(inside):
+                waiting.append((where, inside))
+
+
+def _parsed(value: Any, depth: int) -> Any:
+    """Return a value with what its texts hold as JSON, so that none is read again for every path."""
+    value = nested(value)
+    if depth == 0:
+        return value
+    if isinstance(value, dict):
+        return {key: _parsed(inside, depth - 1) for key, inside in islice(value.items(), _FIELDS)}
+    return [_parsed(item, depth - 1) for item in value[:_TRIED]] if isinstance(value, list) else value
+
+
+def _pairs(sample: Sequence[Record], paths: Sequence[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Give the paths of what may be requests, each with the key of what may be the answer beside them."""
+    for path in paths:
+        if _ASKED.search(path[-1]) is None:
+            continue
+        keys = {
+            key
+            for record in sample
+            for _, holders in islice(_at(record, path), 1)
+            for key in islice(holders[0], _KEYS)
+            if isinstance(key, str) and key != path[-1] and _ANSWERED.search(key)
+        }
+        for key in sorted(keys)[:_KEYS]:
+            yield path, key
+
+
+def _at(value: Any, path: Sequence[str], holders: tuple[Record, ...] = ()) -> Iterator[tuple[Any, Sequence[Record]]]:
+    """Give what stands at a path, through JSON in texts, too, each with what holds it, from the inside out."""
+    value = nested(value)
+    if not path:
+        yield value, holders
+    elif isinstance(value, list):
+        for item in value if path[0] == "*" else ():
+            yield from _at(item, path[1:], holders)
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _at(value[path[0]], path[1:], (value, *holders))
+
+
+def _completed(inner: dict[str, Any], holders: Sequence[Record]) -> dict[str, Any]:
+    """Return a record with the id, the time and the conversation of the innermost of its holders that has one."""
+    missing: dict[str, Any] = {}
+    for holder in holders:
+        if first(inner, "id") is None and (own := id_of(first(holder, "id", "_id"))) is not None:
+            missing.setdefault("id", own)
+        if inner.keys().isdisjoint(_TIMES) and seconds(time := first(holder, *BEGAN)) is not None:
+            missing.setdefault("timestamp", time)
+        if conversation_of(inner) is None and (named := conversation_of(_without_threads(holder))) is not None:
+            missing.setdefault("session_id", named)
+    return {**inner, **missing}
+
+
+def _without_threads(holder: Record) -> Record:
+    if not any(isinstance(holder.get(key), int) for key in _THREADS):
+        return holder
+    return {key: value for key, value in holder.items() if key not in _THREADS}
+
+
+def _are_messages(value: Any) -> bool:
+    """Say whether a value is a list of messages, so that it is one record itself."""
+    return (
+        isinstance(value, list) and bool(value) and all(isinstance(item, dict) and _speaks(item) for item in value[:5])
+    )
+
+
+def _is_turn(record: Record) -> bool:
+    """Say whether a record is one message with its conversation."""
+    return _speaks(record) and conversation_of(record) is not None
+
+
+def _speaks(record: Record) -> bool:
+    return role_of(record.get("role")) is not None and ("content" in record or "text" in record)
+
+
+def _is_short(value: object) -> bool:
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and len(value) <= _SHORT)
