@@ -30,7 +30,7 @@ from turnsignal.stream.formats.values import bounded_id
 APART = 60.0  #: seconds between the beginnings of conversations that have no times
 _ENDS = 8  #: in a history, where another call may have ended
 UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
-_MARKS = re.compile(r" ?[\[【][^\[\]【】]{1,64}[\]】](?!\()")
+_MARKS = re.compile(r" ?[\[【][^\[\]【】]{1,64}[\]】](?!\()| (?=[.,;:!?])")
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 

@@ -9,9 +9,10 @@ from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
 from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, short_name
 
 ROLES = {
-    **dict.fromkeys(("user", "human", "customer", "client", "end_user", "end-user", "visitor"), "user"),
+    **dict.fromkeys(("user", "human", "customer", "client", "end_user", "visitor"), "user"),
     **dict.fromkeys(("assistant", "ai", "bot", "agent", "model", "gpt", "chatgpt", "chatbot"), "assistant"),
-    **dict.fromkeys(("system", "developer", "system-ignored"), "system"),
+    **dict.fromkeys(("ai_agent", "ai_assistant", "virtual_agent", "virtual_assistant", "chat_bot"), "assistant"),
+    **dict.fromkeys(("system", "developer", "system_ignored"), "system"),
     **dict.fromkeys(("tool", "function", "observation", "tool_result"), "tool"),
 }
 MAX_DEPTH = 4  #: lists of messages within lists of messages
@@ -29,10 +30,12 @@ _TEXT_KEYS = ("question", "query", "prompt", "user_input", "answer", "response",
 def role_of(value: object) -> str | None:
     """Return our role for a role by any of its names, in any case; None for one that nobody knows.
 
-    >>> role_of("Human"), role_of("narrator")
-    ('user', None)
+    >>> role_of("Human"), role_of("Virtual Agent"), role_of("narrator")
+    ('user', 'assistant', None)
     """
-    return ROLES.get(value.strip().lower()) if isinstance(value, str) and len(value) < 40 else None
+    if not isinstance(value, str) or len(value) > 40:
+        return None
+    return ROLES.get(value.strip().lower().replace(" ", "_").replace("-", "_"))
 
 
 def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Message]:

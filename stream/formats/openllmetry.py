@@ -6,8 +6,8 @@ from typing import Any
 from turnsignal.stream.formats.documents import read_documents
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
-from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, short_names
+from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, mapping, short_names
 
 _ASSOCIATION = "traceloop.association.properties."
 _HITS = ("db.query.result", "db.search.result")
@@ -55,7 +55,17 @@ def _call(span: Span, assumed: Assumed) -> Call:
         call.kind, call.inputs = "answer", inputs
         answers = [{"role": "assistant", **item} for item in outputs if isinstance(item, dict)]
         call.outputs = read_messages(answers, assumed)
+    elif given.get("traceloop.span.kind") == "workflow" and not span.parent:
+        asked, state = (_of_entity(given, side, assumed) for side in ("input", "output"))
+        if any(message.role == "assistant" for message in state):
+            call.kind, call.inputs, call.outputs = "whole", asked, state
     return call
+
+
+def _of_entity(given: dict[str, Any], side: str, assumed: Assumed) -> list[Message]:
+    """Read the messages that a workflow was given or put out, as graphs do; a text may be anything there."""
+    entity = mapping(given.get(f"traceloop.entity.{side}"))
+    return read_messages(entity.get(f"{side}s", entity), assumed)
 
 
 def _hit(attributes: dict[str, Any]) -> dict[str, Any]:

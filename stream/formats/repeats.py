@@ -125,9 +125,8 @@ def _is_typed(history: Passage, asked: Passage, at: int) -> bool:
 
 
 def _share(text: str, other: str) -> bool:
-    """Say whether texts have half of the shorter one in common, at their beginning or at their end."""
-    most = max(_alike(text, other), _alike(text[::-1], other[::-1]))
-    return 2 * most >= min(len(text), len(other))
+    """Say whether texts have half of the shorter one in common, at their beginning and at their end."""
+    return 2 * (_alike(text, other) + _alike(text[::-1], other[::-1])) >= min(len(text), len(other))
 
 
 def _alike(text: str, other: str) -> int:

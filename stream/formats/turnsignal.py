@@ -10,7 +10,7 @@ import orjson
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
-from turnsignal.stream.formats.messages import ROLES, read_message, role_of
+from turnsignal.stream.formats.messages import read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
 from turnsignal.stream.formats.values import conversation_of, first, id_of, nested
 from turnsignal.stream.records.turns import decode_turn
@@ -83,7 +83,7 @@ def read_leniently(record: Record, assumed: Assumed, default_id: str | None = No
     if role not in _OWN_ROLES and (known := role_of(role)) is not None:
         turn["role"] = known
         spelled = str(role).strip().lower()
-        assumed[f"role {spelled} is {known}" if spelled in ROLES and spelled != known else "roles in capitals"] += 1
+        assumed[f"role {spelled} is {known}" if spelled != known else "roles in capitals"] += 1
     if "conversation_id" not in turn and (conversation := conversation_of(turn)):
         turn["conversation_id"] = conversation
         assumed["the id of a session, chat or thread is conversation_id"] += 1

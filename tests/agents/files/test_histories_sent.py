@@ -195,6 +195,22 @@ def test_calls_without_times_say_each_message_once_in_any_order(order: str, name
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
 
 
+def test_questions_that_are_written_anew_with_the_time_of_each_call_are_asked_once(tmp_path: Path) -> None:
+    """An app that sends who speaks and when before each question sends another time with each call."""
+    all_of, records = exchanges(5), []
+    for exchange in all_of:
+        (record,) = whole(exchange)
+        for message in record["request"]["messages"]:
+            if message["role"] == "user":
+                message["content"] = f"[2026-05-04T09:{exchange.number:02d}:00Z] Anna: {message['content']}"
+        records.append(record | {"session_id": exchange.conversation})
+    said = said_in(tmp_path / "log.jsonl", records)
+    typed: Counter[tuple[str, str]] = Counter()
+    for (role, text), times in said.items():
+        typed[role, text.rpartition(" Anna: ")[2]] += times
+    assert typed == told_by(all_of)
+
+
 def test_calls_with_clocks_that_differ_say_each_message_once(tmp_path: Path) -> None:
     all_of = exchanges(11)
     drawn = random.Random(1)

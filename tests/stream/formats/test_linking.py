@@ -55,8 +55,9 @@ def test_calls_without_an_id_are_one_conversation_where_one_repeats_the_other() 
     assert {chosen[2], chosen[3]} == {chosen[0], chosen[1]}
 
 
-def test_an_answer_that_comes_back_without_its_citations_is_the_same_and_keeps_them() -> None:
-    calls = [call(1, "How?", "So [1]."), call(2, "How?", "So.", "Why?", "Because [doc_2][3]."), call(3, "Why?", "So.")]
+@pytest.mark.parametrize("again", ["So.", "So .", "So [1]."])
+def test_an_answer_that_comes_back_without_its_citations_is_the_same_and_keeps_them(again: str) -> None:
+    calls = [call(1, "How?", "So [1]."), call(2, "How?", again, "Why?", "Because [doc_2][3]."), call(3, "Why?", "So.")]
     chosen = linked(*calls)
     assert chosen[0] == chosen[1] != chosen[2]
     assert [turn["text"] for turn, _ in take_turns("c", calls[:2], Counter())] == [

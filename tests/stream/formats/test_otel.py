@@ -34,3 +34,15 @@ def test_every_id_that_the_check_advises_is_read(key: str, value: object) -> Non
 
 def test_the_thread_of_a_process_is_no_conversation() -> None:
     assert conversation("thread.id", 7) is None
+
+
+def test_an_output_that_is_the_state_of_a_graph_is_what_was_asked_and_its_answer() -> None:
+    state = [(role, {"type": "text", "content": text}) for role, text in (("user", "How?"), ("assistant", "So."))]
+    attributes = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "How?"}]}],
+        "gen_ai.output.messages": [{"role": role, "parts": [part]} for role, part in state],
+    }
+    span = {"traceId": "t1", "spanId": "s1", "startTimeUnixNano": "1000000000", "attributes": attributes}
+    (answer,) = join_trace(OpenTelemetry().read(span, Counter()), Counter())
+    assert [message.text for message in (*answer.inputs, *answer.outputs)] == ["How?", "So."]

@@ -19,7 +19,9 @@ from turnsignal.stream.testing import T0, FakeRecord, decoded
 
 NOW = T0 + 86_400
 
-USER: list[dict[str, Any]] = [{"role": role} for role in ("user", "human", "Customer", " USER ", "end-user")]
+USER: list[dict[str, Any]] = [
+    {"role": role} for role in ("user", "human", "Customer", " USER ", "end-user", "End User")
+]
 ASSISTANT: list[dict[str, Any]] = [{"role": role} for role in ("assistant", "ai", "Bot", "model")]
 DOCUMENTS: list[dict[str, Any]] = [
     {"retrieved": documents}
