@@ -20,6 +20,7 @@ from turnsignal.agents.files.standard_input import keep_standard_input
 from turnsignal.stream.errors import Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, recognise
 from turnsignal.stream.formats.completeness import Completeness
+from turnsignal.stream.formats.envelopes import open_envelopes
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
 from turnsignal.stream.formats.protocol import Call
@@ -171,8 +172,10 @@ def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, str]:
 
 
 def _format_of(sample: Sequence[dict[str, Any]]) -> str:
-    """Return the name of the one format that records have and are read by, empty where there is none."""
+    """Return the name of the one format that records have, or those within them, and are read by; empty without."""
     fitting = list(recognise(sample))
+    if not fitting and (opened := open_envelopes(sample)) is not None:
+        return opened.name
     if len(fitting) != 1:
         return ""
     speaks = False

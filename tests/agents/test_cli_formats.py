@@ -546,6 +546,11 @@ def test_a_proposal_for_what_is_read_without_a_mapping_says_so_and_doubts_are_wa
     told = run("convert", DATA / "openai.jsonl", "--propose", mapping)
     assert told.exit_code == 0
     assert f"warning: read as openai, it needs no mapping: turnsignal replay {DATA / 'openai.jsonl'}" in told.output
+    lines = (DATA / "openai.jsonl").read_bytes().splitlines()
+    hits = [{"_index": "i", "_source": orjson.loads(line)} for line in lines]
+    (tmp_path / "hits.jsonl").write_bytes(b"\n".join(map(orjson.dumps, hits)))
+    told = run("convert", tmp_path / "hits.jsonl", "--propose", tmp_path / "hits.toml")
+    assert "warning: read as openai in _source, it needs no mapping" in told.output
     messages = [
         {"at": f"2026-11-01T09:00:0{n}Z", "who": ("customer", "bot")[n % 2], "body": f"What is {n}?", "case": n}
         for n in range(9)
