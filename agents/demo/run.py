@@ -147,7 +147,8 @@ def _run_on_broker(
 def demo_environment(env: Mapping[str, str], broker: Broker) -> dict[str, str]:
     """Give the workers' environment: the broker's address, a metrics port that is free, and names that are nobody's.
 
-    On a broker of somebody's own the demo has a prefix of its own, and leaves no topics behind.
+    On a broker of somebody's own the demo has a prefix of its own, and leaves no topics behind. The mock tells no
+    positions, so that only /metrics says what was worked through: there, port 0 is any that is free.
     """
     given = {**env, f"{PREFIX}BROKERS": broker.address}
     if isinstance(broker, GivenBroker):
@@ -155,14 +156,17 @@ def demo_environment(env: Mapping[str, str], broker: Broker) -> dict[str, str]:
         given[f"{PREFIX}PREFIX"] = f"{prefix}-demo-{secrets.token_hex(3)}"
     if isinstance(broker, MockBroker):
         given |= {f"{PREFIX}PARTITIONS": "4", f"{PREFIX}REPLICATION": "1"}  # the mock makes nothing else
-    if not env.get(f"{PREFIX}METRICS_PORT", "").strip():
+    port = env.get(f"{PREFIX}METRICS_PORT", "").strip()
+    if not port:
+        given[f"{PREFIX}METRICS_PORT"] = str(_free_ports(METRICS_PORT))
+    elif port == "0" and isinstance(broker, MockBroker):
         given[f"{PREFIX}METRICS_PORT"] = str(_free_ports())
     return given
 
 
-def _free_ports() -> int:
-    """Find a port that is free together with the two after it, the usual one first."""
-    for port in (METRICS_PORT, *(free_ports(1)[0] for _ in range(50))):
+def _free_ports(*preferred: int) -> int:
+    """Find a port that is free together with the two after it, those that are preferred first."""
+    for port in (*preferred, *(free_ports(1)[0] for _ in range(50))):
         with contextlib.suppress(OSError), ExitStack() as probes:
             for number in range(3):
                 probe = probes.enter_context(socket.socket())

@@ -5,7 +5,8 @@
     call 3   sends: Why? Because. And?                   gets: That.       its history begins in the middle
 
 Who goes on from such an end repeats its last question, or what of it the user typed, and its last two answers as they
-were given. Where the question does not come back, answers do that are long and were given once in the whole log.
+were given. Where the question does not come back, answers do that are long and were given once in the whole log. Where
+all answers come back altered (cut, or with their sources), all questions do, and how the first answer began.
 """
 
 import re
@@ -17,6 +18,7 @@ from turnsignal.stream.formats.protocol import Message
 from turnsignal.stream.formats.repeats import TELLING
 
 DIGEST = 12  #: bytes
+_BEGUN = 20  #: characters of an answer
 _READ = 400  #: characters at the end of a question
 _CLOSED = re.compile(r"(?:</[^<>]*>\s*)+$")
 
@@ -25,14 +27,18 @@ class End(NamedTuple):
     """What the last answers of a history are recognised by.
 
     words: digests of the answer before the last, where there is one, of the last question's core, and of the last
-    answer, each DIGEST bytes long; empty where nobody answered. is_telling: whether the answers are long.
+    answer, each DIGEST bytes long; empty where nobody answered. questions: a digest of all questions that were
+    answered, and of how the first answer began. is_telling, are_answers_telling: whether the last messages, or the
+    answers among them, are so long that nobody says them by chance.
     """
 
     words: bytes
+    questions: bytes
     is_telling: bool
+    are_answers_telling: bool
 
 
-NO_END = End(b"", is_telling=False)
+NO_END = End(b"", b"", is_telling=False, are_answers_telling=False)
 
 
 def core_of(question: str) -> str:
@@ -64,15 +70,38 @@ def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
         return NO_END
     core = blake2b(core_of(question).encode("utf-8", "replace"), digest_size=DIGEST).digest()
     words = b"".join((*(digest for _, digest in answers[1:]), core, answers[0][1]))
-    return End(words, is_telling=sum(len(message.text) for message, _ in answers) >= TELLING)
+    length = sum(len(message.text) for message, _ in answers)
+    return End(
+        words,
+        _questions_of(messages),
+        is_telling=length + len(question) >= TELLING,
+        are_answers_telling=length >= TELLING,
+    )
 
 
-def answers_of(words: bytes) -> bytes:
-    """Return of an end's words what is enough where nobody else was given it."""
+def _questions_of(messages: Sequence[tuple[Message, bytes]]) -> bytes:
+    """Return a digest of all questions that were answered, and of how the first answer began."""
+    answers = [at for at, (message, _) in enumerate(messages) if message.role == "assistant"]
+    begun = messages[answers[0]][0].text[:_BEGUN].encode("utf-8", "replace")
+    asked = b"".join(digest for message, digest in messages[: answers[-1]] if message.role == "user")
+    return blake2b(begun + b"\0" + asked, digest_size=DIGEST).digest()
+
+
+def sought_by(end: End) -> list[bytes]:
+    """Return by what a call looks for the end that its history has: its words, then what suffices where it is long.
+
+    That are the answers alone, the last exchange alone, as behind a summary, and the questions alone.
+    """
+    alone = [_answers_of(end.words)] if end.are_answers_telling else []
+    others = [end.words[-2 * DIGEST :], end.questions] if end.is_telling else []
+    return list(dict.fromkeys((end.words, *alone, *others)))
+
+
+def known_by(end: End) -> set[bytes]:
+    """Return by what an end may be looked for: by two answers or one, with the question or without, by all of them."""
+    words, last = end.words, end.words[-2 * DIGEST :]
+    return {words, _answers_of(words), last, _answers_of(last), end.questions} if words else set()
+
+
+def _answers_of(words: bytes) -> bytes:
     return words[: -2 * DIGEST] + words[-DIGEST:]
-
-
-def known_by(words: bytes) -> set[bytes]:
-    """Return by what an end's words may be looked for: by two answers or one, with the question or without."""
-    last = words[-2 * DIGEST :]
-    return {words, answers_of(words), last, answers_of(last)} if words else set()

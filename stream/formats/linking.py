@@ -22,9 +22,10 @@ from operator import attrgetter
 from sys import intern
 from typing import NamedTuple
 
-from turnsignal.stream.formats.endings import DIGEST, NO_END, End, answers_of, end_of, known_by
+from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, known_by, sought_by
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
+from turnsignal.stream.formats.repeats import TELLING
 from turnsignal.stream.formats.values import bounded_id
 
 APART = 60.0  #: seconds between the beginnings of conversations that have no times
@@ -45,7 +46,8 @@ class Head(NamedTuple):
     start, messages, line, number: calls are taken in this order; number is also the place in the list; who: assistant,
     user, and an id that others may have as well, None for what it does not name; before: where in its history another
     call may have ended, the last first, each DIGEST bytes long; asked, after: what was said before and after its
-    answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer.
+    answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer;
+    earlier: like before, of the answers before the last one.
     """
 
     start: float
@@ -62,7 +64,13 @@ class Head(NamedTuple):
     after: bytes
     answered: bool
     repeats: End = NO_END
-    leaves: bytes = b""
+    leaves: End = NO_END
+    earlier: bytes = b""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether it got an answer, or called a tool."""
+        return self.after != self.asked
 
 
 def head_of(number: int, call: Call) -> Head:
@@ -70,28 +78,23 @@ def head_of(number: int, call: Call) -> Head:
     if call.conversation is not None:
         return Head(*_FIRST, number, "", intern(call.conversation), call.response, None, _NOBODY, b"", b"", b"", False)
     inputs, outputs = call.inputs, call.outputs
-    is_whole = not outputs  # of a dataset, say: nobody cuts its history, or words it anew
-    if is_whole and inputs and inputs[-1].role == "assistant" and not inputs[-1].called:
+    is_whole = not outputs and bool(inputs) and inputs[-1].role == "assistant"  # nobody cuts it, or words it anew
+    if is_whole and not inputs[-1].called:
         inputs, outputs = inputs[:-1], inputs[-1:]  # a record of all that was said ends with its own answer
     history = _History()
     for message in inputs:
         history.take(message)
-    before, answered, asked, repeats = (
-        history.ends(),
-        history.answered,
-        history.said,
-        NO_END if is_whole else end_of(history.spoken),
-    )
+    before, earlier, answered, asked = history.ends(), history.earlier(), history.answered, history.said
+    repeats = NO_END if is_whole else end_of(history.spoken)
     for message in first_choice(outputs):
         history.take(message)
     is_answer = bool(spoken_in(outputs))
     after = history.said if is_answer else history.called
-    leaves = end_of(history.spoken).words if is_answer and not is_whole else b""
+    leaves = end_of(history.spoken) if is_answer and not is_whole else NO_END
     who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
     order = (*in_order(call), number)
-    return Head(
-        *order, call.origin, None, call.response, call.previous, who, before, asked, after, answered, repeats, leaves
-    )
+    named = (*order, call.origin, None, call.response, call.previous, who)
+    return Head(*named, before, asked, after, answered, repeats, leaves, earlier)
 
 
 def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()) -> list[str]:
@@ -112,13 +115,15 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     for head in _ordered([head for head in heads if head.number not in asides]):
         chosen = head.conversation or by_response.get(head.previous or "")
         if chosen is None and head.before:
-            chosen = waiting.take(head)
+            chosen = waiting.take(head, head.before)
             if chosen is None and head.answered:
-                chosen = repeated.get((head.asked, head.who))
+                chosen = (
+                    repeated.get((head.asked, head.who)) or waiting.recall(head) or waiting.take(head, head.earlier)
+                )
             if chosen is None:
                 chosen = loose.take(head, assumed)
             assumed["conversations continued where a call repeats their history"] += chosen is not None
-        elif chosen is None and head.asked and head.after != head.asked:
+        elif chosen is None and head.asked and head.is_answered:
             chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
             chosen = chosen if head.start - start <= _SOON else None
             assumed["questions sent again where their call had failed, taken as asked once"] += chosen is not None
@@ -135,7 +140,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             loose.put(head, chosen)
             if head.answered:
                 repeated[head.asked, head.who] = chosen
-            elif head.after == head.asked:
+            elif not head.is_answered:
                 failed[head.asked, head.who] = chosen, head.start
     return conversations
 
@@ -200,6 +205,8 @@ class _History:
         self._said = self._called = blake2b(digest_size=DIGEST)
         self.spoken: list[tuple[Message, bytes]] = []  # each beside its digest
         self._ends: list[tuple[bool, bytes]] = []  # whether it is an answer
+        self._earlier: list[bytes] = []  # of them, answers that follow enough to be known by
+        self._length = 0  # characters of all answers
         self._asked = b""  # what was said before the last answer
 
     def take(self, message: Message) -> None:
@@ -219,7 +226,10 @@ class _History:
             self.said = self.called = self._said.digest()
             if message.role == "assistant":
                 self.answered = True
+                self._length += len(message.text)
                 self._ends.append((True, self.said))
+                if self._length >= TELLING:
+                    self._earlier.append(self.said)
 
     def ends(self) -> bytes:
         """Return where another call may have ended, the last first: the last answer, calls of tools, its question.
@@ -234,28 +244,45 @@ class _History:
                 chosen.append(digest)
         return b"".join((*chosen[:_ENDS], self._asked))
 
+    def earlier(self) -> bytes:
+        """Return where it had come to earlier, the last first: what followed was said by others, or is not logged."""
+        return b"".join(self._earlier[-_ENDS - 1 : -1][::-1])
+
 
 class _Standing:
     """Conversations by what was said in them until now. A user or an assistant that is not named may be any."""
 
     def __init__(self) -> None:
         self._standing: dict[bytes, dict[_Who, list[str]]] = {}
+        self._gone_on: dict[bytes, tuple[_Who, str]] = {}  # by what was said in one conversation alone, and long
 
     def put(self, head: Head, conversation: str) -> None:
         """Let a conversation wait for a call that repeats what was said until after this one."""
         self._standing.setdefault(head.after, {}).setdefault(head.who, []).append(conversation)
+        if head.leaves.is_telling:
+            _, other = self._gone_on.setdefault(head.after, (head.who, conversation))
+            if other != conversation:
+                self._gone_on[head.after] = head.who, ""
 
-    def take(self, head: Head) -> str | None:
-        """Return the last conversation that waits for this call, which then waits no more.
+    def recall(self, head: Head) -> str | None:
+        """Return the one conversation that had come to where this call goes on, though another call went on there.
+
+        Whoever edits a question asks anew from the answer before it.
+        """
+        who, conversation = self._gone_on.get(head.before[:DIGEST], (head.who, ""))
+        return conversation if conversation and _agree(head.who, who) else None
+
+    def take(self, head: Head, ends: bytes) -> str | None:
+        """Return the last conversation that waits for this call at one of these ends, which then waits no more.
 
         Where the call got no answer it waits on: whoever asked may ask otherwise.
         """
-        for digest in _split(head.before):
+        for digest in _split(ends):
             standing = self._standing.get(digest)
             who = None if standing is None else _like(head.who, standing)
             if standing is None or who is None:
                 continue
-            if head.after == head.asked and digest != head.before[-DIGEST:]:
+            if not head.is_answered and digest != head.before[-DIGEST:]:
                 return standing[who][-1]
             chosen = standing[who].pop()
             if not standing[who]:
@@ -278,8 +305,7 @@ class _LooseEnds:
         if self._lost:
             for head in heads:
                 ends.difference_update(_split(head.before))
-            lost = [head.repeats.words for head in heads if head.number in self._lost]
-            wanted = {*lost, *map(answers_of, lost)}
+            wanted = {key for head in heads if head.number in self._lost for key in known_by(head.repeats)}
             for head in heads:
                 self._given.update(known_by(head.leaves) & wanted)
         self._loose = ends if self._lost else set()
@@ -295,17 +321,19 @@ class _LooseEnds:
         """Return the last conversation that waits for this call, which then waits no more."""
         if head.number not in self._lost:
             return None
-        words, answers = head.repeats.words, answers_of(head.repeats.words)
-        is_unique = head.repeats.is_telling and self._given[answers] == 1
-        for key in (words, answers) if is_unique else (words,):
+        words, *others = sought_by(head.repeats)
+        known = [key for key in others if self._given[key]]
+        for key in (words, *(key for key in known if self._given[key] == 1)):
             waiting = self._ends.get(key, [])
-            while waiting and waiting[-1][0] in self._taken:
+            is_edit = head.repeats.is_telling and self._given[key] == 1  # of a question that was asked there before
+            while waiting and waiting[-1][0] in self._taken and not is_edit:
                 waiting.pop()
             for number, who, conversation in islice(reversed(waiting), _LOOKED_AT):
-                if number not in self._taken and _agree(head.who, who):
-                    self._taken.add(number)
+                if (is_edit or number not in self._taken) and _agree(head.who, who):
+                    if head.is_answered:  # whoever got no answer asks again
+                        self._taken.add(number)
                     return conversation
-        assumed[UNSURE] += words in self._given or (head.repeats.is_telling and answers in self._given)
+        assumed[UNSURE] += words in self._given or bool(known)
         return None
 
 

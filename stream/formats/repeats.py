@@ -13,6 +13,7 @@ one, which never does, is taken out of it as well.
 
 import re
 from collections.abc import Sequence
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from turnsignal.stream.formats.protocol import Message
@@ -20,6 +21,8 @@ from turnsignal.stream.formats.protocol import Message
 TELLING = 64  #: characters of answers that nobody is given by chance
 _SUMMARY = 2  #: messages that stand for those that are left out
 _CUT = 20  #: characters of an answer that comes back cut, at least
+_SEARCHED = 1000  #: last messages of a history in which a call's is looked for that does not go on from their end
+_EDITS = 20  #: places in it where the last question may have been edited
 _DOTS = " .…"
 _FIRST = re.compile(r"\W*\w+")
 Digested = tuple[str, bytes]  #: a role, and a digest of what was said
@@ -52,7 +55,8 @@ def overlap(history: Passage, asked: Passage, *, is_alone: bool = False) -> tupl
         return prefix, prefix
     if len(asked.digests) == 1 and (length > 2 or is_alone):
         return length, int(history.digests[-1] == asked.digests[0])
-    for shown in (asked, _as_given(history, asked)):
+    for restore in (_as_sent, _as_given):
+        shown = restore(history, asked)
         taken = _aligned(history, shown, prefix)
         if taken > prefix:
             return length, taken
@@ -60,9 +64,9 @@ def overlap(history: Passage, asked: Passage, *, is_alone: bool = False) -> tupl
             before = Passage(history.messages[:-1], history.digests[:-1])
             if _aligned(before, shown, prefix) == len(shown.digests) > prefix:
                 return length - 1, len(shown.digests)  # the last question, which is answered anew
-    kept, taken = _by_answers(history, asked)
-    if taken > prefix:
-        return kept, taken
+    for kept, taken in (_by_answers(history, asked), _before_an_edit(history, asked, prefix)):
+        if taken > prefix:
+            return kept, taken
     return (prefix, prefix) if prefix else (length, 0)
 
 
@@ -167,6 +171,22 @@ def _aligned(history: Passage, asked: Passage, prefix: int) -> int:
     return 0
 
 
+def _before_an_edit(history: Passage, asked: Passage, prefix: int) -> tuple[int, int]:
+    """Say where in the history all but the last question of those asked ends, which is asked instead of another."""
+    taken = len(asked.digests) - 1
+    if taken < 2:
+        return 0, 0
+    begun = max(len(history.digests) - _SEARCHED, 0)
+    recent = history.digests[begun:]
+    ends = (end for end in range(len(recent) - 1, 0, -1) if recent[end - 1] == asked.digests[taken - 1])
+    for end in islice(ends, _EDITS):
+        behind = zip(reversed(recent[:end]), reversed(asked.digests[:taken]), strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], behind))
+        if same == taken or (same > 1 and taken - same <= max(prefix, _SUMMARY)):
+            return begun + end, taken
+    return 0, 0
+
+
 def _matches(asked: Sequence[Digested], history: Sequence[Digested]) -> list[int]:
     """Return for each number of first messages how many of their last are the last of the history (Gusfield's Z)."""
     joined: list[Digested | None] = [*reversed(history[-len(asked) :]), None, *reversed(asked)]
@@ -183,10 +203,16 @@ def _matches(asked: Sequence[Digested], history: Sequence[Digested]) -> list[int
     return [0, *reversed(same[len(joined) - size :])] if size else [0]
 
 
+def _as_sent(_: Passage, asked: Passage) -> Passage:
+    """Return what was asked as it was sent."""
+    return asked
+
+
 def _as_given(history: Passage, asked: Passage) -> Passage:
     """Return what was asked with answers as they were given, where they come back cut."""
     digests = list(asked.digests)
-    begun = {message.text[:_CUT]: (message.text, digest) for message, digest in zip(*history, strict=True)}
+    recent = zip(history.messages[-_SEARCHED:], history.digests[-_SEARCHED:], strict=True)
+    begun = {message.text[:_CUT]: (message.text, digest) for message, digest in recent}
     for at, (message, digest) in enumerate(zip(*asked, strict=True)):
         if digest[0] != "assistant" or len(message.text) < _CUT:
             continue

@@ -13,6 +13,12 @@ def test_on_somebodys_broker_the_demo_has_names_of_its_own() -> None:
     assert Settings.from_env(given).brokers == "kafka:9092"
 
 
+def test_on_the_mock_which_tells_no_positions_the_workers_pages_have_a_port_all_the_same() -> None:
+    with MockBroker() as broker:
+        given = demo_environment({"TURNSIGNAL_METRICS_PORT": "0"}, broker)
+    assert Settings.from_env(given).metrics_port > 0
+
+
 def test_on_the_mock_there_are_as_many_partitions_as_it_makes() -> None:
     with MockBroker() as broker:
         given = demo_environment({"TURNSIGNAL_PARTITIONS": "12"}, broker)
