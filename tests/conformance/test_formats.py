@@ -22,6 +22,7 @@ SHARED = {
     "__init__",
     "assembly",
     "answers",
+    "beside",
     "bodies",
     "columns",
     "completeness",
