@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from turnsignal.agents.files.blocks import is_packed
-from turnsignal.agents.files.importing import FileReport
+from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.stream.errors import Reason, TurnsignalError
 from turnsignal.stream.formats.values import conversation_of

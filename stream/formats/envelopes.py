@@ -99,8 +99,8 @@ class Enveloped(NamedTuple):
             for key, value in beside.items()
             if key not in taken and (_is_short(value) or key in ("metadata", *DOCUMENTS))
         }
-        found = {key: value for key, value in mapping(given).items() if key in DOCUMENTS}
-        return {**found, **kept, "request": request, "response": answer_in(given)}
+        retrieved = {key: value for key, value in mapping(given).items() if key in DOCUMENTS}
+        return {**retrieved, **kept, "request": request, "response": answer_in(given)}
 
 
 class Opened(NamedTuple):

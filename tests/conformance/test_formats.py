@@ -43,6 +43,7 @@ SHARED = {
     "paths",
     "proposing",
     "silence",
+    "strangers",
     "protocol",
     "repeats",
     "reshaping",

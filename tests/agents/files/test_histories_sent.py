@@ -131,6 +131,20 @@ def classified(exchange: Exchange) -> list[dict[str, Any]]:
     return [intent, *whole(exchange)]
 
 
+def routed(exchange: Exchange) -> list[dict[str, Any]]:
+    route = call(exchange, [*exchange.history, user(exchange.question)], "tech", -1)
+    route["request"]["messages"][0] = {"role": "system", "content": "Answer with billing or tech."}
+    return [route, *whole(exchange)]
+
+
+def rephrased(exchange: Exchange) -> list[dict[str, Any]]:
+    said = "\n".join(message["content"] for message in exchange.history)
+    prompt = f"Make it stand alone.\n\nChat History:\n{said}\nFollow Up Input: {exchange.question}\nAlone:"
+    alone = call(exchange, [user(prompt)], f"Alone: {exchange.question}", -1)
+    del alone["request"]["messages"][0]
+    return [*([alone] if exchange.history else []), *whole(exchange)]
+
+
 def titled(exchange: Exchange) -> list[dict[str, Any]]:
     prompt = f"Find a title.\nUSER: {exchange.question}\nASSISTANT: {exchange.answer}\n"
     title = call(exchange, [user(prompt)], '{"title": "Seats"}', 3)
@@ -152,6 +166,8 @@ SENT: dict[str, Callable[[Exchange], list[dict[str, Any]]]] = {
     "a failure first": after_a_failure,
     "an intent first": classified,
     "a title behind": titled,
+    "a router with the history first": routed,
+    "a question that stands alone first": rephrased,
     "two choices": with_choices,
     "answers with sources": sending(with_sources),
     "a window, a failure first": failed_in_a_window,
@@ -225,6 +241,21 @@ def test_what_a_person_wrote_into_a_conversation_is_told_once_without_an_id(tmp_
     joined = sum(exchange.number == 1 for exchange in all_of)
     theirs = Counter({("user", "A person, please!"): joined, ("assistant", "I am Ann."): joined})
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of) + theirs
+
+
+@pytest.mark.parametrize("key", ["id", "conversation_id"])
+def test_a_conversation_that_is_exported_again_with_more_is_one(key: str, tmp_path: Path) -> None:
+    records = []
+    for exchange in exchanges(3):
+        answered = [user(exchange.question), {"role": "assistant", "content": exchange.answer}]
+        if exchange.number in (0, 2, 3):
+            records.append({key: exchange.conversation, "messages": [*exchange.history, *answered]})
+    told = Counter(
+        (message["role"], message["content"])
+        for record in {record[key]: record for record in records}.values()
+        for message in record["messages"]
+    )
+    assert said_in(tmp_path / "log.jsonl", records) == told
 
 
 @pytest.mark.parametrize("order", ["newest first", "shuffled"])
