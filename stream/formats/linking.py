@@ -144,11 +144,10 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
 
 def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
     """Return the conversation that a call goes on in whose words its history begins with, by the surest sign first."""
-    if (chosen := waiting.take(head, head.before)) is not None or not head.answered:
+    if (chosen := waiting.take(head)) is not None or not head.answered:
         return chosen
-    if (chosen := before.repeated.get((head.asked, head.who)) or waiting.recall(head)) is not None:
-        return chosen
-    if (chosen := waiting.take(head, head.earlier[: head.telling * DIGEST])) is not None:
+    ends = head.before[:DIGEST] + head.earlier[: head.telling * DIGEST]
+    if (chosen := before.repeated.get((head.asked, head.who)) or waiting.recall(head, ends)) is not None:
         return chosen
     after, grown = before.ended.get(head.origin, (b"", None))
     return grown if after in _split(head.before + head.earlier) else None
@@ -286,20 +285,23 @@ class _Standing:
             if other != conversation:
                 self._gone_on[head.after] = head.who, ""
 
-    def recall(self, head: Head) -> str | None:
-        """Return the one conversation that had come to where this call goes on, though another call went on there.
+    def recall(self, head: Head, ends: bytes) -> str | None:
+        """Return the one conversation that had come to one of these ends, though another call may have gone on there.
 
         Whoever edits a question asks anew from the answer before it.
         """
-        who, conversation = self._gone_on.get(head.before[:DIGEST], (head.who, ""))
-        return conversation if conversation and _agree(head.who, who) else None
+        for digest in _split(ends):
+            who, conversation = self._gone_on.get(digest, (head.who, ""))
+            if conversation and _agree(head.who, who):
+                return conversation
+        return None
 
-    def take(self, head: Head, ends: bytes) -> str | None:
-        """Return the last conversation that waits for this call at one of these ends, which then waits no more.
+    def take(self, head: Head) -> str | None:
+        """Return the last conversation that waits for this call, which then waits no more.
 
         Where the call got no answer it waits on: whoever asked may ask otherwise.
         """
-        for digest in _split(ends):
+        for digest in _split(head.before):
             standing = self._standing.get(digest)
             who = None if standing is None else _like(head.who, standing)
             if standing is None or who is None:
