@@ -156,9 +156,9 @@ class PartitionProcessor:
             try:
                 self._leave_gap(record.key, role, record.offset)
             except Exception:
-                self._live.clear()
+                self._begin()  # nothing that the gap has written or counted stays
+                self._output.add_poison(record, why, topic)
                 self._changes = {record.key: None}
-                del self._output.outputs[1:]
         result = self._finish({topic: 1})
         if any(len(value or b"") > MAX_STATE for value in result.changes.values()):
             result.changes = {record.key or b"": None}  # rather one conversation forgotten than all of them blocked
@@ -346,16 +346,17 @@ class PartitionProcessor:
         return state
 
     def _load_unexpired(self, key: bytes, now: float) -> Conversation | None:
-        """Return a conversation, closed if it is due at `now`; None where there is none, or its retention is over."""
+        """Return a conversation, closed if it is due at `now`; None where there is none, or its retention is over.
+
+        Where that raises, nothing is written or counted: everything is computed before any of it is added.
+        """
         state = self._load(key)
         if state is None or now <= state.due:
             return state
-        if state.idle_at(now, self._limits):
-            self._output.add_close(key, self._conversations.on_close(key, state))
-        if state.expired_at(now, self._limits):
-            self._output.add_feedback(key, self._feedback.on_end(key, state))
-            return None
-        return state
+        close = self._conversations.on_close(key, state) if state.idle_at(now, self._limits) else None
+        expired = state.expired_at(now, self._limits)
+        self._output.add_end(key, close, self._feedback.on_end(key, state) if expired else ())
+        return None if expired else state
 
     def _leave_gap(self, key: bytes, role: str, offset: int) -> None:
         """Mark an unreadable record in its conversation, if that has turns; else there is nothing to misjudge."""
@@ -386,14 +387,12 @@ class PartitionProcessor:
 
     def _punctuate_safely(self, key: bytes, now: float) -> None:
         """Close or forget a conversation that is due; set it aside where that fails, or it would stay due for ever."""
-        written = len(self._output.outputs)
         try:
             if self._load(key) is not None:
                 state = self._live[key] = self._load_unexpired(key, now)
                 if state is not None:
                     self.agenda.put(key, state.schedule(self._limits))
         except Exception as error:
-            del self._output.outputs[written:]
             detail = f"expected to close a conversation, got {type(error).__name__}; it is forgotten"
             self._output.add_poison(Unplaced(key, None), detail)
             self._live.pop(key, None)
