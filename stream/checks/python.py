@@ -93,7 +93,7 @@ class Hosted:
     version: the suite's number for what the function means, raised by whoever changes it; timeout: seconds for one
     call; run: who runs it, None where nothing is to be scored. The same response gives the same result as long as the
     function depends on nothing else and stays beneath half of its time. Beyond, live and replay cannot be the same: how
-    long a call takes, and so which calls a circuit breaker leaves out, depends on the machine and on what else it does.
+    long a call takes, and so which calls the quota leaves out, depends on the machine and on what else it does.
     """
 
     inner: Python
