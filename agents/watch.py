@@ -20,7 +20,7 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec, Processor
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.judging.judges import judged_scorers
-from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor
 from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS

@@ -13,8 +13,8 @@ from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.transactions import TransactionWriter
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.windows import WindowSpec
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
-from turnsignal.stream.pipeline.processor import BatchResult
 
 
 class Processor(Protocol):

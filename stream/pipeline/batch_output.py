@@ -307,13 +307,15 @@ class BatchOutput:
         for release, rows in self._observed.items():
             for scorer, conversations, values in columns(rows):
                 self._classify((*release, scorer), conversations, values)
-            key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
-            self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in pack(*release, self._lane, rows)]
+            self._add_series(release, pack(*release, self._lane, rows))
         for release, rows in self._judged.items():
-            key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
-            packed = pack(*release, self._lane, rows, self._weights[release])
-            self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in packed]
+            self._add_series(release, pack(*release, self._lane, rows, self._weights[release]))
         return self.outputs
+
+    def _add_series(self, release: Release, packed: Iterable[bytes]) -> None:
+        """Write observations of a release, under its assistant's key in the lane of this partition."""
+        key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
+        self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in packed]
 
     def _classify(self, name: SeriesName, conversations: Sequence[str], values: Sequence[float]) -> None:
         """Count good and bad values of one series, and remember the worst."""

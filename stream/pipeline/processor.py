@@ -36,8 +36,6 @@ from turnsignal.stream.records.verdicts import decode_verdict
 from turnsignal.stream.records.wire import Record, Unplaced
 from turnsignal.stream.suite import MAX_STATE, Suite
 
-__all__ = ["BatchResult", "PartitionProcessor"]  # who runs a processor needs both
-
 _NEW = Seen.NEW
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
 _LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the allowance

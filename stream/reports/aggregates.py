@@ -17,8 +17,8 @@ from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.measures.ndcg import NDCG
 from turnsignal.stream.pipeline import votes
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.metric_deltas import Release
-from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.scoring import Scored, relevancy_name, scorer_names
 from turnsignal.stream.pipeline.votes import Counts, Voted
 from turnsignal.stream.records.scores import FOLLOW_UP

@@ -67,3 +67,14 @@ def test_a_target_is_announced_by_what_it_runs(target: str) -> None:
 
 def test_test_folders_are_no_packages() -> None:
     assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+def test_a_batch_result_is_imported_from_where_it_is() -> None:
+    lines = [
+        line
+        for top in ("stream", "agents", "tests")
+        for path in (ROOT / top).rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    addresses = {line.split()[1] for line in lines if re.match(r"from turnsignal\S* import .*\bBatchResult\b", line)}
+    assert addresses == {"turnsignal.stream.pipeline.batch_result"}

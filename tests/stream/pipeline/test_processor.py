@@ -16,10 +16,11 @@ from turnsignal.stream.conversations.state import VERSION, Conversation, restore
 from turnsignal.stream.errors import Reason, SchemaError
 from turnsignal.stream.pipeline.allowance import BYTES
 from turnsignal.stream.pipeline.batch_output import BatchOutput
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.closing import Closing
 from turnsignal.stream.pipeline.conversation_processor import ConversationProcessor
 from turnsignal.stream.pipeline.feedback_scoring import FeedbackScorer
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.scores import Outcome
 from turnsignal.stream.records.wire import OutputRecord, size_of
 from turnsignal.stream.suite import Suite, parse_suite
