@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple, cast
 from turnsignal.agents.process import confining
 from turnsignal.agents.process.confining import keep_private
 from turnsignal.stream.checks.protocol import CheckResult, Result
-from turnsignal.stream.checks.python import GROUP, Hosted, errored, plain, read_result
+from turnsignal.stream.checks.python import GROUP, Hosted, errored, plain, read_returned
 from turnsignal.stream.checks.time_quota import SHARE, CheckQuota
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
@@ -123,7 +123,7 @@ class CheckProcess:
             self._quota.charge(name, now, now - asked)
         if "error" in answer:
             return errored(f"{target} {one_line(str(answer['error']))}")
-        return read_result(answer.get("returned"), len(response.text))
+        return read_returned(answer.get("returned"), len(response.text))
 
     def close(self) -> None:
         """End the process."""

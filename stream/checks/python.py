@@ -133,7 +133,7 @@ def plain(response: Response) -> dict[str, Any]:
     }
 
 
-def read_result(answer: object, length: int) -> CheckResult:
+def read_returned(answer: object, length: int) -> CheckResult:
     """Read what a user's function returned about a text of `length` characters; anything unexpected is an error.
 
     answer: true or false, or {passed: bool} or {result: pass, fail or not_applicable}, with explanation (text), start

@@ -223,7 +223,7 @@ class Aggregates:
             self._sum_up(conversation)
             parts = {release: array("d", values) for release, values in conversation.parts.items()}
         else:
-            parts = {conversation.release: self._as_counted(conversation, means)} if conversation.parts else {}
+            parts = {conversation.release: self._with_own_means(conversation, means)} if conversation.parts else {}
         answers = state.responses
         conversation.went = ConversationScores(
             release,
@@ -356,7 +356,7 @@ class Aggregates:
                     del known[next(iter(known))]
         conversation.unsummed.clear()
 
-    def _as_counted(self, conversation: OpenConversation, means: Means) -> "array[float]":
+    def _with_own_means(self, conversation: OpenConversation, means: Means) -> "array[float]":
         """Return the values of a conversation with one release: its own means, and what is derived beside them."""
         values = array("d", means)
         values.extend(conversation.parts[conversation.release][len(means) :])
