@@ -77,8 +77,8 @@ class BatchOutput:
     """What one batch writes and counts.
 
     topic, partition: where the input came from; suite: its fingerprint; good_from: scorer → lowest good value;
-    full_letters: dead letters keep what came; environment: which one counts; another has rows, and a few counts of its
-    own.
+    full_letters: dead letters keep what came; environment: whose rows move series and metrics. Rows of other ones are
+    written, and counted under `environment_…` alone.
     """
 
     def __init__(

@@ -105,8 +105,8 @@ class PartitionProcessor:
     def resume(self, last: Moment, now: Moment) -> None:
         """Count the silence from the last turns on, instead of from now; call after `read_store`.
 
-        last: when the last batch with turns was committed. A time that only wall clocks have measured counts up to half
-        the idle time: a clock that is wrong by years then closes nothing that was in use just before.
+        last: when the last batch with turns was committed. Silence that only wall clocks have measured is capped at
+        half the idle time, so that a clock that is wrong by years closes nothing recent.
         """
         self.clock.resume(last.until(now, self._limits.idle / 2), now.steady)
 
