@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from faust.types import TP
 
-from turnsignal.agents.kafka.refusals import end_over, explain_refusal, refuse
+from turnsignal.agents.kafka.refusals import end_over, exit_for_operator, explain_refusal
 from turnsignal.agents.kafka.topics import log_bounds
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.views import Health
@@ -307,7 +307,7 @@ class TaskManager:
                 if end is not None:
                     comes = self.buffer.queued_for(number) > 0 or self.buffer.is_busy(number) or self._defers(task)
                     # A partition that is blocked stands, whatever waits there.
-                    waiting = comes and not task.bisection.refused
+                    waiting = comes and not task.bisection.rejected_dead_letters
                     stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
                     self.metrics.set("position_stalled_seconds", stalled, topic, str(number))
                     # What was handed on and is done with may end in markers of transactions, which are no records.
@@ -343,7 +343,7 @@ class TaskManager:
         except Exception as error:
             refusal = explain_refusal(error)
             if refusal is not None:
-                refuse(refusal)
+                exit_for_operator(refusal)
             raise
         self._broker_checks += 1
         if self._broker_checks % _LIMITS_EVERY == 0:
