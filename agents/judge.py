@@ -171,7 +171,7 @@ def make_judge_app(settings: Settings, suite: Suite) -> PartitionApp:
     for judge in judges:
         metrics.set("judge_info", 1, judge.part.name, judge.chosen.name, judge.endpoint_name, judge.model)
     judging = JudgeWork(settings, suite, judges, metrics)
-    owner = TaskManager(settings, make_spec(settings, judging), metrics)
+    task_manager = TaskManager(settings, make_spec(settings, judging), metrics)
 
     def on_request(endpoint: str, outcome: str, seconds: float) -> None:
         metrics.count("judge_requests_total", endpoint, outcome)
@@ -181,9 +181,9 @@ def make_judge_app(settings: Settings, suite: Suite) -> PartitionApp:
         name: ThrottledEndpoint(provider, part, on_request=partial(on_request, name))
         for name, (provider, part) in providers.items()
     }
-    judging.sender = CallSender(judges, endpoints, owner.buffer.queue_batch)
-    app = build_app(settings, owner)
-    app.service(_make_calls_service(judging, owner))
+    judging.sender = CallSender(judges, endpoints, task_manager.buffer.queue_batch)
+    app = build_app(settings, task_manager)
+    app.service(_make_calls_service(judging, task_manager))
     return app
 
 
@@ -197,14 +197,14 @@ def _judges(suite: Suite) -> list[Judge]:
     return load_judges(suite.judges, suite.judging, redaction)
 
 
-def _make_calls_service(judging: JudgeWork, owner: TaskManager) -> type[Service]:
+def _make_calls_service(judging: JudgeWork, task_manager: TaskManager) -> type[Service]:
     class Calls(Service):
         """Measure now and then, and end what is in flight when the worker ends."""
 
         @Service.task
         async def measure(self) -> None:
             while not self.should_stop:
-                judging.measure([cast("DocketProcessor", task.processor) for task in owner.tasks.values()])
+                judging.measure([cast("DocketProcessor", task.processor) for task in task_manager.tasks.values()])
                 await self.sleep(MEASURE_SECONDS)
 
         async def on_stop(self) -> None:

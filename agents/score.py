@@ -102,22 +102,22 @@ def make_score_app(settings: Settings, suite: Suite) -> PartitionApp:
         topics=make_spec(settings, suite).inputs,
     )
     metrics.declare(describe_scorers(suite))
-    owner, rows = TaskManager(settings, make_spec(settings, suite), metrics), RecentRows()
+    task_manager, rows = TaskManager(settings, make_spec(settings, suite), metrics), RecentRows()
     named: set[str] = set()
 
     def on_committed(result: BatchResult) -> None:
         rows.update(result)
         name_assumptions(result.deltas.assumptions, named)
 
-    owner.work.on_committed = on_committed
+    task_manager.work.on_committed = on_committed
     secret = settings.exemplar_secret.get_secret_value() if settings.exemplar_secret else None
 
     def processors() -> list[PartitionProcessor]:
-        return [cast("PartitionProcessor", task.processor) for task in owner.tasks.values()]
+        return [cast("PartitionProcessor", task.processor) for task in task_manager.tasks.values()]
 
     stored = StoredTurns(settings, topic_names(settings.prefix)["turns"])
     shown = ConversationPages(suite, processors, rows, secret, stored)
-    return build_app(settings, owner, shown.pages())
+    return build_app(settings, task_manager, shown.pages())
 
 
 def name_assumptions(assumptions: Mapping[str, int], named: set[str]) -> None:

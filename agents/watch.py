@@ -77,13 +77,13 @@ def make_watch_app(settings: Settings, suite: Suite) -> PartitionApp:
         topics=[topic_names(settings.prefix)[name] for name in ("series", "decisions")],
         max_series=MAX_GAUGES,
     )
-    owner = TaskManager(settings, make_spec(settings, suite), metrics)
+    task_manager = TaskManager(settings, make_spec(settings, suite), metrics)
 
     def processors() -> list[Processor]:
-        return [task.processor for task in owner.tasks.values()]
+        return [task.processor for task in task_manager.tasks.values()]
 
     incidents = RegressionPages(processors, _score_pages(settings), names=settings.shows_conversations)
-    app = build_app(settings, owner, [*SeriesPages(processors).pages(), *incidents.pages()])
+    app = build_app(settings, task_manager, [*SeriesPages(processors).pages(), *incidents.pages()])
     app.service(make_notifier(settings, metrics))
     return app
 

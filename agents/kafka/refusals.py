@@ -121,7 +121,7 @@ def end_over(error: BaseException, doing: str) -> NoReturn:
     """
     refusal = explain_refusal(error)
     if refusal is not None:
-        refuse(refusal)
+        exit_for_operator(refusal)
     if is_fenced(error):
         named = os.environ.get("TURNSIGNAL_INSTANCE")
         twin = f"; is there another worker with TURNSIGNAL_INSTANCE={named}? There may be one" if named else ""
@@ -150,7 +150,7 @@ def give_up(reason: object) -> NoReturn:
     _end(EXIT_RESTART)
 
 
-def refuse(reason: object) -> NoReturn:
+def exit_for_operator(reason: object) -> NoReturn:
     """End the process for good: a restart would meet the same error, so an operator has to decide."""
     logger.critical("%s", reason)
     _end(EXIT_REFUSED)

@@ -1,4 +1,4 @@
-"""Apps: how a Faust app is put together around an owner of partitions, and run.
+"""Apps: how a Faust app is put together around a task manager, and run.
 
 One Faust consumer feeds all agents of an app and one full buffer stops them all, so each app has one agent and a
 process of its own.
@@ -41,12 +41,12 @@ TAKE_OVER_SECONDS = 86_400.0  #: longer than any
 TICK = 1.0  #: seconds between looks at silent partitions, and between signs of life
 
 
-def build_app(settings: Settings, owner: TaskManager, pages: Sequence[Page] = ()) -> PartitionApp:
-    """Put an app together: one agent over the owner's inputs, the views, and the ticks.
+def build_app(settings: Settings, task_manager: TaskManager, pages: Sequence[Page] = ()) -> PartitionApp:
+    """Put an app together: one agent over its inputs, the views, and the ticks.
 
     pages: what it has to show beside its health.
     """
-    spec = owner.spec
+    spec = task_manager.spec
     app = PartitionApp(
         settings.app_id(spec.name),
         # Faust gives a take-over this long, and then never tries again; ours ends by its own deadlines.
@@ -57,20 +57,20 @@ def build_app(settings: Settings, owner: TaskManager, pages: Sequence[Page] = ()
         datadir=os.environ.get("TMPDIR", "/tmp")
         + f"/{settings.app_id(spec.name)}",  # Faust insists; nothing is kept there
     )
-    app.owner = owner
-    owner.work.on_moved = lambda: sign_of_life(MOVED)
+    app.task_manager = task_manager
+    task_manager.work.on_moved = lambda: sign_of_life(MOVED)
     app.consumer_options = consumer_options(settings, settings.app_id(spec.name))
     app.consumer_topics = spec.inputs
     app.bounds = Bounds(settings.max_batch_bytes)
-    show_state(app, owner)
+    show_state(app, task_manager)
     source = app.topic(*spec.inputs, key_serializer="raw", value_serializer="raw")
 
     @app.agent(source, name=f"turnsignal.{spec.name}")
     async def work(stream: BatchStream) -> None:
-        await owner.run(stream)
+        await task_manager.run(stream)
 
-    app.service(_make_views_service(settings, owner, app, pages))
-    app.service(_make_ticks_service(owner))
+    app.service(_make_views_service(settings, task_manager, app, pages))
+    app.service(_make_ticks_service(task_manager))
     return app
 
 
@@ -97,7 +97,7 @@ def consumer_options(settings: Settings, group: str) -> dict[str, Any]:
 
 
 def _make_views_service(
-    settings: Settings, owner: TaskManager, app: PartitionApp, pages: Sequence[Page]
+    settings: Settings, task_manager: TaskManager, app: PartitionApp, pages: Sequence[Page]
 ) -> type[Service]:
     class Views(Service):
         """Serve /metrics, /healthz, /readyz and the app's pages on the sockets that were taken at the start."""
@@ -106,11 +106,11 @@ def _make_views_service(
         peers: Peers | None = None
 
         async def on_start(self) -> None:
-            activity, neighbours = Activity(), Neighbours(app, owner)
+            activity, neighbours = Activity(), Neighbours(app, task_manager)
             self.peers = Peers(neighbours.owner_of, neighbours.others)
             views = make_views(
-                owner.metrics,
-                owner.health,
+                task_manager.metrics,
+                task_manager.health,
                 [self.peers.ask_too(page) for page in pages],
                 facts=neighbours.describe_worker,
                 shown=settings.shows_conversations,
@@ -133,16 +133,16 @@ def _make_views_service(
     return Views
 
 
-def _make_ticks_service(owner: TaskManager) -> type[Service]:
+def _make_ticks_service(task_manager: TaskManager) -> type[Service]:
     class Ticks(Service):
         """Let time pass on silent partitions, and tell the supervisor that the work goes on."""
 
         @Service.task
         async def tick(self) -> None:
             while not self.should_stop:
-                owner.pass_time()
-                owner.measure()
-                if owner.health().alive:
+                task_manager.pass_time()
+                task_manager.measure()
+                if task_manager.health().alive:
                     sign_of_life()
                 await self.sleep(TICK)
 
@@ -150,8 +150,8 @@ def _make_ticks_service(owner: TaskManager) -> type[Service]:
         async def look_around(self) -> None:
             answered, since = True, time.monotonic()
             while not self.should_stop:
-                await owner.check_broker()
-                if (answers := owner.health().broker_reachable) != answered:
+                await task_manager.check_broker()
+                if (answers := task_manager.health().broker_reachable) != answered:
                     log_broker(answers, time.monotonic() - since)
                     answered, since = answers, time.monotonic()
                 await self.sleep(2 * TICK if answers else TICK)
@@ -183,12 +183,12 @@ def run_app(app: PartitionApp) -> int:
 
     Raises ConfigError when the address of /metrics is taken, or its topics are not there.
     """
-    owner = cast("TaskManager", app.owner)
-    log_to_stderr(owner.settings.secrets())
+    task_manager = cast("TaskManager", app.task_manager)
+    log_to_stderr(task_manager.settings.secrets())
     raise_limit()
-    app.sockets = listen(owner.settings.metrics_host, owner.settings.metrics_port)
-    app.conf.canonical_url = own_address(app.sockets[0], owner.settings.brokers)
-    check_access(owner.settings, owner.spec)
+    app.sockets = listen(task_manager.settings.metrics_host, task_manager.settings.metrics_port)
+    app.conf.canonical_url = own_address(app.sockets[0], task_manager.settings.brokers)
+    check_access(task_manager.settings, task_manager.spec)
     with contextlib.suppress(ImportError):
         import uvloop
 

@@ -13,14 +13,14 @@ from turnsignal.stream.pipeline.batch_result import BatchResult
 class BatchAttempt:
     """One attempt to work a batch through.
 
-    task: its partition; batch: its records; began: monotonic clock; refused: why the broker, or the client before it,
+    task: its partition; batch: its records; began: monotonic clock; rejection: why the broker, or the client before it,
     does not take the result, None as long as it does; result: what came of the records, from when they are computed.
     """
 
     task: PartitionTask
     batch: PartitionBatch
     began: float = field(default_factory=time.monotonic)
-    refused: Exception | None = None
+    rejection: Exception | None = None
     result: BatchResult = field(init=False)
 
     def positions(self) -> dict[str, int]:

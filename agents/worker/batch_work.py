@@ -221,22 +221,22 @@ class BatchWork:
         except Exception as error:
             if not refuses_records(error) or self.spec.deferral is not None:
                 raise
-            attempt.refused = error
+            attempt.rejection = error
 
     async def _commit(self, attempt: BatchAttempt) -> None:
-        """Commit a batch that is written, and take its state over; where it was refused, go on in smaller parts."""
+        """Commit a batch that is written, and take its state over; where it was rejected, go on in smaller parts."""
         task = attempt.task
         offsets = task.offsets(attempt.positions())
         try:
-            if attempt.refused is None:
+            if attempt.rejection is None:
                 await self._commit_written(task, attempt.write, offsets)
         except Exception as error:
             if not refuses_records(error) or self.spec.deferral is not None:
                 raise
-            attempt.refused = error
+            attempt.rejection = error
         self._note_written(-1)
-        if attempt.refused is not None:
-            await self._go_on_refused(attempt, attempt.refused)
+        if attempt.rejection is not None:
+            await self._go_on_rejected(attempt, attempt.rejection)
             return
         if not self.exactly_once and offsets and self.committer is not None:
             await self.committer.commit_positions(offsets)
@@ -246,11 +246,11 @@ class BatchWork:
             self.buffer.put_back(task.number, left)
         self._count(attempt)
 
-    async def _go_on_refused(self, attempt: BatchAttempt, error: Exception) -> None:
-        """Abort a batch that the broker refused, and have its records tried again."""
+    async def _go_on_rejected(self, attempt: BatchAttempt, error: Exception) -> None:
+        """Abort a batch that the broker rejected, and have its records tried again."""
         task = attempt.task
         self._count_transaction("aborted", attempt.began)
-        task.bisection.refusal = time.monotonic(), locate(error)
+        task.bisection.last_rejection = time.monotonic(), locate(error)
         await self.learn_limits()
         await self._steps.run_in_time(task.writer.abort)
         if task.writer.revision != self.limits.revision:
@@ -279,14 +279,14 @@ class BatchWork:
             await self._steps.run_in_time(task.writer.commit, offsets, group)
 
     def _split_or_block(self, attempt: BatchAttempt, error: Exception) -> None:
-        """Go on after a batch that the broker refused: in smaller parts, until one record alone is set aside.
+        """Go on after a batch that the broker rejected: in smaller parts, until one record alone is set aside.
 
         Where that is refused, too, the partition is blocked: passing over the record would lose it without a word.
         """
         if not attempt.result.set_aside:
             self._try_smaller(attempt, error)
             return
-        attempt.task.bisection.refused += 1
+        attempt.task.bisection.rejected_dead_letters += 1
         self._requeue(attempt)
         self.progress.made()  # the broker has answered, and has to be asked again for as long as it takes
         logger.error(
@@ -325,7 +325,7 @@ class BatchWork:
         why = task.bisection.why
         logger.error("%s is set aside as a dead letter: %s", batch.describe(), why)
         attempt.result = self.spec.set_aside(task.processor, topic, record, why)
-        if task.bisection.refused:  # rather one conversation forgotten than all of them blocked
+        if task.bisection.rejected_dead_letters:  # rather one conversation forgotten than all of them blocked
             self.limits.drop_too_large(attempt.result, self.spec.changelog)
 
     def _finish(self, task: PartitionTask) -> None:

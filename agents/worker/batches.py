@@ -298,6 +298,6 @@ class BatchStream(faust.Stream):
     async def batches(self) -> AsyncIterator[PartitionBatch]:
         """Yield batches for as long as the worker runs."""
         await self.maybe_start()
-        buffer: RecordBuffer = self.app.owner.buffer
+        buffer: RecordBuffer = self.app.task_manager.buffer
         while not self.should_stop:
             yield await buffer.take()

@@ -107,8 +107,8 @@ class Bisection:
     caution: how carefully to go on, None as long as nothing failed; starts: take-overs since a batch was committed;
     begun: the inputs of a batch that was begun under caution, `COMPUTED` once only writing it is left, "" for none;
     begun_at: the offset of its first record where records are read again, else −1;
-    aside: records set aside since one was worked through; refused: attempts to set one aside that the broker refused,
-    in a row; refusal: when the broker last refused what was written (monotonic clock), and what it said.
+    aside: records set aside since one was worked through; rejected_dead_letters: attempts to set one aside that the
+    broker rejected, in a row; last_rejection: when it last rejected what was written (monotonic clock), and its words.
     """
 
     caution: Caution | None = None
@@ -116,8 +116,8 @@ class Bisection:
     begun: str = ""
     begun_at: int = -1
     aside: int = 0
-    refused: int = 0
-    refusal: tuple[float, str] | None = None
+    rejected_dead_letters: int = 0
+    last_rejection: tuple[float, str] | None = None
 
     def take_over(self, limit: int, *, waiting: int) -> None:
         """Take in that a worker takes the partition over, with all that the one before has left of it.
@@ -198,7 +198,7 @@ class Bisection:
         if caution is not None and records and not caution.has_passed(self.begun_at):
             caution = caution.passed(records, set_aside=set_aside, moved=moved)
         aside = self.aside + 1 if set_aside else 0
-        return Bisection(caution, 0 if moved else self.starts, aside=aside, refusal=self.refusal)
+        return Bisection(caution, 0 if moved else self.starts, aside=aside, last_rejection=self.last_rejection)
 
     def leave(self) -> None:
         """Take in that the partition is given up in order: whoever takes it over has nothing to suspect."""
@@ -206,13 +206,13 @@ class Bisection:
 
     def pause_seconds(self) -> float:
         """Return for how many seconds it had better get no batch, as something is wrong with its last ones."""
-        many = max(self.aside - _IN_A_ROW, self.refused)
+        many = max(self.aside - _IN_A_ROW, self.rejected_dead_letters)
         return min(_LONGEST_PAUSE, 2.0 ** min(many, 10)) if many > 0 else 0.0
 
     def trouble(self, now: float) -> str:
         """Say in words what keeps the partition from going on as it should; "" for nothing. now: monotonic clock."""
-        at, answer = self.refusal or (-math.inf, "")
-        if self.refused:
+        at, answer = self.last_rejection or (-math.inf, "")
+        if self.rejected_dead_letters:
             return f"blocked, as what sets a record aside is refused: {answer}"
         if self.aside > _IN_A_ROW:
             return f"slow, as {self.aside} records in a row are set aside"

@@ -46,7 +46,7 @@ logger = logging.getLogger("turnsignal.consumer")
 _METADATA_SECONDS = 3.0  #: for the leader to wait for the topics' metadata
 
 
-class PartitionOwner(Protocol):
+class AssignmentHandler(Protocol):
     """Who works on the partitions: told what is assigned, asked where to start, waited for at a revocation.
 
     source: the consumer that it may ask, from the first assignment on.
@@ -161,7 +161,7 @@ class PartitionThread(driver.AIOKafkaConsumerThread):
 
 
 class PartitionConsumer(driver.Consumer):
-    """Hand fetched partitions to the app's owner of partitions."""
+    """Hand fetched partitions to the app's task manager."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -173,10 +173,10 @@ class PartitionConsumer(driver.Consumer):
         self._read_to: dict[TP, int] = {}  # what lies before was handed on, records or none
 
     @property
-    def owner(self) -> PartitionOwner:
+    def task_manager(self) -> AssignmentHandler:
         """Who works on the partitions."""
-        owner: PartitionOwner = self.app.owner
-        return owner
+        task_manager: AssignmentHandler = self.app.task_manager
+        return task_manager
 
     def _new_consumer_thread(self) -> PartitionThread:
         return PartitionThread(self, loop=self.loop, beacon=self.beacon)
@@ -185,26 +185,26 @@ class PartitionConsumer(driver.Consumer):
         """Stop handing on, wait for the batch in flight, and only then let the group have the partitions."""
         self.epoch += 1
         self._read_to.clear()
-        self.owner.buffer.close()
+        self.task_manager.buffer.close()
         await super().on_partitions_revoked(revoked)
 
     async def on_partitions_assigned(self, assigned: set[TP], generation_id: int = 0) -> None:
         """Note the new epoch; state is taken over in `perform_seek`, outside the callback, so that heartbeats go on."""
         self.epoch += 1
-        self.owner.source = self
+        self.task_manager.source = self
         await super().on_partitions_assigned(assigned, generation_id)
         if not assigned:  # Faust seeks nothing then, and nobody would hear that this worker is a spare one
-            await self.owner.assign(set())
+            await self.task_manager.assign(set())
 
     async def perform_seek(self) -> None:
         """Take over what is assigned and set every partition to where its state says it is."""
         self.stop_flow()  # Faust's recovery resumes it right after
         self._read_to.clear()
-        self.owner.buffer.close()
+        self.task_manager.buffer.close()
         await self._quiet.wait()
         epoch, revocations = self.epoch, self._thread.revocations
         assigned = set(self.assignment())
-        positions = await self.owner.assign(assigned)
+        positions = await self.task_manager.assign(assigned)
         if epoch != self.epoch:  # the next assignment does it again
             return
         if positions:
@@ -218,7 +218,7 @@ class PartitionConsumer(driver.Consumer):
         await self._thread.expect_fetches(revocations)
         if epoch != self.epoch:
             return
-        self.owner.buffer.open(self.owner.owned())
+        self.task_manager.buffer.open(self.task_manager.owned())
         logger.info(
             "working on %s", ", ".join(sorted(f"{tp.topic}-{tp.partition}@{at}" for tp, at in positions.items()))
         )
@@ -249,8 +249,8 @@ class PartitionConsumer(driver.Consumer):
 
     async def wait_empty(self) -> None:
         """Wait for batches in flight; called by Faust before it gives partitions away and before it stops."""
-        self.owner.buffer.close()
-        await self.owner.revoke()
+        self.task_manager.buffer.close()
+        await self.task_manager.revoke()
 
     async def _drain_messages(self, fetcher: Any) -> None:
         try:
@@ -261,7 +261,7 @@ class PartitionConsumer(driver.Consumer):
                 raise
 
     async def _fetch_until_stopped(self, fetcher: Any) -> None:
-        record_buffer = self.owner.buffer
+        record_buffer = self.task_manager.buffer
         while not (self._stopped.is_set() or fetcher._stopped.is_set()):
             if not self.flow_active:
                 await self.wait_first(self.can_resume_flow.wait(), timeout=1.0)
@@ -302,7 +302,7 @@ class PartitionConsumer(driver.Consumer):
             records = [record for record in records if record.offset >= read]
         if records:
             self._read_offset[tp] = records[-1].offset + 1
-            self.owner.buffer.put(tp, records)
+            self.task_manager.buffer.put(tp, records)
 
     def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:  # noqa: ARG002
         return iter(())  # positions are committed with the outputs
@@ -318,12 +318,12 @@ class PartitionTransport(driver.Transport):
 
 
 class PartitionApp(App):
-    """A Faust app whose consumer hands whole partitions to an owner.
+    """A Faust app whose consumer hands whole partitions to a task manager.
 
-    owner, bounds, consumer_options, consumer_topics: set by who builds the app, before it starts.
+    task_manager, bounds, consumer_options, consumer_topics: set by who builds the app, before it starts.
     """
 
-    owner: PartitionOwner
+    task_manager: AssignmentHandler
     bounds: Bounds
     consumer_options: dict[str, Any]
     consumer_topics: tuple[str, ...]

@@ -46,13 +46,13 @@ def _towards(address: str) -> str | None:
 class Neighbours:
     """The workers of one app, as this one sees them."""
 
-    def __init__(self, app: PartitionApp, owner: TaskManager) -> None:
+    def __init__(self, app: PartitionApp, task_manager: TaskManager) -> None:
         self._app = app
-        self._owner = owner
+        self._task_manager = task_manager
 
     def owner_of(self, key: bytes) -> str | None:
         """Return the address of the other worker that has a key's partition; None when there is none."""
-        topic = self._owner.spec.inputs[0]
+        topic = self._task_manager.spec.inputs[0]
         owners = {number: url for url, topics in self._dealt_out() for number in topics.get(topic, ())}
         address = owners.get(partition_for(key, len(owners))) if owners else None
         return None if address == self._own else address
@@ -63,15 +63,15 @@ class Neighbours:
 
     def describe_worker(self) -> dict[str, Any]:
         """Return what the front page says of this worker."""
-        owner, numbers = self._owner, sorted(self._owner.tasks)
+        task_manager, numbers = self._task_manager, sorted(self._task_manager.tasks)
         try:
             installed = version("turnsignal")
         except PackageNotFoundError:
             installed = ""
         return {
-            "app": owner.spec.name,
+            "app": task_manager.spec.name,
             "version": installed,
-            "partitions": [self._describe(number) for number in numbers[:MAX_SHOWN] if number in owner.tasks],
+            "partitions": [self._describe(number) for number in numbers[:MAX_SHOWN] if number in task_manager.tasks],
             "left_out": max(0, len(numbers) - MAX_SHOWN),
             "peers": sorted(self.others())[:MAX_SHOWN],
         }
@@ -85,7 +85,7 @@ class Neighbours:
         yield from self._app.assignor.external_topic_distribution.items()
 
     def _describe(self, number: int) -> dict[str, Any]:
-        task, source = self._owner.tasks[number], self._owner.source
+        task, source = self._task_manager.tasks[number], self._task_manager.source
         inputs = []
         for topic, position in task.positions.items():
             end = source.end_of(TP(topic, number)) if source is not None else None

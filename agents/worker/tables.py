@@ -26,7 +26,7 @@ _URL = "memory://"  #: Faust wants one of every store
 _UNITS = (("d", 86_400.0), ("h", 3600.0), ("m", 60.0), ("s", 1.0))
 
 
-class TaskOwner(Protocol):
+class TaskLookup(Protocol):
     """Who has the partition tasks of this worker, and knows what they keep."""
 
     spec: AppSpec
@@ -56,23 +56,23 @@ class TaskStore(ReadOnlyStore):
     Of a conversation that has had no turn, only feedback that waits for one, that is {}.
     """
 
-    def __init__(self, owner: TaskOwner, app: faust.App, table: faust.Table) -> None:
+    def __init__(self, task_manager: TaskLookup, app: faust.App, table: faust.Table) -> None:
         super().__init__(_URL, app, table)
-        self._owner = owner
+        self._task_manager = task_manager
 
     def __getitem__(self, key: str) -> Any:
         encoded = key.encode("utf-8", "replace")
-        for task in self._owner.tasks.values():
+        for task in self._task_manager.tasks.values():
             if encoded in task.processor.store:
                 return task.processor.describe(encoded) or {}
         raise KeyError(key)
 
     def __iter__(self) -> Iterator[str]:
         # Copied, partition by partition: a batch may be committed while somebody reads.
-        return (key.decode() for task in list(self._owner.tasks.values()) for key in list(task.processor.store))
+        return (key.decode() for task in list(self._task_manager.tasks.values()) for key in list(task.processor.store))
 
     def __len__(self) -> int:
-        return sum(len(task.processor.store) for task in self._owner.tasks.values())
+        return sum(len(task.processor.store) for task in self._task_manager.tasks.values())
 
 
 class WindowStore(ReadOnlyStore):
@@ -105,10 +105,10 @@ class WindowStore(ReadOnlyStore):
 class StateTable(faust.Table):
     """A Faust table that shows what the partition tasks keep; it cannot be changed."""
 
-    def __init__(self, app: faust.App, owner: TaskOwner, **options: Any) -> None:
+    def __init__(self, app: faust.App, task_manager: TaskLookup, **options: Any) -> None:
         super().__init__(app, **options)
-        self.changelog_topic = app.topic(owner.spec.changelog, acks=False)
-        self._data = TaskStore(owner, app, self)
+        self.changelog_topic = app.topic(task_manager.spec.changelog, acks=False)
+        self._data = TaskStore(task_manager, app, self)
 
     async def on_start(self) -> None:
         """Declare nothing: the changelog is written and read by the partition tasks."""
@@ -178,8 +178,8 @@ class WindowTable(StateTable):
     windows: Faust's wrapper, whose keys are conversations.
     """
 
-    def __init__(self, app: faust.App, owner: TaskOwner, spec: WindowSpec, **options: Any) -> None:
-        super().__init__(app, owner, window=TumblingWindow(spec.size, spec.keep), **options)
+    def __init__(self, app: faust.App, task_manager: TaskLookup, spec: WindowSpec, **options: Any) -> None:
+        super().__init__(app, task_manager, window=TumblingWindow(spec.size, spec.keep), **options)
         self._data = WindowStore(self.data, spec, app, self)
         self.windows = StateWindows(self)
 
@@ -221,15 +221,15 @@ class StateTables(TableManager):
         self._tables_registered.set()
 
 
-def show_state(app: faust.App, owner: TaskOwner) -> None:
+def show_state(app: faust.App, task_manager: TaskLookup) -> None:
     """Make the tables of what an app keeps: one by its spec's name, and one for each size of window."""
-    spec, beacon = owner.spec, app.tables.beacon
+    spec, beacon = task_manager.spec, app.tables.beacon
     shown = f"what is kept under a key, read from {spec.changelog}"
-    app.tables.add(StateTable(app, owner, name=spec.table, help=shown, beacon=beacon))
+    app.tables.add(StateTable(app, task_manager, name=spec.table, help=shown, beacon=beacon))
     for window in spec.windows:
         size = _describe(window.size)
         shown = f"means of scores in windows of {size}, kept for {_describe(window.keep)}, by {spec.table}"
-        app.tables.add(WindowTable(app, owner, window, name=f"windows-{size}", help=shown, beacon=beacon))
+        app.tables.add(WindowTable(app, task_manager, window, name=f"windows-{size}", help=shown, beacon=beacon))
 
 
 def _describe(seconds: float) -> str:

@@ -17,7 +17,7 @@ from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from faust.types import TP
 
-from turnsignal.agents.kafka.refusals import end_over, explain_refusal, refuse
+from turnsignal.agents.kafka.refusals import end_over, exit_for_operator, explain_refusal
 from turnsignal.agents.kafka.topics import log_bounds
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.views import Health
@@ -41,7 +41,7 @@ _LIMITS_EVERY = 5  #: looks at the broker, two seconds apart, between two questi
 
 
 class RecordSource(Protocol):
-    """Where records come from: what the owner asks of the consumer."""
+    """Where records come from: what the task manager asks of the consumer."""
 
     async def commit_positions(self, offsets: list[TopicPartition]) -> None:
         """Commit input positions apart from the outputs."""
@@ -77,11 +77,13 @@ class TaskManager:
         self._source: RecordSource | None = None
         self._generation = 0  # counts assignments: a newer one makes those before it outdated
         self._broker_checks = 0  # how often the broker was asked
-        self._began: deque[float] = deque(maxlen=_OFTEN)  # when the last take-overs did
+        self._assigned_at: deque[float] = deque(maxlen=_OFTEN)  # when the last take-overs did
         self._group: Consumer | None = None
-        self._taking: asyncio.Future[Any] | None = None
-        self._leaving: asyncio.Future[None] | None = None  # what was taken in is being left; asked for twice, done once
-        self._takeovers = ThreadPoolExecutor(1, "takeovers")
+        self._assigning: asyncio.Future[Any] | None = None
+        self._draining: asyncio.Future[None] | None = (
+            None  # what was taken in is being left; asked for twice, done once
+        )
+        self._assignment_pool = ThreadPoolExecutor(1, "assignments")
 
     @property
     def source(self) -> RecordSource | None:
@@ -110,10 +112,10 @@ class TaskManager:
         self.progress.begin_assignment()
         self.metrics.set("worker_recovering", 1)
         loop = asyncio.get_running_loop()
-        self._taking = loop.run_in_executor(self._takeovers, self._assign, numbers, generation)
+        self._assigning = loop.run_in_executor(self._assignment_pool, self._assign, numbers, generation)
         try:
-            begun = await self._taking
-            ends = await loop.run_in_executor(self._takeovers, self._ends, apart)
+            begun = await self._assigning
+            ends = await loop.run_in_executor(self._assignment_pool, self._ends, apart)
             if not self.work.exactly_once and self.source is not None:
                 await self._commit_beginnings(begun, assigned)
         except OutdatedError:
@@ -129,9 +131,13 @@ class TaskManager:
 
     def _suspect_twin(self) -> None:
         """Say so where another worker seems to have the same name."""
-        self._began.append(time.monotonic())
-        if self.settings.instance and len(self._began) == _OFTEN and self._began[-1] - self._began[0] < _WITHIN:
-            self._began.clear()
+        self._assigned_at.append(time.monotonic())
+        if (
+            self.settings.instance
+            and len(self._assigned_at) == _OFTEN
+            and self._assigned_at[-1] - self._assigned_at[0] < _WITHIN
+        ):
+            self._assigned_at.clear()
             logger.error(
                 "%d take-overs within %.0f s: expected TURNSIGNAL_INSTANCE=%s of one worker only, is there another?",
                 _OFTEN,
@@ -214,15 +220,15 @@ class TaskManager:
         self.progress.revoke()
         await self.work.wait_idle()
         if self.spec.deferral is not None:
-            if self._leaving is None or self._leaving.done():
-                self._leaving = asyncio.ensure_future(self._leave(self.spec.deferral))
-            await asyncio.shield(self._leaving)  # a rebalance and the end of the worker may both ask for it
+            if self._draining is None or self._draining.done():
+                self._draining = asyncio.ensure_future(self._drain(self.spec.deferral))
+            await asyncio.shield(self._draining)  # a rebalance and the end of the worker may both ask for it
         self.work.end_pauses()
-        if self._taking is not None and not self._taking.done():
+        if self._assigning is not None and not self._assigning.done():
             # Its next fence would come after the new owner's; it stops before it, within one step.
-            await asyncio.wait([self._taking], timeout=self.settings.rebalance_timeout / 2)
+            await asyncio.wait([self._assigning], timeout=self.settings.rebalance_timeout / 2)
 
-    async def _leave(self, deferral: Deferral) -> None:
+    async def _drain(self, deferral: Deferral) -> None:
         """Drain deferred work for a quarter of the rebalance timeout, then commit what is done."""
         tasks = list(self.tasks.values())
         await deferral.drain([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
@@ -307,7 +313,7 @@ class TaskManager:
                 if end is not None:
                     comes = self.buffer.queued_for(number) > 0 or self.buffer.is_busy(number) or self._defers(task)
                     # A partition that is blocked stands, whatever waits there.
-                    waiting = comes and not task.bisection.refused
+                    waiting = comes and not task.bisection.rejected_dead_letters
                     stalled = self.progress.watch(tp, position, end, now, waiting=waiting)
                     self.metrics.set("position_stalled_seconds", stalled, topic, str(number))
                     # What was handed on and is done with may end in markers of transactions, which are no records.
@@ -343,7 +349,7 @@ class TaskManager:
         except Exception as error:
             refusal = explain_refusal(error)
             if refusal is not None:
-                refuse(refusal)
+                exit_for_operator(refusal)
             raise
         self._broker_checks += 1
         if self._broker_checks % _LIMITS_EVERY == 0:
@@ -354,5 +360,5 @@ class TaskManager:
 
     def close(self) -> None:
         """Give the threads back; the process ends."""
-        self._takeovers.shutdown(wait=False, cancel_futures=True)
+        self._assignment_pool.shutdown(wait=False, cancel_futures=True)
         self.work.close()

@@ -275,8 +275,8 @@ class BatchOutput:
         self.deltas.records[topic, "duplicate" if duplicate else "scored"] += 1
         self.deltas.last_event[topic] = time
 
-    def refuse(self, record: Record, refused: Refused, topic: str | None = None) -> None:
-        """Set aside a record that was not taken in; the rest as in `add_dead_letter`."""
+    def add_undecodable(self, record: Record, refused: Refused, topic: str | None = None) -> None:
+        """Set aside a record that could not be read; the rest as in `add_dead_letter`."""
         self.add_dead_letter(record, refused.reason, refused.shown if self._full_letters else refused.detail, topic)
 
     def add_dead_letter(self, record: Record, reason: Reason, detail: str, topic: str | None = None) -> None:

@@ -125,7 +125,7 @@ class DocketProcessor:
     def set_aside(self, topic: str, record: Record, why: str) -> BatchResult:
         """Return the dead letter of a record that cannot be worked on. topic: where it came from; why: in words."""
         result = JudgedResult(consumed={topic: 1}, set_aside=True)
-        self._refuse(record, Reason.POISON, why, result)
+        self._add_letter(record, Reason.POISON, why, result)
         self._prepare(result, leaves=False)
         return result
 
@@ -160,12 +160,12 @@ class DocketProcessor:
             self._docket.take([QueuedExchange(record.offset, self._redacted(exchange, result), written, size)])
         except Refused as refused:
             detail = f"expected an exchange as the score app writes it: {refused.detail}"
-            self._refuse(record, refused.reason, detail, result)
+            self._add_letter(record, refused.reason, detail, result)
         except MemoryError:
             raise
         except Exception as error:  # one exchange that cannot be worked on must not hold up the others
             detail = f"expected an exchange that can be worked on, got {type(error).__name__}"
-            self._refuse(record, Reason.POISON, detail, result)
+            self._add_letter(record, Reason.POISON, detail, result)
         else:
             result.deltas.records[self.topic, "queued"] += 1
 
@@ -180,7 +180,7 @@ class DocketProcessor:
             judge.chosen.rubric.stage == exchange.stage and is_sampled(key, judge.part.share) for judge in self._judges
         )
 
-    def _refuse(self, record: Record, reason: Reason, detail: str, result: JudgedResult) -> None:
+    def _add_letter(self, record: Record, reason: Reason, detail: str, result: JudgedResult) -> None:
         reason, detail = reason_for(record, reason, detail)
         self._docket.pass_over(record.offset)
         result.outputs.append(dead_letter(record, self.topic, self.partition, reason, detail, full=self._full_letters))

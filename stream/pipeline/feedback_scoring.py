@@ -48,7 +48,7 @@ class FeedbackScorer:
         try:
             feedback = decode_feedback(record.value, record.key or b"", broker_time)
         except Refused as refused:
-            output.refuse(record, refused, self._topic)
+            output.add_undecodable(record, refused, self._topic)
             return None
         if self._redaction is not None:
             self._redaction.apply_to_feedback(feedback, output.deltas.redactions)

@@ -245,7 +245,7 @@ class PartitionProcessor:
         try:
             turn = self._decode(record.value, key, broker_time)
         except Refused as refused:
-            output.refuse(record, refused)
+            output.add_undecodable(record, refused)
             if refused.conversation_id is not None and refused.role is not None:
                 self._leave_gap(key, refused.role, record.offset)
             return
@@ -320,7 +320,7 @@ class PartitionProcessor:
         try:
             judged = Judged(decode_verdict(record.value, key))
         except Refused as refused:
-            output.refuse(record, refused, self.verdicts_topic)
+            output.add_undecodable(record, refused, self.verdicts_topic)
             return
         known = self._load(key)
         state = known or judged.begin_waiting(self.clock.time, self._limits)

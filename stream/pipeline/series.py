@@ -180,7 +180,7 @@ class SeriesProcessor:
         try:
             observed = read_observations(record.value or b"")
         except ValueError as error:
-            self._refuse(record, self.topic, "observations as the score app writes them", error, result)
+            self._add_letter(record, self.topic, "observations as the score app writes them", error, result)
         else:
             self._update_series(record, observed, result)
 
@@ -188,14 +188,14 @@ class SeriesProcessor:
         try:
             decision = read_decision(record.value or b"")
         except ValueError as error:
-            self._refuse(
+            self._add_letter(
                 record, self.decisions_topic, "a decision as `turnsignal regressions` writes it", error, result
             )
         else:
             known = self._decide(decision, result)
             result.deltas.records[self.decisions_topic, "applied" if known else "unknown"] += 1
 
-    def _refuse(self, record: Record, topic: str, expected: str, error: ValueError, result: BatchResult) -> None:
+    def _add_letter(self, record: Record, topic: str, expected: str, error: ValueError, result: BatchResult) -> None:
         """Set a record aside that cannot be read."""
         detail = f"expected {expected}, got {str(error).splitlines()[0]}"
         reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)

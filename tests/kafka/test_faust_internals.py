@@ -38,8 +38,8 @@ pytestmark = pytest.mark.kafka
 PLACE = TP("turns", 0)
 
 
-class Owner:
-    """An owner that only notes what it is told."""
+class NotingManager:
+    """A task manager that only notes what it is told."""
 
     def __init__(self) -> None:
         self.buffer = RecordBuffer(100)
@@ -93,13 +93,13 @@ class Thread:
 
 def make_consumer(kind: type[PartitionConsumer] = PartitionConsumer) -> PartitionConsumer:
     app = PartitionApp("internals", broker="kafka://localhost:1", table_standby_replicas=0)
-    app.owner, app.consumer_options = Owner(), {}
+    app.task_manager, app.consumer_options = NotingManager(), {}
     consumer = kind(app.transport, lambda message: None, None, None)
     consumer._thread.thread_loop.close()  # it is never started
     consumer._thread = Thread()
     consumer._set_active_tps({PLACE})
     consumer.resume_flow()
-    app.owner.buffer.open({0})
+    app.task_manager.buffer.open({0})
     return consumer
 
 
@@ -137,7 +137,7 @@ async def offsets_after_a_seek_during_a_fetch(
     await seek
     consumer.resume_flow()  # as Faust's recovery does right after
     await some_turns_of_the_loop()
-    waiting = consumer.owner.buffer._waiting.get(0, {})
+    waiting = consumer.task_manager.buffer._waiting.get(0, {})
     return [record.offset for records in waiting.values() for record in records]
 
 
@@ -160,7 +160,7 @@ async def test_a_fetch_under_way_during_a_revocation_is_thrown_away(tasks: list[
     consumer.epoch += 1  # what on_partitions_revoked does first, when Faust's generation is still the old one
     consumer._thread.released.set()
     await some_turns_of_the_loop()
-    assert consumer.owner.buffer.queued == 0
+    assert consumer.task_manager.buffer.queued == 0
 
 
 async def commits_with_one_record_unacked(kind: type[PartitionConsumer]) -> list[Mapping[TP, int]]:
@@ -280,7 +280,7 @@ async def test_a_spare_worker_hears_that_it_has_nothing() -> None:
 
     consumer._on_partitions_assigned = assigned
     await consumer.on_partitions_assigned(set(), 1)
-    assert consumer.owner.taken == [set()]
+    assert consumer.task_manager.taken == [set()]
 
 
 def test_faust_never_gives_up_on_a_long_take_over() -> None:

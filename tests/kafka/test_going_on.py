@@ -91,34 +91,34 @@ def test_a_commit_ends_after_all_brokers_were_gone(broker: Broker, tmp_path: Pat
 
 
 async def test_a_step_that_hangs_is_given_up_soon_when_the_broker_has_just_come_back(fresh_topics: Settings) -> None:
-    owner = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
+    task_manager = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
     for answers in (False, True):
-        owner.progress.on_broker_answer(answers=answers)
+        task_manager.progress.on_broker_answer(answers=answers)
     group = group_reader(fresh_topics.confluent(), fresh_topics.app_id("score"))
-    steps = Steps(fresh_topics, owner.progress, lambda: group, topic_names(fresh_topics.prefix)["turns"])
+    steps = Steps(fresh_topics, task_manager.progress, lambda: group, topic_names(fresh_topics.prefix)["turns"])
     hanging = threading.Event()
     with pytest.raises(TimeoutError, match="within 3 s"):
         await steps.run_in_time(partial(hanging.wait, 60))
     hanging.set()
     steps.close()
-    owner.close()
+    task_manager.close()
 
 
 async def test_the_beginning_of_a_batch_is_committed_where_the_transactional_id_is_forgotten(
     fresh_topics: Settings,
 ) -> None:
-    owner = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
+    task_manager = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
     names = topic_names(fresh_topics.prefix)
-    await owner.assign({TP(names["turns"], 0), TP(names["forget"], 0)})
-    task = owner.tasks[0]
+    await task_manager.assign({TP(names["turns"], 0), TP(names["forget"], 0)})
+    task = task_manager.tasks[0]
     task.writer = make_writer(fresh_topics, 0, Forgotten)
     task.bisection.caution = Caution.first(8)
-    owner.buffer.open({0})
+    task_manager.buffer.open({0})
     key, value = turn("c-1", 1)
-    owner.work.start(task, PartitionBatch(0, {names["turns"]: [Kept(0, 0, key, value, 1_700_000_000_000)]}))
-    await owner.work.wait_idle()
+    task_manager.work.start(task, PartitionBatch(0, {names["turns"]: [Kept(0, 0, key, value, 1_700_000_000_000)]}))
+    await task_manager.work.wait_idle()
     assert committed(fresh_topics)[0] == 1
-    owner.close()
+    task_manager.close()
 
 
 def test_states_without_positions_are_refused_in_one_line_for_all_partitions(fresh_topics: Settings) -> None:
@@ -198,26 +198,26 @@ def behind(settings: Settings) -> set[int]:
 
 async def test_two_workers_under_one_name_are_told(fresh_topics: Settings, caplog: pytest.LogCaptureFixture) -> None:
     named = fresh_topics.model_copy(update={"instance": "pod-0"})
-    owner = TaskManager(named, make_spec(named, Suite()), WorkerMetrics())
+    task_manager = TaskManager(named, make_spec(named, Suite()), WorkerMetrics())
     for _ in range(5):  # each ends the other's membership, and takes its partitions over again
-        await owner.assign({TP(topic_names(named.prefix)["turns"], 0)})
+        await task_manager.assign({TP(topic_names(named.prefix)["turns"], 0)})
     assert "expected TURNSIGNAL_INSTANCE=pod-0 of one worker only" in caplog.text
-    owner.close()
+    task_manager.close()
 
 
 async def test_a_partition_that_is_kept_through_a_rebalance_can_begin_anew(fresh_topics: Settings) -> None:
-    owner = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
+    task_manager = TaskManager(fresh_topics, make_spec(fresh_topics, Suite()), WorkerMetrics())
     names = topic_names(fresh_topics.prefix)
     first = {TP(names["turns"], 0), TP(names["forget"], 0)}
-    await owner.assign(first)
-    kept = owner.tasks[0]
-    await owner.revoke()
-    await owner.assign(first | {TP(names["turns"], 1), TP(names["forget"], 1)})
-    assert owner.tasks[0] is kept
+    await task_manager.assign(first)
+    kept = task_manager.tasks[0]
+    await task_manager.revoke()
+    await task_manager.assign(first | {TP(names["turns"], 1), TP(names["forget"], 1)})
+    assert task_manager.tasks[0] is kept
     kept.writer.start()  # as where the broker has forgotten its id, or has refused a record
     kept.writer.write([], {b"c-1": Conversation(offset=0).snapshot()})
     kept.writer.commit([], None)
-    owner.close()
+    task_manager.close()
 
 
 def test_batches_follow_a_limit_that_is_lowered(fresh_topics: Settings) -> None:

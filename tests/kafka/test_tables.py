@@ -30,7 +30,7 @@ async def working(settings: Settings) -> AsyncIterator[PartitionApp]:
         yield app
     finally:
         await app.stop()
-        app.owner.close()
+        app.task_manager.close()
 
 
 def produce(settings: Settings, conversation: str) -> None:
@@ -58,10 +58,10 @@ async def test_the_tables_of_an_app_at_work_show_what_it_has_committed(
             while sum(kept["turns"] for kept in conversations.values()) < 40:
                 await asyncio.sleep(0.1)
         assert sorted(conversations) == sorted(names)
-        assert {partition_for(name.encode(), 4) for name in names} == app.owner.owned()
+        assert {partition_for(name.encode(), 4) for name in names} == app.task_manager.owned()
         assert windows["c-7"].current()["nDCG@5"]["n"] == 1
         assert sorted(windows.windows.keys()) == sorted(names)
         with pytest.raises(KeyError):
             windows["c-7"].delta(300)
-        app.owner.tasks.clear()  # as when its partitions are somebody else's
+        app.task_manager.tasks.clear()  # as when its partitions are somebody else's
         assert list(conversations) == list(windows) == []

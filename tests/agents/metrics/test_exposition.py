@@ -236,7 +236,7 @@ def test_without_a_secret_no_conversation_is_named():
 
 def test_a_worker_shows_its_revision_and_names_conversations_with_the_secret_of_its_settings():
     settings = Settings(brokers="localhost:1", revision="3f2c1ab", exemplar_secret="correct horse battery")
-    metrics = cast("TaskManager", make_score_app(settings, Suite()).owner).metrics
+    metrics = cast("TaskManager", make_score_app(settings, Suite()).task_manager).metrics
     deltas = scored(0.25)
     deltas.on_bad(("support", "v1", "nDCG@5"), "conversation-1", 0.25)
     metrics.apply(deltas, NOON)
@@ -370,7 +370,7 @@ def test_the_page_of_watch_has_nothing_that_watch_cannot_move():
 
 
 def test_a_score_worker_says_what_each_scorer_is_about_and_which_way_is_better():
-    metrics = cast("TaskManager", make_score_app(Settings(brokers="localhost:1"), Suite()).owner).metrics
+    metrics = cast("TaskManager", make_score_app(Settings(brokers="localhost:1"), Suite()).task_manager).metrics
     facts = {dict(labels)["scorer"]: dict(labels) for name, labels in samples(metrics) if name == "scorer_info"}
     assert {name: (of["quality"], of["better"]) for name, of in facts.items()}.items() >= {
         "nDCG@5": ("relevancy", "high"),

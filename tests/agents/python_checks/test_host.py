@@ -611,7 +611,7 @@ def test_a_worker_scores_with_them_as_a_replay_does(tmp_path: Path) -> None:
     replay_files([golden], tmp_path / "out", suite, 2e9, workers=1)
     lines = golden.read_bytes().splitlines()
     indexed = list(Indexer(2e9).index(lines))
-    spec = cast("TaskManager", make_score_app(Settings(brokers="localhost:1"), suite).owner).spec
+    spec = cast("TaskManager", make_score_app(Settings(brokers="localhost:1"), suite).task_manager).spec
     processor = spec.make(0, {})
     batch = spec.work(processor, {"turnsignal.turns": indexed}, 2e9)
     live = [orjson.loads(output.value) for output in batch.outputs if output.topic == SCORES and output.value]

@@ -90,7 +90,7 @@ def test_a_record_whose_dead_letter_is_refused_blocks_its_partition_and_is_kept(
     attempt = BatchAttempt(task, batch)
     attempt.result = BatchResult(set_aside=True)
     work._split_or_block(attempt, error)
-    assert (task.bisection.refused, buffer.queued_for(0)) == (1, 1)
+    assert (task.bisection.rejected_dead_letters, buffer.queued_for(0)) == (1, 1)
     assert work.progress.health(busy=True, owned={0: task}).conditions()["batches"] == {
         "ok": False,
         "detail": "partition 0 is blocked, as what sets a record aside is refused: ",

@@ -37,12 +37,12 @@ def turn(conversation: str, turn_id: str, time: int) -> Kept:
 def make_app(*partitions: list[Kept]) -> PartitionApp:
     """Make the score app with a task for each partition, which has taken in some records."""
     app = score.make_score_app(SETTINGS, Suite())
-    spec = app.owner.spec
+    spec = app.task_manager.spec
     for number, records in enumerate(partitions):
         writer = TransactionWriter(OPTIONS, number, {}, spec.changelog, 1.0)
         task = PartitionTask(number, spec.make(number, {}), writer)
         task.processor.accept(spec.work(task.processor, {spec.inputs[0]: records}, 0.0))
-        app.owner.tasks[number] = task
+        app.task_manager.tasks[number] = task
     return app
 
 
@@ -66,7 +66,7 @@ def test_a_conversation_is_read_by_its_key_from_whichever_partition_has_it() -> 
 
 def test_a_conversation_of_which_only_feedback_came_has_nothing_to_show_yet() -> None:
     app = two_conversations()
-    task, spec = app.owner.tasks[0], app.owner.spec
+    task, spec = app.task_manager.tasks[0], app.task_manager.spec
     vote = {"id": "f-1", "conversation_id": "c-9", "turn_id": "a-1", "kind": "vote", "vote": 1}
     value = orjson.dumps(vote | {"timestamp": datetime.fromtimestamp(NOON, UTC)})
     records = {spec.inputs[2]: [Kept(0, 0, b"c-9", value, NOON * 1000)]}
@@ -79,8 +79,8 @@ def test_a_conversation_of_which_only_feedback_came_has_nothing_to_show_yet() ->
 
 def test_what_is_not_committed_is_not_in_a_table() -> None:
     app = two_conversations()
-    task = app.owner.tasks[1]
-    spec = app.owner.spec
+    task = app.task_manager.tasks[1]
+    spec = app.task_manager.spec
     batch = spec.work(task.processor, {spec.inputs[0]: [turn("c-2", "a-2", NOON + 130)]}, 0.0)
     assert app.tables["conversations"]["c-2"]["turns"] == 2
     task.processor.accept(batch)

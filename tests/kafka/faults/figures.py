@@ -53,11 +53,11 @@ def take_over(cluster: Cluster, directory: Path, partitions: int = 32, rounds: i
             time.sleep(0.02)
 
     async def once() -> float:
-        owner = TaskManager(settings, make_spec(settings, load_suite(None)), WorkerMetrics())
+        task_manager = TaskManager(settings, make_spec(settings, load_suite(None)), WorkerMetrics())
         began = time.monotonic()
-        await owner.assign({TP(names["turns"], 0), TP(names["forget"], 0)})
+        await task_manager.assign({TP(names["turns"], 0), TP(names["forget"], 0)})
         took = time.monotonic() - began
-        owner.close()
+        task_manager.close()
         return took
 
     lab.wait(lambda: committed(settings)[0] == 0, 30, "the group's coordinator to be there")
