@@ -116,7 +116,9 @@ def convert(
         click.echo(f"Wrote {done.feedback:,} records of feedback to {_named(feedback)}.", err=is_taken)
     refused = sum(n for n, _ in done.refused.values())
     if not done.turns or (max_rejected is not None and max_rejected(refused, max(done.records, refused))):
-        click.echo(f"turnsignal: {refused:,} records could not be read, {done.turns:,} turns could", err=True)
+        is_empty = not (done.records or refused or done.turns)
+        what = f"{refused:,} records could not be read, {done.turns:,} turns could"
+        click.echo(f"turnsignal: {'expected records, got none at all' if is_empty else what}", err=True)
         sys.exit(EXIT_FAILED)
 
 

@@ -28,6 +28,7 @@ SAMPLED_BYTES = 8 << 20  #: of such records; beyond the first one, where it is l
 SAMPLED_PARTS = 2_000  #: records that lists in them may hold
 
 _HEADER = re.compile(r'[\w .:/()-]+|"[^"]*"')
+_TAR, _TAR_AT = b"ustar", 257  #: what an archive's first header holds there
 _BOM = b"\xef\xbb\xbf"
 _LOOKED_AT = 1024  #: bytes, of which a tenth are control characters where a file is no text
 _ONE_BYTE = re.compile("[\udc80-\udcff]")  #: what is no UTF-8, as Python decodes it
@@ -52,6 +53,9 @@ def kind_of(path: Path) -> Kind:
     if head.startswith((GZIP, ZSTD, b"PK\x03\x04", b"BZh", b"\xfd7zXZ")) or head[:4] == b"PAR1":
         packed = "gzip or zstd within another" if head.startswith((GZIP, ZSTD)) else "zip, bzip2, xz or Parquet"
         msg = f"{path}: expected text, plain, in gzip or in zstd, got {packed}; unpack or export it as JSON lines first"
+        raise TurnsignalError(msg)
+    if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        msg = f"{path}: expected one file, got an archive of files; unpack it first: tar xf {shlex.quote(str(path))}"
         raise TurnsignalError(msg)
     if _is_utf_16(head):
         msg = (
