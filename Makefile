@@ -71,12 +71,12 @@ fmt: $(VENV)/.tests $(LINKED) ## format the code
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
 
-check: $(VENV)/.tests $(LINKED) ## what to run while working: style, types, layers, and the tests that need no broker (ARGS="tests/stream")
+check: $(VENV)/.tests $(LINKED) ## what to run while working: style, layers, and the tests that need no broker; types: make lint (ARGS="tests/stream")
 	$(VENV)/bin/ruff check --quiet .
 	$(VENV)/bin/lint-imports --no-cache >/dev/null
 	$(PY) -m pytest -q -n auto --dist loadfile -m "not kafka and not slow" --hypothesis-profile quick $(ARGS)
 
-lint: $(VENV)/.tests $(LINKED) ## check style, types and layers
+lint: $(VENV)/.tests $(LINKED) ## check formatting, style, types and layers
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy

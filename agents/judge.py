@@ -131,8 +131,8 @@ def make_spec(settings: Settings, judging: JudgeWork) -> AppSpec:
     deferral = Deferral(
         room=lambda processor: processor.docket.room,
         waits=lambda processor: processor.waits,
-        finish=judging.finish,
-        leave=DocketProcessor.leave,
+        drain=judging.finish,
+        seal=DocketProcessor.leave,
         hold=DocketProcessor.hold,
     )
     return AppSpec(

@@ -40,6 +40,10 @@ def _retention(default: str) -> Any:
     return Field(default=default, description="a duration such as 12h, 30d or forever", validate_default=True)
 
 
+#: address that is every one of a machine → where that machine finds it; a socket of IPv6 takes no IPv4 (`listen`)
+_LOOPBACK = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+
+
 class Settings(ConnectionSettings, NotifySettings):
     """Everything about where and how; each field is the variable TURNSIGNAL_ and its name in capitals.
 
@@ -71,7 +75,7 @@ class Settings(ConnectionSettings, NotifySettings):
         description="a whole number from 4000000 to 1073741824: the most bytes of a record batch, unpacked",
     )
     #: A worker that is not heard of for this long loses its partitions. Short, because that is how long they stand
-    #: still after a kill -9 (FAUST 2: 62 s with Faust's default of 60, 12 s with 10).
+    #: still after a kill -9 (62 s with Faust's default of 60, 12 s with 10).
     session_timeout: Timeout = _timeout(10.0)
     heartbeat_interval: Annotated[Duration, Field(ge=0.1)] = Field(
         default=1.0, description="a duration from 100ms to a third of TURNSIGNAL_SESSION_TIMEOUT, such as 1s"
@@ -188,6 +192,23 @@ class Settings(ConnectionSettings, NotifySettings):
         """The names by which a worker is asked for conversations, beside its addresses."""
         return tuple(host for host in (self.metrics_host.lower(), *self.allowed_hosts.split(",")) if host)
 
+    @property
+    def is_everywhere(self) -> bool:
+        """Whether a worker's pages are on every address of its machine."""
+        return self.metrics_host in _LOOPBACK
+
+    def page_address(self, above: int = 0) -> str | None:
+        """Return where the pages are, so many ports above these settings', for whoever asks on this machine: host:port.
+
+        None where nobody knows, as any free port was taken.
+
+        >>> Settings(brokers="localhost:9092", metrics_host="::").page_address(1)
+        '[::1]:9109'
+        """
+        port = self.metrics_port and self.metrics_port + above
+        host = _LOOPBACK.get(self.metrics_host, self.metrics_host)
+        return f"{f'[{host}]' if ':' in host else host}:{port}" if port > 0 else None
+
     def app_id(self, app: str) -> str:
         """Name an app's consumer group, which begins its transactional ids and changelogs: `turnsignal-score`."""
         return f"{self.prefix}-{app}"
@@ -213,7 +234,7 @@ class Settings(ConnectionSettings, NotifySettings):
             "queue.buffering.max.kbytes": 1_048_576,
             "delivery.report.only.error": True,
             # Right after a commit the next transaction meets CONCURRENT_TRANSACTIONS: with the default of 100 ms that
-            # wait was most of the latency (FAUST 9).
+            # wait was most of the latency.
             "retry.backoff.ms": 2,
             "retry.backoff.max.ms": 100,
             # Else it forgets all brokers once none answers, the coordinator that it keeps asking included: the first

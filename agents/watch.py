@@ -20,7 +20,7 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec, Processor
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.judging.judges import judged_scorers
-from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.scoring import describe_scorers, policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor
 from turnsignal.stream.pipeline.truth_scoring import TRUTH_SCORERS
@@ -93,5 +93,5 @@ def _score_pages(settings: Settings) -> str:
 
     "" where the port is any that is free, or the address is every one that this machine has.
     """
-    host, port = settings.metrics_host, settings.metrics_port - 1  # `worker` gives watch the port above score's
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}" if port > 0 and host not in ("0.0.0.0", "::") else ""
+    address = settings.page_address(-1)  # `worker` gives watch the port above score's
+    return "" if address is None or settings.is_everywhere else f"http://{address}"

@@ -16,7 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from turnsignal.stream.conversations.clock import StreamClock
 from turnsignal.stream.pipeline.agenda import Agenda
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.turns import Role
 from turnsignal.stream.records.wire import OutputRecord, Record
 from turnsignal.stream.reports.run import Run

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.wire import SCORES, OutputRecord
 from turnsignal.stream.suite import Suite
 

@@ -210,14 +210,18 @@ def _read_topic(settings: Settings, topic: str, key: bytes, stored: StoredConver
 
 
 def _ask_worker(settings: Settings, conversation_id: str, stored: StoredConversation) -> Mapping[str, Any] | None:
-    host = f"{settings.metrics_host}:{settings.metrics_port}"
+    """Return what the worker of this machine keeps of a conversation; None, with a note of why, if it says nothing."""
+    host = settings.page_address()
+    if host is None:
+        stored.notes.append("no worker is asked, as TURNSIGNAL_METRICS_PORT=0 is any that is free; set the worker's")
+        return None
     name = urllib.parse.quote(conversation_id[:MAX_ID], safe="")
     try:
         with urllib.request.urlopen(f"http://{host}/conversations/{name}", timeout=3.0) as answer:
             kept = orjson.loads(answer.read())
     except urllib.error.HTTPError as error:
         stored.notes.append(
-            f"the worker on {host} shows no conversations; it has to be told so by TURNSIGNAL_SHOW_CONVERSATIONS=true"
+            f"the worker on {host} does not show it: {_reason(error)}"
             if error.code == 403
             else f"the worker on {host} keeps nothing of it (HTTP {error.code}); another worker may"
         )
@@ -227,6 +231,15 @@ def _ask_worker(settings: Settings, conversation_id: str, stored: StoredConversa
         return None
     # What its page says of turns and scores stands above already, whole, from the topics.
     return {name: kept[name] for name in kept if name not in _ON_ITS_PAGE} if isinstance(kept, dict) else None
+
+
+def _reason(refusal: urllib.error.HTTPError) -> str:
+    """Return what a worker says of why it refuses."""
+    with contextlib.suppress(OSError, ValueError):
+        answer = orjson.loads(refusal.read(2_000))
+        if isinstance(answer, dict) and "error" in answer:
+            return str(answer["error"])
+    return str(refusal.reason)
 
 
 def explain(stored: StoredConversation) -> Iterator[str]:

@@ -44,9 +44,9 @@ def check(file: Path, *, as_json: bool) -> None:
     """
     from turnsignal.agents.process.exits import EXIT_FAILED
     from turnsignal.agents.python_checks.host import hosted, try_checks
-    from turnsignal.agents.report.unread import count_of
     from turnsignal.stream.judging.judges import warn_of_families
     from turnsignal.stream.suite import load_suite
+    from turnsignal.stream.text.counts import count_of
 
     loaded = load_suite(file)
     warnings = warn_of_families(loaded.judges, loaded.judging.judged)

@@ -43,7 +43,7 @@ def name_figure(figure: str) -> str:
     return NAMES.get(figure, figure)
 
 
-def format_figure(figure: str, mean: RunningMean) -> str:
+def format_mean(figure: str, mean: RunningMean) -> str:
     """Write the mean of a figure as it is read best; "-" where nothing was scored."""
     value = mean.get()
     if value is None:
@@ -97,7 +97,7 @@ def _moved(statistics: LiveStatistics, findings: Sequence[ReleaseChange], figure
             known = statistics.releases.get((finding.assistant, version))
             if known is not None:
                 mean.merge(known.mean(figure))
-    before, after = (format_figure(figure, mean) for mean in means)
+    before, after = (format_mean(figure, mean) for mean in means)
     return f"{name_figure(figure)} {before} → {after}"
 
 

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from turnsignal.agents.demo.headlines import Headline, cut, format_figure, headlines, name_figure, name_version
+from turnsignal.agents.demo.headlines import Headline, cut, format_mean, headlines, name_figure, name_version
 from turnsignal.agents.demo.live_statistics import BadExchange, LiveStatistics, ReleaseStatistics
 from turnsignal.agents.demo.trends import scale
 from turnsignal.agents.report.escaping import plain
@@ -97,7 +97,7 @@ def describe_state(statistics: LiveStatistics, vitals: Vitals) -> str:
     """Tell how it goes in one line, for where there is no terminal."""
     parts = [*_vitals(statistics, vitals)[:6]]
     for release, known in _releases(statistics):
-        figures = (f"{name_figure(name)} {format_figure(name, known.mean(name))}" for name in statistics.figures[:2])
+        figures = (f"{name_figure(name)} {format_mean(name, known.mean(name))}" for name in statistics.figures[:2])
         parts.append(f"{plain(_name(release), 40)}: {', '.join(figures)}")
     return "  ".join(parts) + (f"  ({plain(vitals.note)})" if vitals.note else "")
 
@@ -242,7 +242,7 @@ def _table(statistics: LiveStatistics, width: int, height: int) -> list[Text]:
         line.stylize(STYLES.get(worst, ""), 0, first)
         for figure in figures:
             change = named.get(figure, "")
-            value = format_figure(figure, known.mean(figure)) + MARKS.get(change, "")
+            value = format_mean(figure, known.mean(figure)) + MARKS.get(change, "")
             line.append(f"{value:<6}{trends[figure][release]:<{each - 6}}", STYLES.get(change, ""))
         lines.append(line)
     if len(shown) < len(releases):

@@ -99,8 +99,8 @@ class SystemWatch:
         self.turns_per_second = self.exchanges_per_second = 0.0
         self.lag: int | None = None
         self.at = 0.0
-        host, port = settings.metrics_host, settings.metrics_port
-        self.urls = tuple(f"http://{host}:{port + i}/" for i in range(apps)) if port else ()
+        addresses = [settings.page_address(above) for above in range(apps)]
+        self.urls = tuple(f"http://{address}/" for address in addresses if address is not None)
         self._turns, self._exchanges = Rate(), Rate()
         self._topic = topic_names(settings.prefix)["turns"]
         group = {"group.id": settings.app_id("score"), "enable.auto.commit": False, "log_level": 0}

@@ -12,7 +12,8 @@ import orjson
 
 from turnsignal.agents.files.blocks import read_blocks
 from turnsignal.agents.files.containers import kind_of, sample_of, why_unread
-from turnsignal.agents.files.importing import FileReport, Imported
+from turnsignal.agents.files.file_reports import FileReport
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead, as_records, refuse_nothing
 from turnsignal.agents.files.rewriting import refuse_rewritable

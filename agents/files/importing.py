@@ -10,17 +10,17 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import msgspec
 import orjson
 
 from turnsignal.agents.files.blocks import Progress, read_blocks
 from turnsignal.agents.files.containers import Kind, read_items, sample_of
+from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.heaps import Heaps
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.items import Item
@@ -46,52 +46,15 @@ from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import describe_key, take_missing, take_warnings
-from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, TurnFields
+from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.silence import explain_silence
+from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
 _CELLS = 500  #: bytes of a row of CSV, about
 DEALING = 0.5  #: of the bytes that progress is told: those that count as they are read; the others, as turns are made
-_NAMED = 3  #: files of one format that are named; of more the first
-
-
-@dataclass(slots=True)
-class FileReport:
-    """What became of a file, or of several of one format.
-
-    records: read; human_scores: by people; refused: reason → records; first: reason → (line, detail); warnings:
-    what a mapping names in vain.
-    """
-
-    files: list[str]
-    format: str
-    why: str
-    records: int = 0
-    turns: Counter[str] = field(default_factory=Counter)
-    conversations: int = 0
-    human_scores: int = 0
-    assumed: Assumed = field(default_factory=Counter)
-    refused: Counter[str] = field(default_factory=Counter)
-    first: dict[str, tuple[int, str]] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """The file; of several their names, or the first one's and how many more there are."""
-        if len(self.files) <= _NAMED:
-            return ", ".join(self.files)
-        return f"{self.files[0]} and {len(self.files) - 1} more files"
-
-    def as_json(self) -> dict[str, Any]:
-        """Return it for `convert --json`."""
-        described = {"file": self.name, "files": self.files, "format": self.format, "why": self.why}
-        return (
-            described
-            | {"records": self.records, "turns": self.turns, "conversations": self.conversations}
-            | {"human_scores": self.human_scores, "assumed": self.assumed, "warnings": self.warnings}
-        )
 
 
 class Imported(ExitStack):
@@ -118,7 +81,7 @@ class Imported(ExitStack):
         self._progress = progress
         self._say = say
         self._scored: list[ScoredFile] = []
-        self._named: dict[str, str] = {}  # conversations whose ids name a user → that user
+        self._named: dict[str, set[str]] = {}  # conversations whose ids name users → those users
 
     def __enter__(self) -> "Imported":
         with ExitStack() as on_error:
@@ -191,7 +154,9 @@ class _Together(NamedTuple):
 class _Reading:
     """Files of one format on their way to turns. Their lines are counted through, from the first file's first."""
 
-    def __init__(self, together: _Together, rejected: IO[bytes], user_key: bytes | None, named: dict[str, str]) -> None:
+    def __init__(
+        self, together: _Together, rejected: IO[bytes], user_key: bytes | None, named: dict[str, set[str]]
+    ) -> None:
         self.has_times = False
         self.human_scores = Spool(msgspec.msgpack.Decoder(HumanScore))
         self.origins: list[Origin] = []
@@ -201,6 +166,7 @@ class _Reading:
         self._rejected = rejected
         self._user_key = user_key
         self._named_users = named
+        self._strangers = Strangers(together.report.format)
         self._repeats = False  # any call sends more than its question
         self._lines = 0  # that were read until now, of all files
         self._stems: Counter[str] = Counter()  # what ids begin with that are made here → files that wanted it
@@ -277,7 +243,9 @@ class _Reading:
         assumed = self._report.assumed
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
-        self._report.warnings += take_warnings(assumed) + take_doubts(assumed, self._report.conversations)
+        self._report.warnings += (
+            self._strangers.warnings() + take_warnings(assumed) + take_doubts(assumed, self._report.conversations)
+        )
         report = self._report
         turns = report.turns.total()
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
@@ -289,7 +257,7 @@ class _Reading:
         """Spell a turn as one line, and count it; one that no worker could take in is refused."""
         if self._user_key is not None:
             if (user := named_in_ids(turn)) is not None:
-                self._named_users[turn["conversation_id"]] = user
+                self._named_users.setdefault(turn["conversation_id"], set()).add(user)
             turn = hide_user(turn, self._user_key)
         try:
             formatted = orjson.dumps(turn)
@@ -337,11 +305,12 @@ class _Reading:
             if self._format is not FORMATS[OWN] and is_bare_message(value):
                 loose.put(value, line, len(item.value) if isinstance(item.value, bytes) else _CELLS)
                 return
-            for part in (part for each in as_records(value) for part in self._format.read(each, self._report.assumed)):
-                if isinstance(part, HumanScore):
-                    self._take_score(part)
-                else:
-                    yield part
+            for record in as_records(value):
+                for part in self._strangers.watch(record, self._format.read(record, self._report.assumed)):
+                    if isinstance(part, HumanScore):
+                        self._take_score(part)
+                    else:
+                        yield part
         except Refused as error:
             self._refuse(item.line, error, item.value)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:

@@ -12,7 +12,7 @@ from turnsignal.agents.files.containers import SAMPLED_BYTES, Kind, kind_of, rea
 from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
-from turnsignal.stream.formats.envelopes import Opened, open_envelopes, read_whole
+from turnsignal.stream.formats.envelopes import Opened, holds_history, open_envelopes, read_whole
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import LogFormat
@@ -140,9 +140,11 @@ def _may_be_enveloped(
     chosen: LogFormat | None, fitting: Mapping[str, str], sample: Sequence[Mapping[str, Any]]
 ) -> bool:
     """Say whether records have no format, or one that reads no more than half of what is said in most of them."""
-    if chosen is None or not set(fitting) <= set(VENDORS):
+    if chosen is None:
         return not fitting
-    return read_whole(chosen, sample) == 0
+    if OWN not in fitting and holds_history(sample):
+        return True
+    return set(fitting) <= set(VENDORS) and read_whole(chosen, sample) == 0
 
 
 def _share_of(chosen: LogFormat, fitting: Mapping[str, str], sample: Sequence[Mapping[str, Any]]) -> str:

@@ -4,9 +4,11 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import orjson
 
@@ -16,6 +18,7 @@ from turnsignal.stream.formats.protocol import TurnFields
 from turnsignal.stream.records.turns import Document, Metadata, Truth, Turn
 
 _KEY_BYTES = 16
+_MANY = 100  #: users whom the ids of one conversation name
 _FIELDS = frozenset(each.name for each in fields(Turn) if each.init)
 _OF_DOCUMENTS = frozenset(each.name for each in fields(Document))
 _IDS = ("conversation_id", "turn_id")
@@ -78,10 +81,11 @@ def named_in_ids(turn: TurnFields) -> str | None:
     return str(user)
 
 
-def hide_in_ids(paths: Iterable[Path], users: Mapping[str, str], key: bytes) -> None:
+def hide_in_ids(paths: Iterable[Path], users: Mapping[str, set[str]], key: bytes) -> None:
     """Write files of turns, or of feedback, anew with digests in their ids for the users whom they name.
 
-    users: by conversation, as `named_in_ids` says, so that all lines of one are still of one.
+    users: by conversation, as `named_in_ids` says, so that all lines of one are still of one; where they are many, the
+    whole ids become digests.
     """
     for path in paths if users else ():
         hidden = path.with_suffix(".hidden")
@@ -91,13 +95,17 @@ def hide_in_ids(paths: Iterable[Path], users: Mapping[str, str], key: bytes) -> 
         hidden.replace(path)
 
 
-def _hidden_in_ids(line: bytes, users: Mapping[str, str], key: bytes) -> bytes:
+def _hidden_in_ids(line: bytes, users: Mapping[str, set[str]], key: bytes) -> bytes:
     record = orjson.loads(line)
-    user = users.get(record["conversation_id"])
-    if user is None:
+    named = sorted(users.get(record["conversation_id"], ()), key=lambda user: (-len(user), user))
+    if not named:
         return line
-    digest, named = hash_user(user, key), _of(user)
-    hidden = {name: named.sub(digest, text) for name, text in _ids_of(record).items()}
+    hidden = _ids_of(record)
+    if len(named) > _MANY:
+        hidden = {name: hash_user(text, key) for name, text in hidden.items()}
+    for user in named[: _MANY if len(named) <= _MANY else 0]:
+        digest = hash_user(user, key)
+        hidden = {name: _of(user).sub(digest, text) for name, text in hidden.items()}
     if (origin := hidden.pop("origin", None)) is not None:
         record["metadata"]["origin"] = origin
     return orjson.dumps(record | hidden)
@@ -110,9 +118,11 @@ def _ids_of(record: Mapping[str, Any]) -> dict[str, str]:
     return {name: text for name, text in ids.items() if isinstance(text, str)}
 
 
+@lru_cache(1024)
 def _of(user: str) -> re.Pattern[str]:
-    """Return what finds a user in an id, but not user 1 in conversation 21."""
-    return re.compile(rf"(?<![0-9A-Za-z]){re.escape(user)}(?![0-9A-Za-z])")
+    """Return what finds a user in an id, in any case and as a URL has it, but not user 1 in conversation 21."""
+    spelled = "|".join(map(re.escape, dict.fromkeys((user, quote(user, safe="")))))
+    return re.compile(rf"(?<![0-9A-Za-z])(?:{spelled})(?![0-9A-Za-z])", re.IGNORECASE)
 
 
 def _plain(document: Any) -> Any:

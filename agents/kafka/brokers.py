@@ -178,7 +178,7 @@ class MockBroker(Broker):
     """The mock cluster inside librdkafka, which exists as long as this object.
 
     It has transactions, but creates a topic only on the first request for it, always with 4 partitions, and keeps about
-    5 MB of each partition (FAUST 9).
+    5 MB of each partition.
     """
 
     kind = "the mock cluster inside librdkafka (nothing outlives this process, about 5 MB are kept per partition)"

@@ -28,6 +28,7 @@ from turnsignal.stream.records.environments import ENVIRONMENTS, PRODUCTION, rea
 from turnsignal.stream.records.wire import DEAD_LETTERS
 from turnsignal.stream.reports.findings import Finding
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.text.counts import count_of
 
 if TYPE_CHECKING:
     import pandas
@@ -187,8 +188,9 @@ class Replayed:
     def __repr__(self) -> str:
         headline, n = self.text().partition("\n")[0].strip(), len(self.findings())
         suite = self.summary["suite"]
-        findings = f"{n} finding{'' if n == 1 else 's'}"
-        return f"<turnsignal.Replayed: {headline}; {findings}; suite {suite['name']} {suite['fingerprint']}>"
+        return (
+            f"<turnsignal.Replayed: {headline}; {count_of(n, 'finding')}; suite {suite['name']} {suite['fingerprint']}>"
+        )
 
     def _repr_html_(self) -> str:
         """Show the first screen in a notebook; rich escapes what stands in texts and names."""

@@ -40,12 +40,7 @@ def worker_addresses(env: Mapping[str, str]) -> tuple[str, ...]:
     Nobody knows where they are when any free port was taken. Raises ConfigError for a wrong setting.
     """
     settings = Settings.from_env({f"{PREFIX}BROKERS": "localhost:9092", **env})
-    host, port = settings.metrics_host, settings.metrics_port
-    if not port:
-        return ()
-    if host in ("0.0.0.0", "::"):
-        host = "127.0.0.1"
-    return tuple(f"{f'[{host}]' if ':' in host else host}:{port + n}" for n in range(2))
+    return tuple(address for above in range(2) if (address := settings.page_address(above)) is not None)
 
 
 class StartedPrograms:

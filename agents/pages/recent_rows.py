@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.records.wire import SCORES
 
 MAX_ROWS = 4_000  #: about 8 MB

@@ -35,7 +35,7 @@ def _environment() -> Environment:
         "name": format_name,
         "text": format_text,
         "time": format_time,
-        "figure": format_figure,
+        "figure": format_value,
         "signed": format_signed,
         "count": "{:,}".format,
         "path": quote_path,
@@ -106,10 +106,10 @@ def format_time(seconds: object) -> str:
         return f"{seconds:.0f} s"
 
 
-def format_figure(value: object) -> str:
+def format_value(value: object) -> str:
     """Write a value or a mean; what is not scored is a dash, never 0.
 
-    >>> format_figure(0.5), format_figure(None)
+    >>> format_value(0.5), format_value(None)
     ('0.500', '–')
     """
     return f"{value:.3f}" if isinstance(value, int | float) else "–"

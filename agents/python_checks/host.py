@@ -22,9 +22,9 @@ from typing import IO, Any, NamedTuple, cast
 
 from turnsignal.agents.process import confining
 from turnsignal.agents.process.confining import keep_private
-from turnsignal.stream.checks.breaker import SHARE, CircuitBreakers
 from turnsignal.stream.checks.protocol import CheckResult, Result
-from turnsignal.stream.checks.python import GROUP, Hosted, errored, plain, read_result
+from turnsignal.stream.checks.python import GROUP, Hosted, errored, plain, read_returned
+from turnsignal.stream.checks.time_quota import SHARE, CheckQuota
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import ConfigError
@@ -65,11 +65,11 @@ class CheckProcess:
     """A process with the functions of some checks; a `stream.checks.python.Runner`.
 
     It handles one response at a time. A process that overruns its time, ends or writes out of turn is killed together
-    with its children and replaced; circuit breakers bound the total cost of this for all checks. The process ends when
+    with its children and replaced; a quota bounds the total cost of this for all checks. The process ends when
     the worker closes its pipes. The checks of a suite share the process and could change one another's functions, which
     is acceptable because a suite has one author.
 
-    python: the interpreter to run in; clock: seconds that never go back, for the circuit breakers.
+    python: the interpreter to run in; clock: seconds that never go back, for the quota.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class CheckProcess:
     ) -> None:
         self._targets = [[check.name, check.inner.family, check.inner.target] for check in checks]
         self._python, self._clock = python, clock
-        self._breakers = CircuitBreakers(check.name for check in checks)
+        self._quota = CheckQuota(check.name for check in checks)
         self._broken: dict[str, str] = {}
         self._loaded = False
         self._asked: set[str] = set()  # in this process
@@ -109,7 +109,7 @@ class CheckProcess:
         """Run one check on one response; a result of `error` gives the reason if there is no answer."""
         name, target = check.name, check.inner.target
         began = self._clock()
-        if self._breakers.is_open(name, began):
+        if self._quota.is_exhausted(name, began):
             return errored(f"{target} {_REFUSAL}")
         try:
             self._make_ready(began)
@@ -120,10 +120,10 @@ class CheckProcess:
             return errored(f"{target}: {lost}")
         now = self._clock()
         if now - asked > LONG * check.timeout:
-            self._breakers.charge(name, now, now - asked)
+            self._quota.charge(name, now, now - asked)
         if "error" in answer:
             return errored(f"{target} {one_line(str(answer['error']))}")
-        return read_result(answer.get("returned"), len(response.text))
+        return read_returned(answer.get("returned"), len(response.text))
 
     def close(self) -> None:
         """End the process."""
@@ -192,7 +192,7 @@ class CheckProcess:
         """Charge each check with an equal part of the time since then, because any of them may be the cause."""
         now = self._clock()
         for name in names:
-            self._breakers.charge(name, now, (now - since) / len(names))
+            self._quota.charge(name, now, (now - since) / len(names))
 
     def _replace(self, suspects: set[str], since: float) -> None:
         """Start a new process, and charge the suspects with its start and the time since then."""

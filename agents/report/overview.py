@@ -11,11 +11,12 @@ from turnsignal.agents.replaying.files import SUMMARY
 from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
-from turnsignal.agents.report.unread import count_of, describe_dead_letters, describe_set_aside
+from turnsignal.agents.report.unread import describe_dead_letters, describe_set_aside
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.findings import Finding, UnscoredScorers
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
+from turnsignal.stream.text.counts import count_of
 
 ROWS = 12  #: releases that are shown; the summary has them all
 _FINDINGS = 8

@@ -11,8 +11,8 @@ from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.overview import describe_environments
 from turnsignal.agents.report.tables import add, fold, make_table, number
-from turnsignal.agents.report.unread import count_of
 from turnsignal.stream.reports.review import SUSPECT
+from turnsignal.stream.text.counts import count_of
 
 
 def format_review(result: ReplayResult) -> Iterator[RenderableType]:

@@ -9,10 +9,11 @@ from typing import Any
 import orjson
 
 from turnsignal.agents.files.blocks import is_packed
-from turnsignal.agents.files.importing import FileReport
+from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.stream.errors import Reason, TurnsignalError
 from turnsignal.stream.formats.values import conversation_of
+from turnsignal.stream.text.counts import count_of
 
 _DETAIL = 300  #: characters of a reason that are shown
 _TIME = 40  #: characters of a time that cannot be read
@@ -24,15 +25,6 @@ def describe_files(reports: Iterable[FileReport], assumed: Mapping[str, Mapping[
     for report in reports:
         yield from describe_import(report)
     yield from describe_assumed(assumed)
-
-
-def count_of(n: int, noun: str) -> str:
-    """Write a number of things.
-
-    >>> count_of(1, "turn"), count_of(1200, "turn")
-    ('1 turn', '1,200 turns')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def describe_import(report: FileReport) -> Iterator[str]:

@@ -81,7 +81,7 @@ class Assignment:
         self._progress = progress
 
     def run(self, numbers: Iterable[int], owned: Mapping[int, PartitionTask]) -> dict[int, PartitionTask]:
-        """Return the tasks of these numbers: those that are owned already and stand where the group does stay.
+        """Return a task per partition; one that is owned already is kept if it stands at the committed position.
 
         Raises ConfigError where state and position do not belong together, OutdatedError, or what Kafka raises.
         """

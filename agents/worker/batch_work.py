@@ -25,7 +25,7 @@ from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.steps import Steps
-from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.batch_result import BatchResult
 
 logger = logging.getLogger("turnsignal.work")
 
@@ -165,7 +165,7 @@ class BatchWork:
                 await self._commit(attempt)
 
     def _hold_calls(self, attempt: BatchAttempt) -> None:
-        """Have nobody outside be asked while a record may end the worker: what is asked then would be asked in vain."""
+        """Hold calls to others while a suspect record is in the batch: if it ends the worker, answers are lost."""
         task, deferral = attempt.task, self.spec.deferral
         if deferral is None or task.bisection.caution is None:
             return

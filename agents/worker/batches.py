@@ -37,27 +37,30 @@ class PartitionBatch(NamedTuple):
         """Number of records."""
         return sum(map(len, self.records.values()))
 
-    def consumed(self, taken: Mapping[str, int]) -> int:
-        """Return how many records were taken in, of all topics; without any said: all."""
-        return sum(taken.values()) if taken else self.size
+    def consumed(self, taken: Mapping[str, int] | None) -> int:
+        """Return how many records were taken in, of all topics; None is all of them."""
+        return self.size if taken is None else sum(taken.values())
 
-    def positions(self, taken: Mapping[str, int], instead: Mapping[str, int] | None = None) -> dict[str, int]:
-        """Return the next offsets to be read once so many records of each topic are taken in; without any: all.
+    def positions(self, taken: Mapping[str, int] | None, instead: Mapping[str, int] | None = None) -> dict[str, int]:
+        """Return the next offsets to be read once so many records of each topic are taken in.
 
-        instead: topic → the position to commit all the same, as records from there on are taken in and not done with.
+        taken: None is all of them, and a topic that is not named has none; instead: topic → the position to commit all
+        the same, as records from there on are taken in and not done with.
         """
         if instead is not None:
             return dict(instead)
         reached = dict(self.ahead)
         for topic, records in self.records.items():
-            count = taken.get(topic, 0) if taken else len(records)
+            count = len(records) if taken is None else taken.get(topic, 0)
             if count:
                 reached[topic] = records[count - 1].offset + 1
+            elif records:
+                reached.pop(topic, None)  # it is ahead of records that are still to be read
         return reached
 
-    def after(self, taken: Mapping[str, int]) -> dict[str, list[Any]]:
+    def after(self, taken: Mapping[str, int] | None) -> dict[str, list[Any]]:
         """Return the records that were not taken in; `taken` as in `positions`."""
-        if not taken:
+        if taken is None:
             return {}
         left = {topic: records[taken.get(topic, 0) :] for topic, records in self.records.items()}
         return {topic: records for topic, records in left.items() if records}

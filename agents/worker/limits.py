@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
 
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.judging.exchanges import fit
-from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.records.dead_letters import dead_letter, shorten
 from turnsignal.stream.records.wire import DEAD_LETTERS, EXCHANGES, OutputRecord, Unplaced, size_of
 

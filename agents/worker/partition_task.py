@@ -13,8 +13,8 @@ from turnsignal.agents.worker.moments import read_moment
 from turnsignal.agents.worker.transactions import TransactionWriter
 from turnsignal.stream.conversations.clock import Moment
 from turnsignal.stream.conversations.windows import WindowSpec
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
-from turnsignal.stream.pipeline.processor import BatchResult
 
 
 class Processor(Protocol):
@@ -43,20 +43,22 @@ class Processor(Protocol):
 
 
 class Deferral(NamedTuple):
-    """What is asked of a processor that takes records in and is done with them later, in any order.
+    """What is asked of a processor that reads records and finishes them later, in any order.
 
-    room: how many more it takes now; waits: whether it is not done with some; finish: wait, at most so many seconds,
-    until none of these processors waits for anybody outside; leave: make the next batch the last one before another
-    worker may have the partition; hold: have the next batch ask nobody outside, as a record may end the worker. What
-    such a processor has taken in cannot be put back, so a batch that fails ends the worker, and the next one reads it
+    What such a processor has read cannot be put back: a batch that fails ends the worker, and the next one reads it
     again.
     """
 
     room: Callable[[Any], int]
+    """Returns how many more records it takes now."""
     waits: Callable[[Any], bool]
-    finish: Callable[[Sequence[Any], float], Awaitable[None]]
-    leave: Callable[[Any], None]
+    """Whether it has read records that are not finished."""
+    drain: Callable[[Sequence[Any], float], Awaitable[None]]
+    """Waits until no answer is outstanding for these processors, at most so many seconds."""
+    seal: Callable[[Any], None]
+    """Makes its next batch the last one before another worker may have the partition."""
     hold: Callable[[Any], None]
+    """Keeps its next batch from calling anybody outside, as a suspect record may end the worker."""
 
 
 @dataclass(slots=True, frozen=True)

@@ -33,7 +33,7 @@ from turnsignal.agents.worker.unpacking import AT_ONCE
 logger = logging.getLogger("turnsignal.tasks")
 
 #: Seconds after a partition's last commit until its position is moved past what carries no records: the markers of
-#: other producers' transactions. Retention would remove them, and the position would stand before the log.
+#: other producers' transactions. Otherwise retention deletes the markers and the position falls below the log's start.
 _CATCH_UP = 5.0
 #: Take-overs within so many seconds are suspicious of two workers under one name: each ends the other's membership.
 _OFTEN, _WITHIN = 5, 30.0
@@ -223,12 +223,12 @@ class TaskManager:
             await asyncio.wait([self._taking], timeout=self.settings.rebalance_timeout / 2)
 
     async def _leave(self, deferral: Deferral) -> None:
-        """Have what was taken in be done with as far as that is soon, and commit how it stands."""
+        """Drain deferred work for a quarter of the rebalance timeout, then commit what is done."""
         tasks = list(self.tasks.values())
-        await deferral.finish([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
+        await deferral.drain([task.processor for task in tasks], self.settings.rebalance_timeout / 4)
         await self.work.wait_idle()  # for answers that came meanwhile: a partition has one transaction at a time
         for task in tasks:
-            deferral.leave(task.processor)
+            deferral.seal(task.processor)
             task.bisection.leave()
             self.work.start(task, PartitionBatch(task.number, {}))
         await self.work.wait_idle()
@@ -246,7 +246,7 @@ class TaskManager:
         return self.buffer.limit if task is None or deferral is None else deferral.room(task.processor)
 
     def _defers(self, task: PartitionTask) -> bool:
-        """Say whether records of a partition are taken in and not done with."""
+        """Say whether the partition has read records that are not finished."""
         return self.spec.deferral is not None and self.spec.deferral.waits(task.processor)
 
     def owned(self) -> set[int]:

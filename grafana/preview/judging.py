@@ -104,7 +104,7 @@ class JudgeWorker:
         while True:
             capacity = self._sender.capacity(0, self._processor.docket.endpoints_awaited())
             batch = self._processor.process(records, time, capacity)
-            records = records[batch.consumed[_TOPIC] :]
+            records = records[(batch.consumed or {})[_TOPIC] :]
             self._processor.accept(batch)
             self.page.apply(batch.deltas, time)
             verdicts += [

@@ -93,7 +93,7 @@ class Hosted:
     version: the suite's number for what the function means, raised by whoever changes it; timeout: seconds for one
     call; run: who runs it, None where nothing is to be scored. The same response gives the same result as long as the
     function depends on nothing else and stays beneath half of its time. Beyond, live and replay cannot be the same: how
-    long a call takes, and so which calls a circuit breaker leaves out, depends on the machine and on what else it does.
+    long a call takes, and so which calls the quota leaves out, depends on the machine and on what else it does.
     """
 
     inner: Python
@@ -133,7 +133,7 @@ def plain(response: Response) -> dict[str, Any]:
     }
 
 
-def read_result(answer: object, length: int) -> CheckResult:
+def read_returned(answer: object, length: int) -> CheckResult:
     """Read what a user's function returned about a text of `length` characters; anything unexpected is an error.
 
     answer: true or false, or {passed: bool} or {result: pass, fail or not_applicable}, with explanation (text), start

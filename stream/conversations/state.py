@@ -114,7 +114,10 @@ class Conversation(msgspec.Struct, array_like=True):
         return late
 
     def join_environment(self, environment: str | None) -> bool:
-        """Take in a turn's environment that is not the conversation's; return whether it has turns of another one."""
+        """Merge a differing environment: the one furthest from production wins.
+
+        Returns whether earlier turns make the conversation mixed.
+        """
         self.environment = furthest(self.environment, environment)
         return self.turns > 0
 

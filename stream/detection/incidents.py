@@ -209,7 +209,7 @@ class Incidents:
 
 
 def diagnosis_of(changes: Iterable[ScorerChange]) -> DiagnosisRow | None:
-    """Return the row of the diagnosis where each quality that became worse is low; None where none of them did."""
+    """Diagnose with every quality that became worse as low and the others as high; None where none became worse."""
     worse = {change.quality for change in changes if change.meaning == WORSE}
     if worse.isdisjoint(QUALITIES):
         return None

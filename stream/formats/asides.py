@@ -4,8 +4,8 @@
     call 2   the assistant's instructions, "Where is my card?"            gets: In the app, under Cards.
     call 3   "A title for: Where is my card? In the app, under Cards."    gets: {"title": "Card"}
 
-Call 1 is one: nobody's history has an answer under its instructions, and what it asks is asked under others that have.
-Call 3 is one: it quotes the exchange before it, and gets a few words.
+Call 1 is one: no history has an answer that was given under its instructions, and what it asks is asked under others,
+whose answers come back. Call 3 is one: it quotes the exchange before it, and gets a few words.
 """
 
 import re
@@ -20,6 +20,7 @@ from turnsignal.stream.formats.protocol import Assumed, Call, Message
 
 LEFT_OUT = "calls beside the conversation left out: intents, titles and the like"
 SHORT = 8  #: bytes of a digest
+_NOTHING = bytes(SHORT)
 _READ = 200  #: characters of the instructions
 _FIRST = 8  #: messages in which the first exchange is looked for
 _FEWEST = 3  #: calls under instructions that answer nobody,
@@ -28,15 +29,16 @@ _TOGETHER = 120.0  #: seconds between calls that ask the same
 _LOOKED_AT = 100
 _BEFORE = 3  #: calls of a trace that a call may be about
 _TRANSCRIPT = 8_000  #: characters at the end of a prompt, in which what was said may be quoted,
-_QUOTATION = re.compile(r"^[ *#-]{0,8}(?:user|human)[*\"]{0,3}: ?(.+)$", re.I | re.M)
+_QUOTATION = re.compile(r"^[ *#-]{0,8}(?:user|human|follow[ -]?up (?:input|question))[*\"]{0,3}: ?(.+)$", re.I | re.M)
 _TITLE = 40  #: characters of the first line of such a prompt, to know others like it by
 _QUOTED = 8  #: characters that are no quotation by chance
 
 
 def opening_of(call: Call) -> bytes:
-    """Return digests of a call's instructions, of its question, and of the first exchange that it sends before it.
+    """Return digests of a call's instructions, its question and its answer, and of what it sends before its question.
 
-    Each is SHORT bytes long; the last is missing where a call begins with its question, all where it is no call.
+    That are the first exchange, and the last answer. Each is SHORT bytes long; the last two are missing where a call
+    begins with its question, all where it is no call.
     """
     spoken = spoken_in(call.inputs)
     if not spoken or not call.outputs or spoken[-1].role != "user":
@@ -44,34 +46,47 @@ def opening_of(call: Call) -> bytes:
     instructions, question = instructions_of(call), spoken[-1].text
     if len(spoken) == 1 and (quoted := _QUOTATION.findall(question[-_TRANSCRIPT:])):
         instructions, question = instructions or question.partition("\n")[0][:_TITLE], quoted[-1]
-    opening = _digest(instructions) + _digest(question.strip())
+    answer = next((digested(message)[1][:SHORT] for message in spoken_in(call.outputs)), _NOTHING)
+    opening = _digest(instructions) + _digest(question.strip()) + answer
     exchange: list[bytes] = []
     for message in spoken[: min(_FIRST, len(spoken) - 1)]:
         if exchange or message.role == "user":
             role, digest = digested(message)
             exchange.append(digest)
             if role == "assistant":
-                return opening + blake2b(b"".join(exchange), digest_size=SHORT).digest()
+                last = next(message for message in reversed(spoken) if message.role == "assistant")
+                first = blake2b(b"".join(exchange), digest_size=SHORT).digest()
+                return opening + first + digested(last)[1][:SHORT]
     return opening
+
+
+def begun_by(opening: bytes) -> tuple[bytes, bytes]:
+    """Return the digests of a call's instructions and of the first exchange that it sends, empty without one."""
+    return opening[:SHORT], opening[3 * SHORT : 4 * SHORT]
 
 
 def sends_history(opening: bytes) -> bool:
     """Say whether the call of an opening sends an exchange before its question."""
-    return len(opening) > 2 * SHORT
+    return len(opening) > 3 * SHORT
 
 
 def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
     """Return the numbers of calls that answer nobody, by their openings."""
-    conversing = {opening[:SHORT] for opening in openings if sends_history(opening)}
+    repeated = {opening[4 * SHORT :] for opening in openings if sends_history(opening)}
+    conversing = {opening[:SHORT] for opening in openings if opening[2 * SHORT : 3 * SHORT] in repeated}
+    if not conversing:  # answers come back altered
+        conversing = {opening[:SHORT] for opening in openings if sends_history(opening)}
     suspected = [at for at, opening in enumerate(openings) if opening and opening[:SHORT] not in conversing]
     if not suspected or not conversing:
         return set()
-    wanted = {openings[at][SHORT:] for at in suspected}
+    wanted = {openings[at][SHORT : 2 * SHORT] for at in suspected}
     asked: dict[bytes, list[int]] = {}
     for at, opening in enumerate(openings):
         if opening[:SHORT] in conversing and (question := opening[SHORT : 2 * SHORT]) in wanted:
             asked.setdefault(question, []).append(at)
-    together = [at for at in suspected if _is_asked_beside(heads[at], asked.get(openings[at][SHORT:], []), heads)]
+    together = [
+        at for at in suspected if _is_asked_beside(heads[at], asked.get(openings[at][SHORT : 2 * SHORT], []), heads)
+    ]
     calls, beside = (Counter(openings[at][:SHORT] for at in numbers) for numbers in (suspected, together))
     usual = {of for of, times in calls.items() if times >= _FEWEST and beside[of] >= _SHARE * times}
     return {at for at in suspected if openings[at][:SHORT] in usual}

@@ -73,7 +73,10 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
         answers = _seen_by_user(models, assumed)
-        answers = answers or [call for call in wholes if spoken_in(call.inputs)]
+        if not any(
+            spoken_in(call.outputs) for call in answers
+        ):  # it failed: the whole says what was asked, and no more
+            answers = [call for call in wholes if spoken_in(call.inputs)] or answers
     if not answers:
         assumed[_why_silent(ordered)] += 1
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])

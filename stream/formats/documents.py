@@ -7,6 +7,7 @@ from typing import Any
 from turnsignal.stream.formats.values import first, is_redacted, mapping, nested
 from turnsignal.stream.records.turns import MAX_DOC_ID
 
+DOCUMENTS = ("retrieved", "documents", "contexts", "sources")  #: names of what holds those of an answer
 _IDS = ("doc_id", "id", "document_id", "documentId", "file_id", "chunk_id", "_id", "uuid")
 _TEXTS = ("text", "page_content", "pageContent", "content", "chunk", "passage", "snippet", "document")
 _URLS, _TITLES = ("url", "uri", "link"), ("title", "name", "filename")

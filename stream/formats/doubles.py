@@ -61,6 +61,8 @@ def _identity(call: Call, number: int) -> _Key:
         return call.origin, number if call.response else (call.start, texts)
     if is_response(call):
         return call.origin, call.conversation, _words(spoken_in(call.outputs))
+    if call.origin.endswith((":", "/")) and not is_half(call):  # without an id nobody knows that it came again
+        return call.origin, number
     return call.origin, words_of(call) if is_half(call) else None
 
 

@@ -8,7 +8,6 @@ No list of loggers is kept: what stands under a key is tried, and has to be read
 answered. So no half of a record is taken for the whole, which would lose a user's words.
 """
 
-import re
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -16,15 +15,16 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
+from turnsignal.stream.formats.beside import Beside, Occurrence, answer_in, asked_in, find_beside
+from turnsignal.stream.formats.documents import DOCUMENTS
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record
 from turnsignal.stream.formats.times import BEGAN
-from turnsignal.stream.formats.values import conversation_of, first, id_of, nested, seconds
+from turnsignal.stream.formats.values import conversation_of, first, id_of, mapping, nested, seconds
 from turnsignal.stream.text.visible import one_line
 
 _TRIED = 50  #: records that are tried, and items of their lists
 _PATHS = 60  #: of each that may lead to a record
-_PAIRS = 100  #: of what may be a request, and its answer beside it
 _DEPTH = 5  #: keys and lists of such a path
 _KEYS = 40  #: of an object that may lead to one,
 _FIELDS = 500  #: and that are read
@@ -34,20 +34,19 @@ _SHOWN = 40  #: characters of a key that are shown
 _THREADS = ("thread_id", "threadId")  #: where they are numbers, a logger's own threads, and nobody's conversation
 _HIDDEN = ("isSidechain", "isMeta")  #: flags of what a program says to itself
 _TIMES = {"created", "startTimeUnixNano", "start_time_unix_nano", *BEGAN}
-_ASKED = re.compile(r"req|input|prompt|messages|quer|question|body", re.IGNORECASE)
-_ANSWERED = re.compile(r"res|output|answer|completion|reply|generat", re.IGNORECASE)
 _RAISED = (Refused, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
 class Enveloped(NamedTuple):
     """A format whose records stand at a path of others. path: keys, and `*` for each item of a list.
 
-    answer: the key beside the last one of the path under which the answer stands; empty where it stands with the rest.
+    beside: under what keys beside the last one of the path the answer stands, and the question, where the path leads to
+    its history; None where everything stands there.
     """
 
     format: LogFormat
     path: tuple[str, ...]
-    answer: str = ""
+    beside: Beside | None = None
 
     def looks_like(self, sample: Sequence[Record], /) -> str:
         """Say by what the records at the path are recognised."""
@@ -69,20 +68,39 @@ class Enveloped(NamedTuple):
     def where(self) -> str:
         """The path, as people write one."""
         parts = [one_line(part, _SHOWN) for part in self.path]
-        return ".".join(parts) + (f" and {one_line(self.answer, _SHOWN)}" if self.answer else "")
+        others = [one_line(key, _SHOWN) for key in self.beside or () if key]
+        return " and ".join([".".join(parts), *others])
 
     def unwrap(self, record: Record) -> Iterator[dict[str, Any]]:
         """Give the records at the path, with the time and the ids of what holds them where they have none."""
-        for value, holders in _at(record, self.path):
-            inner = {"messages": value} if _are_messages(value) else value
-            if not isinstance(inner, dict) or any(holder.get(flag) is True for holder in holders for flag in _HIDDEN):
+        for value, holders in _at(record, self.path, optional=self.beside is not None):
+            if any(holder.get(flag) is True for holder in holders for flag in _HIDDEN):
                 continue
-            if self.answer:
-                beside, *holders = holders
-                kept = {key: value for key, value in beside.items() if _is_short(value) or key == "metadata"}
-                both = {"request": inner, "response": nested(beside.get(self.answer))}
-                inner = {**{key: kept[key] for key in kept if key not in (self.path[-1], self.answer)}, **both}
-            yield _completed(inner, holders)
+            inner = {"messages": value} if _are_messages(value) else value
+            if self.beside is not None:
+                inner, holders = self._exchange(Occurrence(value, holders)), holders[1:]
+            if isinstance(inner, dict):
+                yield _completed(inner, holders)
+
+    def _exchange(self, occurrence: Occurrence) -> dict[str, Any] | None:
+        """Put a request and its answer together, with what is short beside them; None without either."""
+        question, answer = self.beside or Beside("", "")
+        given = occurrence.beside(answer)
+        if isinstance(occurrence.messages, dict):
+            request = occurrence.messages
+        else:
+            request = {"messages": asked_in(occurrence, question)}
+        if not request.get("messages", True) and given is None:
+            return None
+        beside = occurrence.holders[0]
+        taken = (self.path[-1], question, answer)
+        kept = {
+            key: value
+            for key, value in beside.items()
+            if key not in taken and (_is_short(value) or key in ("metadata", *DOCUMENTS))
+        }
+        retrieved = {key: value for key, value in mapping(given).items() if key in DOCUMENTS}
+        return {**retrieved, **kept, "request": request, "response": answer_in(given)}
 
 
 class Opened(NamedTuple):
@@ -104,11 +122,15 @@ def open_envelopes(sample: Sequence[Record]) -> Opened | None:
     tried = [_parsed(record, _DEPTH) for record in sample[:_TRIED]]
     held = Counter(path for record in tried for path in _paths(record))
     paths = sorted(path for path, _ in held.most_common(_PATHS))
-    opened = [each for path in paths if (each := _try(tried, path, "")) is not None]
-    opened = opened or [
-        each for path, answer in _pairs(tried, paths) if (each := _try(tried, path, answer)) is not None
-    ]
+    opened = [each for path in paths if (each := _try(tried, path)) is not None]
+    opened = opened or [each for path in paths if (each := _try_beside(tried, path)) is not None]
     return max(opened, key=lambda each: (each.whole, -len(each.format.path)), default=None)
+
+
+def holds_history(sample: Sequence[Record]) -> bool:
+    """Say whether records hold the history of a question that stands beside it with its answer."""
+    keys = {key for record in sample[:_TRIED] for key, value in record.items() if _are_messages(nested(value))}
+    return any(_is_history(sample[:_TRIED], (key,)) for key in keys)
 
 
 def read_whole(reader: LogFormat, sample: Sequence[Record]) -> int:
@@ -126,9 +148,18 @@ def read_whole(reader: LogFormat, sample: Sequence[Record]) -> int:
     return 0 if is_one_sided else whole
 
 
-def _try(sample: Sequence[Record], path: tuple[str, ...], answer: str) -> Opened | None:
+def _try_beside(sample: Sequence[Record], path: tuple[str, ...]) -> Opened | None:
+    """Return how what was asked at a path and what was answered beside it are read; None where nothing was."""
+    occurrences = [Occurrence(*each) for record in sample for each in islice(_at(record, path, optional=True), _TRIED)]
+    beside = find_beside(occurrences[:_TRIED], path[-1])
+    return None if beside is None else _try(sample, path, beside)
+
+
+def _try(sample: Sequence[Record], path: tuple[str, ...], beside: Beside | None = None) -> Opened | None:
     """Return how the records at a path are read; None where no format reads most of them whole."""
-    probe = Enveloped(FORMATS[OWN], path, answer)
+    if beside is None and _is_history(sample, path):
+        return None
+    probe = Enveloped(FORMATS[OWN], path, beside)
     inners = list(islice((inner for record in sample for inner in probe.unwrap(record)), _TRIED))
     if sum(map(_is_turn, inners)) * 2 > len(inners):
         fitting = {OWN: "messages with their conversation"}
@@ -137,7 +168,7 @@ def _try(sample: Sequence[Record], path: tuple[str, ...], answer: str) -> Opened
     reader = reader_of(list(fitting))
     if reader is None or (whole := read_whole(reader, inners)) == 0:
         return None
-    return Opened(list(fitting), "; ".join(fitting.values()), Enveloped(reader, path, answer), whole)
+    return Opened(list(fitting), "; ".join(fitting.values()), Enveloped(reader, path, beside), whole)
 
 
 def _sides_of(reader: LogFormat, record: Record, speakers: set[str]) -> int:
@@ -193,32 +224,32 @@ def _parsed(value: Any, depth: int) -> Any:
     return [_parsed(item, depth - 1) for item in value[:_TRIED]] if isinstance(value, list) else value
 
 
-def _pairs(sample: Sequence[Record], paths: Sequence[tuple[str, ...]]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Give the paths of what may be requests, each with the key of what may be the answer beside them."""
-    for path in paths:
-        if _ASKED.search(path[-1]) is None:
-            continue
-        keys = {
-            key
-            for record in sample
-            for _, holders in islice(_at(record, path), 1)
-            for key in islice(holders[0], _KEYS)
-            if isinstance(key, str) and key != path[-1] and _ANSWERED.search(key)
-        }
-        for key in sorted(keys)[:_KEYS]:
-            yield path, key
+def _is_history(sample: Sequence[Record], path: tuple[str, ...]) -> bool:
+    """Say whether the messages at a path are what was said before a question that stands beside them."""
+    occurrences = [Occurrence(*each) for record in sample for each in islice(_at(record, path), _TRIED)]
+    if not any(_are_messages(each.messages) for each in occurrences):
+        return False
+    beside = find_beside(occurrences[:_TRIED], path[-1])
+    return beside is not None and beside.question != ""
 
 
-def _at(value: Any, path: Sequence[str], holders: tuple[Record, ...] = ()) -> Iterator[tuple[Any, Sequence[Record]]]:
-    """Give what stands at a path, through JSON in texts, too, each with what holds it, from the inside out."""
+def _at(
+    value: Any, path: Sequence[str], holders: tuple[Record, ...] = (), *, optional: bool = False
+) -> Iterator[tuple[Any, Sequence[Record]]]:
+    """Give what stands at a path, through JSON in texts, too, each with what holds it, from the inside out.
+
+    optional: give None, where the last key is not there.
+    """
     value = nested(value)
     if not path:
         yield value, holders
     elif isinstance(value, list):
         for item in value if path[0] == "*" else ():
-            yield from _at(item, path[1:], holders)
+            yield from _at(item, path[1:], holders, optional=optional)
     elif isinstance(value, dict) and path[0] in value:
-        yield from _at(value[path[0]], path[1:], (value, *holders))
+        yield from _at(value[path[0]], path[1:], (value, *holders), optional=optional)
+    elif isinstance(value, dict) and optional and len(path) == 1:
+        yield None, (value, *holders)
 
 
 def _completed(inner: dict[str, Any], holders: Sequence[Record]) -> dict[str, Any]:
@@ -242,18 +273,18 @@ def _without_threads(holder: Record) -> Record:
 
 def _are_messages(value: Any) -> bool:
     """Say whether a value is a list of messages, so that it is one record itself."""
-    return (
-        isinstance(value, list) and bool(value) and all(isinstance(item, dict) and _speaks(item) for item in value[:5])
-    )
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(item, dict) and _speaks(item) for item in value[:_COMPARED])
 
 
 def _is_turn(record: Record) -> bool:
     """Say whether a record is one message with its conversation."""
-    return _speaks(record) and conversation_of(record) is not None
+    return "role" in record and _speaks(record) and conversation_of(record) is not None
 
 
 def _speaks(record: Record) -> bool:
-    return role_of(record.get("role")) is not None and ("content" in record or "text" in record)
+    return role_of(first(record, "role", "type")) is not None and ("content" in record or "text" in record)
 
 
 def _is_short(value: object) -> bool:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from turnsignal.stream.formats.asides import SHORT
+from turnsignal.stream.formats.asides import begun_by
 from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call
@@ -31,7 +31,7 @@ class Examples:
         for conversation, opening in zip(conversations, openings, strict=True):
             if not conversation:
                 continue
-            begun = opening[:SHORT], opening[2 * SHORT :]
+            begun = begun_by(opening)
             before = of.setdefault(conversation, begun)
             if before[1] != begun[1]:
                 of[conversation] = before[0], b""

@@ -47,7 +47,7 @@ class Head(NamedTuple):
     user, and an id that others may have as well, None for what it does not name; before: where in its history another
     call may have ended, the last first, each DIGEST bytes long; asked, after: what was said before and after its
     answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer;
-    earlier: like before, of the answers before the last one.
+    earlier: like before, of the answers before the last one, of which so many are telling.
     """
 
     start: float
@@ -66,6 +66,7 @@ class Head(NamedTuple):
     repeats: End = NO_END
     leaves: End = NO_END
     earlier: bytes = b""
+    telling: int = 0
 
     @property
     def is_answered(self) -> bool:
@@ -84,7 +85,8 @@ def head_of(number: int, call: Call) -> Head:
     history = _History()
     for message in inputs:
         history.take(message)
-    before, earlier, answered, asked = history.ends(), history.earlier(), history.answered, history.said
+    before, answered, asked = history.ends(), history.answered, history.said
+    earlier = history.earlier()
     repeats = NO_END if is_whole else end_of(history.spoken)
     for message in first_choice(outputs):
         history.take(message)
@@ -94,7 +96,7 @@ def head_of(number: int, call: Call) -> Head:
     who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
     order = (*in_order(call), number)
     named = (*order, call.origin, None, call.response, call.previous, who)
-    return Head(*named, before, asked, after, answered, repeats, leaves, earlier)
+    return Head(*named, before, asked, after, answered, repeats, leaves, *earlier)
 
 
 def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()) -> list[str]:
@@ -108,20 +110,14 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     by_response: dict[str, str] = {}
     waiting = _Standing()
     loose = _LooseEnds(heads)
-    repeated: dict[tuple[bytes, _Who], str] = {}
+    before = _Before({}, {})
     failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
     for head in _ordered([head for head in heads if head.number not in asides]):
         chosen = head.conversation or by_response.get(head.previous or "")
         if chosen is None and head.before:
-            chosen = waiting.take(head, head.before)
-            if chosen is None and head.answered:
-                chosen = (
-                    repeated.get((head.asked, head.who)) or waiting.recall(head) or waiting.take(head, head.earlier)
-                )
-            if chosen is None:
-                chosen = loose.take(head, assumed)
+            chosen = _gone_on(head, waiting, before) or loose.take(head, assumed)
             assumed["conversations continued where a call repeats their history"] += chosen is not None
         elif chosen is None and head.asked and head.is_answered:
             chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
@@ -138,11 +134,23 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
         if head.conversation is None:
             waiting.put(head, chosen)
             loose.put(head, chosen)
+            before.ended[head.origin] = head.after, chosen
             if head.answered:
-                repeated[head.asked, head.who] = chosen
+                before.repeated[head.asked, head.who] = chosen
             elif not head.is_answered:
                 failed[head.asked, head.who] = chosen, head.start
     return conversations
+
+
+def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
+    """Return the conversation that a call goes on in whose words its history begins with, by the surest sign first."""
+    if (chosen := waiting.take(head)) is not None or not head.answered:
+        return chosen
+    ends = head.before[:DIGEST] + head.earlier[: head.telling * DIGEST]
+    if (chosen := before.repeated.get((head.asked, head.who)) or waiting.recall(head, ends)) is not None:
+        return chosen
+    after, grown = before.ended.get(head.origin, (b"", None))
+    return grown if after in _split(head.before + head.earlier) else None
 
 
 def _ordered(heads: list[Head]) -> list[Head]:
@@ -180,8 +188,8 @@ def digested(message: Message) -> tuple[str, bytes]:
 
 def first_choice(outputs: list[Message]) -> list[Message]:
     """Leave out what a call answered, too, in other words: a history goes on from one choice."""
-    choices = spoken_in(outputs)
-    return [message for message in outputs if message not in choices[1:]] if len(choices) > 1 else outputs
+    others = {id(message) for message in spoken_in(outputs)[1:]}
+    return [message for message in outputs if id(message) not in others] if others else outputs
 
 
 def words_of(call: Call) -> bytes:
@@ -205,8 +213,8 @@ class _History:
         self._said = self._called = blake2b(digest_size=DIGEST)
         self.spoken: list[tuple[Message, bytes]] = []  # each beside its digest
         self._ends: list[tuple[bool, bytes]] = []  # whether it is an answer
-        self._earlier: list[bytes] = []  # of them, answers that follow enough to be known by
         self._length = 0  # characters of all answers
+        self._long: list[bool] = []  # of each answer, whether it and those before it are enough to be known by
         self._asked = b""  # what was said before the last answer
 
     def take(self, message: Message) -> None:
@@ -228,8 +236,7 @@ class _History:
                 self.answered = True
                 self._length += len(message.text)
                 self._ends.append((True, self.said))
-                if self._length >= TELLING:
-                    self._earlier.append(self.said)
+                self._long.append(self._length >= TELLING)
 
     def ends(self) -> bytes:
         """Return where another call may have ended, the last first: the last answer, calls of tools, its question.
@@ -244,9 +251,23 @@ class _History:
                 chosen.append(digest)
         return b"".join((*chosen[:_ENDS], self._asked))
 
-    def earlier(self) -> bytes:
-        """Return where it had come to earlier, the last first: what followed was said by others, or is not logged."""
-        return b"".join(self._earlier[-_ENDS - 1 : -1][::-1])
+    def earlier(self) -> tuple[bytes, int]:
+        """Return where it had come to earlier, the last first, and how many of them are known by what was said.
+
+        What followed was said by others, or is not logged.
+        """
+        ends = [digest for is_answer, digest in self._ends if is_answer]
+        return b"".join(ends[-_ENDS - 1 : -1][::-1]), sum(self._long[-_ENDS - 1 : -1])
+
+
+class _Before(NamedTuple):
+    """Conversations by the question that a call was asked in them, and by the id of their last call with what was said.
+
+    repeated: of calls with a history; ended: what was said until after the call.
+    """
+
+    repeated: dict[tuple[bytes, _Who], str]
+    ended: dict[str, tuple[bytes, str]]
 
 
 class _Standing:
@@ -264,20 +285,23 @@ class _Standing:
             if other != conversation:
                 self._gone_on[head.after] = head.who, ""
 
-    def recall(self, head: Head) -> str | None:
-        """Return the one conversation that had come to where this call goes on, though another call went on there.
+    def recall(self, head: Head, ends: bytes) -> str | None:
+        """Return the one conversation that had come to one of these ends, though another call may have gone on there.
 
         Whoever edits a question asks anew from the answer before it.
         """
-        who, conversation = self._gone_on.get(head.before[:DIGEST], (head.who, ""))
-        return conversation if conversation and _agree(head.who, who) else None
+        for digest in _split(ends):
+            who, conversation = self._gone_on.get(digest, (head.who, ""))
+            if conversation and _agree(head.who, who):
+                return conversation
+        return None
 
-    def take(self, head: Head, ends: bytes) -> str | None:
-        """Return the last conversation that waits for this call at one of these ends, which then waits no more.
+    def take(self, head: Head) -> str | None:
+        """Return the last conversation that waits for this call, which then waits no more.
 
         Where the call got no answer it waits on: whoever asked may ask otherwise.
         """
-        for digest in _split(ends):
+        for digest in _split(head.before):
             standing = self._standing.get(digest)
             who = None if standing is None else _like(head.who, standing)
             if standing is None or who is None:

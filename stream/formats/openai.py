@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.answers import answer_of, is_foreign, response_of
-from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, role_of
@@ -13,7 +13,6 @@ from turnsignal.stream.formats.values import conversation_of, fields_of, first, 
 from turnsignal.stream.formats.vendors import refuse_foreign
 
 _OTHERS = ("search_result", "document", "tool_use", "tool_result")  #: blocks of Anthropic's messages
-_DOCUMENTS = ("retrieved", "documents", "contexts", "sources")
 _VOTED = ("vote", "thumbs", "thumb", "user_feedback", "feedback")
 _TIMES = ("created", "created_at", "timestamp", "time", "start_time", "date", *BEGAN)
 
@@ -75,7 +74,7 @@ class OpenAIChat:
             end=made if made is not None and (start is None or made >= start) else start,
             inputs=inputs,
             outputs=outputs,
-            documents=read_documents(first(record, *_DOCUMENTS) or first(metadata, *_DOCUMENTS)),
+            documents=read_documents(first(record, *DOCUMENTS) or first(metadata, *DOCUMENTS)),
             fields=fields_of(metadata, response, record, request),
         )
 

@@ -1,7 +1,7 @@
 """Ranking measures: (ranking, judgments) → a number from 0 to 1, spelled as in the literature.
 
-One file per measure and one line in `MEASURES`. Gains come from citations (1 if cited) or from known relevant
-documents; the measures do not care which, so the same code compares with trec_eval.
+One file per measure, its import and one line in `MEASURES`. Gains come from citations (1 if cited) or from known
+relevant documents; the measures do not care which, so the same code compares with trec_eval.
 """
 
 from typing import cast
@@ -11,13 +11,13 @@ from turnsignal.stream.measures.f1 import F1
 from turnsignal.stream.measures.ndcg import NDCG
 from turnsignal.stream.measures.precision import Precision
 from turnsignal.stream.measures.protocol import Measure
-from turnsignal.stream.measures.ranking_measure import On, Order
+from turnsignal.stream.measures.ranking_measure import On, Order, RankingMeasure
 from turnsignal.stream.measures.recall import Recall
 from turnsignal.stream.measures.rr import ReciprocalRank
 from turnsignal.stream.measures.success import Success
 from turnsignal.stream.names import parse_name, write_name
 
-MEASURES: dict[str, type[NDCG | ReciprocalRank | Precision | Recall | F1 | Success]] = {
+MEASURES: dict[str, type[RankingMeasure]] = {
     "nDCG": NDCG,
     "RR": ReciprocalRank,
     "P": Precision,
@@ -25,7 +25,6 @@ MEASURES: dict[str, type[NDCG | ReciprocalRank | Precision | Recall | F1 | Succe
     "F1": F1,
     "success": Success,
 }
-_WITHOUT_CUTOFF = ("nDCG", "RR")  #: measures that may read the whole ranking
 _PARAMS = {"order": ("context", "retrieval"), "on": ("citations", "truth")}  #: values, the default first
 
 
@@ -47,7 +46,7 @@ def parse_measure(text: str) -> Measure:
             known = "; ".join(f"{name}={'|'.join(values)}" for name, values in _PARAMS.items())
             msg = f"expected the parameters {known}; got {key}={value} in {text!r}"
             raise ConfigError(msg)
-    if cutoff is None and family not in _WITHOUT_CUTOFF:
+    if cutoff is None and kind.needs_cutoff:
         msg = f"expected a cutoff, as in {family}@5; got {text!r}"
         raise ConfigError(msg)
     if cutoff is not None and not 1 <= cutoff <= 1_000:

@@ -12,6 +12,7 @@ class F1(RankingMeasure):
     """Harmonic mean of P@k and R@k, which is 2·hits ÷ (k + relevant). Source: van Rijsbergen, 1979, with β = 1."""
 
     version: ClassVar[int] = 1
+    trec: ClassVar[tuple[str, ...]] = ()
 
     def __call__(self, ranking: Sequence[str], judgments: Mapping[str, float]) -> float:
         """Return 2·P·R ÷ (P + R), 0 when nothing relevant stands within k."""

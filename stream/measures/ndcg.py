@@ -22,6 +22,8 @@ class NDCG(RankingMeasure):
     """
 
     version: ClassVar[int] = 1
+    trec: ClassVar[tuple[str, ...]] = ("ndcg_cut.{k}", "ndcg")
+    needs_cutoff: ClassVar[bool] = False
 
     def __call__(self, ranking: Sequence[str], judgments: Mapping[str, float]) -> float:
         """Return DCG ÷ ideal DCG."""

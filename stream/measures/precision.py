@@ -12,6 +12,7 @@ class Precision(RankingMeasure):
     """Share of relevant documents among the first k; divided by k also when fewer were retrieved (trec_eval `P_k`)."""
 
     version: ClassVar[int] = 1
+    trec: ClassVar[tuple[str, ...]] = ("P.{k}",)
 
     def __call__(self, ranking: Sequence[str], judgments: Mapping[str, float]) -> float:
         """Return relevant documents within k ÷ k."""

@@ -12,6 +12,7 @@ class Recall(RankingMeasure):
     """Share of all relevant documents that stand among the first k (trec_eval `recall_k`)."""
 
     version: ClassVar[int] = 1
+    trec: ClassVar[tuple[str, ...]] = ("recall.{k}",)
 
     def __call__(self, ranking: Sequence[str], judgments: Mapping[str, float]) -> float:
         """Return relevant documents within k ÷ all relevant documents, 0 when nothing is relevant."""

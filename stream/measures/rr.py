@@ -15,6 +15,8 @@ class ReciprocalRank(RankingMeasure):
     """
 
     version: ClassVar[int] = 1
+    trec: ClassVar[tuple[str, ...]] = ("recip_rank",)
+    needs_cutoff: ClassVar[bool] = False
 
     def __call__(self, ranking: Sequence[str], judgments: Mapping[str, float]) -> float:
         """Return 1/rank of the first relevant document."""

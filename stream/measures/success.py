@@ -12,6 +12,7 @@ class Success(RankingMeasure):
     """1 when a relevant document stands among the first k, else 0 (trec_eval `success_k`)."""
 
     version: ClassVar[int] = 1
+    trec: ClassVar[tuple[str, ...]] = ("success.{k}",)
 
     def __call__(self, ranking: Sequence[str], judgments: Mapping[str, float]) -> float:
         """Return 1 or 0."""

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
-from turnsignal.stream.conversations.pairing import Responder
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.compliance import Results
 from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
@@ -78,8 +77,8 @@ class BatchOutput:
     """What one batch writes and counts.
 
     topic, partition: where the input came from; suite: its fingerprint; good_from: scorer → lowest good value;
-    full_letters: dead letters keep what came; environment: which one counts; another has rows, and a few counts of its
-    own.
+    full_letters: dead letters keep what came; environment: whose rows move series and metrics. Rows of other ones are
+    written, and counted under `environment_…` alone.
     """
 
     def __init__(
@@ -130,12 +129,15 @@ class BatchOutput:
         for word in effects.counts:
             self.deltas.pairing[word] += 1
 
-    def add_rows(self, key: bytes, rows: Iterable[ScoreRow]) -> None:
+    def add_rows(self, key: bytes, rows: Sequence[ScoreRow]) -> None:
         """Write score rows of a conversation; count what they say, and hand their values to the series."""
-        conversation, outputs = key.decode(), self.outputs
+        conversation = key.decode()
+        self.outputs += [_written((SCORES, key, self._encode(conversation, row), None)) for row in rows]
+        self._count_rows(conversation, rows)
+
+    def _count_rows(self, conversation: str, rows: Sequence[ScoreRow]) -> None:
         for row in rows:
             responder, scored = row.responder, row.scored
-            outputs.append(_written((SCORES, key, self._encode(conversation, row, responder), None)))
             if row.window_expired:
                 self.deltas.pairing["window_expired"] += row.window_expired
             if responder.environment != self._environment:
@@ -165,22 +167,35 @@ class BatchOutput:
 
     def add_feedback(self, key: bytes, rows: Sequence[ScoreRow]) -> None:
         """Write the rows of feedback; count each by its kind and by what is known of its response."""
-        for row in rows:
-            self.deltas.feedback[row.fields["feedback"]["kind"], row.fate] += 1
-            for meeting in row.meetings:
-                self.deltas.judge_anchors[meeting] += 1
-        self.add_rows(key, rows)
+        self.add_end(key, None, rows)
 
     def add_close(self, key: bytes, close: Close) -> None:
         """Write the summary of a conversation that has closed, and the row of its last response; count its outcome."""
-        summary, row, judged = close
-        self.outputs.append(OutputRecord(CONVERSATIONS, key, summary.encode()))
-        self.add_rows(key, [written for written in (row, judged) if written is not None])
-        if row is None:
+        self.add_end(key, close, ())
+
+    def add_end(self, key: bytes, close: Close | None, feedback: Sequence[ScoreRow]) -> None:
+        """Write and count what ends with a conversation, wholly or not at all: all of it is encoded first.
+
+        close: as in `add_close`; feedback: rows of what has waited for turns that do not come any more.
+        """
+        conversation, rows = key.decode(), [*feedback]
+        written: list[OutputRecord] = []
+        if close is not None:
+            rows = [*filter(None, (close.row, close.judged)), *feedback]
+            written.append(OutputRecord(CONVERSATIONS, key, close.summary.encode()))
+        written += [_written((SCORES, key, self._encode(conversation, row), None)) for row in rows]
+        self.outputs += written
+        self._count_rows(conversation, rows)
+        for row in feedback:
+            self.deltas.feedback[row.fields["feedback"]["kind"], row.fate] += 1
+            for meeting in row.meetings:
+                self.deltas.judge_anchors[meeting] += 1
+        if close is None or close.row is None:
             return
+        summary, responder = close.summary, close.row.responder
         outcome = (summary.outcome or Unscored.CUT).value
         if summary.environment == name_environment(self._environment):
-            self.deltas.outcomes[row.responder.assistant, row.responder.version, outcome] += 1
+            self.deltas.outcomes[responder.assistant, responder.version, outcome] += 1
         else:
             self.deltas.other_outcomes[summary.environment, outcome] += 1
 
@@ -212,7 +227,8 @@ class BatchOutput:
         """Write the tombstone that erases a conversation's summary from its compacted topic."""
         self.outputs.append(OutputRecord(CONVERSATIONS, key, None))
 
-    def _encode(self, conversation: str, row: ScoreRow, responder: Responder) -> bytes:
+    def _encode(self, conversation: str, row: ScoreRow) -> bytes:
+        responder = row.responder
         record = _WrittenRow(
             1,
             conversation,
@@ -291,13 +307,15 @@ class BatchOutput:
         for release, rows in self._observed.items():
             for scorer, conversations, values in columns(rows):
                 self._classify((*release, scorer), conversations, values)
-            key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
-            self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in pack(*release, self._lane, rows)]
+            self._add_series(release, pack(*release, self._lane, rows))
         for release, rows in self._judged.items():
-            key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
-            packed = pack(*release, self._lane, rows, self._weights[release])
-            self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in packed]
+            self._add_series(release, pack(*release, self._lane, rows, self._weights[release]))
         return self.outputs
+
+    def _add_series(self, release: Release, packed: Iterable[bytes]) -> None:
+        """Write observations of a release, under its assistant's key in the lane of this partition."""
+        key = release[0] if not self._lane else f"{release[0]}|{self._lane}"
+        self.outputs += [OutputRecord(SERIES, key.encode(), value) for value in packed]
 
     def _classify(self, name: SeriesName, conversations: Sequence[str], values: Sequence[float]) -> None:
         """Count good and bad values of one series, and remember the worst."""

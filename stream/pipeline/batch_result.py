@@ -12,14 +12,14 @@ class BatchResult:
     """What a list of records produced and changed.
 
     outputs: in order; changes: key → new snapshot, None is a tombstone; deltas: to count after the commit; consumed: of
-    each topic, how many of its first records were worked through, {} means all, and the caller passes the rest again;
+    each topic, how many of its first records were worked through, None is all, and the caller passes the rest again;
     positions: to commit, None is behind those; set_aside: whether it only set a record aside that cannot be worked on.
     """
 
     outputs: list[OutputRecord] = field(default_factory=list)
     changes: dict[bytes, bytes | None] = field(default_factory=dict)
     deltas: MetricDeltas = field(default_factory=MetricDeltas)
-    consumed: dict[str, int] = field(default_factory=dict)
+    consumed: dict[str, int] | None = None
     set_aside: bool = False
     positions: dict[str, int] | None = None
 

@@ -17,8 +17,8 @@ from turnsignal.stream.judging.material import redact_exchange
 from turnsignal.stream.judging.panels import HALF, threshold_of
 from turnsignal.stream.judging.repeats import repeat_result
 from turnsignal.stream.judging.sampling import is_sampled
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
-from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
 from turnsignal.stream.records.verdicts import VERDICTS as VERDICT_RECORDS
 from turnsignal.stream.records.verdicts import Verdict

@@ -6,7 +6,7 @@ from typing import Any
 from turnsignal.stream.detection.incidents import Incidents
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import SchemaError
-from turnsignal.stream.pipeline.processor import BatchResult
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.records.regressions import OPENED, RAISED, Incident, read_incident
 from turnsignal.stream.records.wire import REGRESSIONS, OutputRecord
 

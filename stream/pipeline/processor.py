@@ -36,8 +36,6 @@ from turnsignal.stream.records.verdicts import decode_verdict
 from turnsignal.stream.records.wire import Record, Unplaced
 from turnsignal.stream.suite import MAX_STATE, Suite
 
-__all__ = ["BatchResult", "PartitionProcessor"]  # who runs a processor needs both
-
 _NEW = Seen.NEW
 _SWEEP = 2_000  #: conversations that are closed or forgotten per batch at most
 _LEAST = 50  #: of them, and of records of `forget`, that are done even when turns have used up the allowance
@@ -107,8 +105,8 @@ class PartitionProcessor:
     def resume(self, last: Moment, now: Moment) -> None:
         """Count the silence from the last turns on, instead of from now; call after `read_store`.
 
-        last: when the last batch with turns was committed. A time that only wall clocks have measured counts up to half
-        the idle time: a clock that is wrong by years then closes nothing that was in use just before.
+        last: when the last batch with turns was committed. Silence that only wall clocks have measured is capped at
+        half the idle time, so that a clock that is wrong by years closes nothing recent.
         """
         self.clock.resume(last.until(now, self._limits.idle / 2), now.steady)
 
@@ -156,9 +154,9 @@ class PartitionProcessor:
             try:
                 self._leave_gap(record.key, role, record.offset)
             except Exception:
-                self._live.clear()
+                self._begin()  # nothing that the gap has written or counted stays
+                self._output.add_poison(record, why, topic)
                 self._changes = {record.key: None}
-                del self._output.outputs[1:]
         result = self._finish({topic: 1})
         if any(len(value or b"") > MAX_STATE for value in result.changes.values()):
             result.changes = {record.key or b"": None}  # rather one conversation forgotten than all of them blocked
@@ -346,16 +344,17 @@ class PartitionProcessor:
         return state
 
     def _load_unexpired(self, key: bytes, now: float) -> Conversation | None:
-        """Return a conversation, closed if it is due at `now`; None where there is none, or its retention is over."""
+        """Return a conversation, closed if it is due at `now`; None where there is none, or its retention is over.
+
+        Where that raises, nothing is written or counted: everything is computed before any of it is added.
+        """
         state = self._load(key)
         if state is None or now <= state.due:
             return state
-        if state.idle_at(now, self._limits):
-            self._output.add_close(key, self._conversations.on_close(key, state))
-        if state.expired_at(now, self._limits):
-            self._output.add_feedback(key, self._feedback.on_end(key, state))
-            return None
-        return state
+        close = self._conversations.on_close(key, state) if state.idle_at(now, self._limits) else None
+        expired = state.expired_at(now, self._limits)
+        self._output.add_end(key, close, self._feedback.on_end(key, state) if expired else ())
+        return None if expired else state
 
     def _leave_gap(self, key: bytes, role: str, offset: int) -> None:
         """Mark an unreadable record in its conversation, if that has turns; else there is nothing to misjudge."""
@@ -386,14 +385,12 @@ class PartitionProcessor:
 
     def _punctuate_safely(self, key: bytes, now: float) -> None:
         """Close or forget a conversation that is due; set it aside where that fails, or it would stay due for ever."""
-        written = len(self._output.outputs)
         try:
             if self._load(key) is not None:
                 state = self._live[key] = self._load_unexpired(key, now)
                 if state is not None:
                     self.agenda.put(key, state.schedule(self._limits))
         except Exception as error:
-            del self._output.outputs[written:]
             detail = f"expected to close a conversation, got {type(error).__name__}; it is forgotten"
             self._output.add_poison(Unplaced(key, None), detail)
             self._live.pop(key, None)

@@ -16,10 +16,10 @@ from turnsignal.stream.detection.incidents import CLOSES, SeriesKey
 from turnsignal.stream.detection.policy import AlertPolicy
 from turnsignal.stream.errors import Reason
 from turnsignal.stream.pipeline.allowance import SECONDS, Allowance
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.bounded_labels import MAX_LABEL, OTHER
 from turnsignal.stream.pipeline.incident_log import IncidentLog
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
-from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.series_gauges import SeriesGauges
 from turnsignal.stream.pipeline.series_state import BEFORE_ALL, Rolling, Series, restore_series
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for

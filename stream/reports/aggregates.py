@@ -17,8 +17,8 @@ from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.measures.ndcg import NDCG
 from turnsignal.stream.pipeline import votes
+from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.metric_deltas import Release
-from turnsignal.stream.pipeline.processor import BatchResult
 from turnsignal.stream.pipeline.scoring import Scored, relevancy_name, scorer_names
 from turnsignal.stream.pipeline.votes import Counts, Voted
 from turnsignal.stream.records.scores import FOLLOW_UP
@@ -223,7 +223,7 @@ class Aggregates:
             self._sum_up(conversation)
             parts = {release: array("d", values) for release, values in conversation.parts.items()}
         else:
-            parts = {conversation.release: self._as_counted(conversation, means)} if conversation.parts else {}
+            parts = {conversation.release: self._with_own_means(conversation, means)} if conversation.parts else {}
         answers = state.responses
         conversation.went = ConversationScores(
             release,
@@ -356,7 +356,7 @@ class Aggregates:
                     del known[next(iter(known))]
         conversation.unsummed.clear()
 
-    def _as_counted(self, conversation: OpenConversation, means: Means) -> "array[float]":
+    def _with_own_means(self, conversation: OpenConversation, means: Means) -> "array[float]":
         """Return the values of a conversation with one release: its own means, and what is derived beside them."""
         values = array("d", means)
         values.extend(conversation.parts[conversation.release][len(means) :])

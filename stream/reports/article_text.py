@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from turnsignal.stream.reports.article_overlap import ALIKE
+from turnsignal.stream.text.counts import count_of
 
 
 def describe_blame(articles: Mapping[str, Any]) -> str:
@@ -26,12 +27,14 @@ def describe_several(articles: Mapping[str, Any]) -> str:
 
 def describe_overlap(overlap: Mapping[str, Any]) -> str:
     """Say how many articles and questions were compared, and whether any overlap."""
-    compared = [f"the texts of {_count(overlap['articles'], 'article')}"] if "reason" not in overlap else []
+    compared = [f"the texts of {count_of(overlap['articles'], 'article')}"] if "reason" not in overlap else []
     if overlap["questions"]:
-        compared.append(f"what {_count(overlap['questions'], 'opening question')} led to")
+        compared.append(f"what {count_of(overlap['questions'], 'opening question')} led to")
     named = overlap["alike"] or overlap["in_turn"]
     opening = "Articles that overlap" if named else "No articles overlap"
-    more = f"; {_count(overlap['not_compared'], 'article')} that came later left out" if overlap["not_compared"] else ""
+    more = (
+        f"; {count_of(overlap['not_compared'], 'article')} that came later left out" if overlap["not_compared"] else ""
+    )
     return f"{opening}, by {' and '.join(compared) or 'nothing'}{more}"
 
 
@@ -39,8 +42,4 @@ def describe_pair(pair: Mapping[str, Any]) -> str:
     """Say why two articles overlap."""
     if "cosine" in pair:
         return f"nearly the same words (likeness {pair['cosine']:.2f}, named from {ALIKE:g})"
-    return f"cited in turn for {_count(pair['questions'], 'question')}"
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f"cited in turn for {count_of(pair['questions'], 'question')}"

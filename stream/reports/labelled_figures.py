@@ -58,7 +58,7 @@ class LabelledFigures:
             self._add_passages(conversation, truth.chunks, texts)
         if truth.reference and answer:
             self._put("reference: ROUGE-L", conversation, rouge_l(truth.reference, answer).f1)
-            self._compare_structure(truth.reference, answer)
+            self._add_structure(truth.reference, answer)
             if len(self.references) == MOST_COMPARED:
                 return
             self.references.append((truth.reference[:_KEPT], answer[:_KEPT]))
@@ -91,7 +91,7 @@ class LabelledFigures:
         self._put("chunks: containment", conversation, sum(held) / len(known))
         self._put("chunks: coverage", conversation, coverage(known, texts))
 
-    def _compare_structure(self, reference: str, answer: str) -> None:
+    def _add_structure(self, reference: str, answer: str) -> None:
         for side, text in enumerate((answer, reference)):
             for name, value in _structure(text[:_READ]).items():
                 self._structure.setdefault(name, [0.0, 0.0, 0.0])[side] += value

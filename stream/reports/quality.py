@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
-from turnsignal.stream.reports.release_figures import SCALES, ReleaseFigure, format_delta, format_figure
+from turnsignal.stream.reports.release_figures import SCALES, ReleaseFigure, delta_as_json, figure_as_json
 from turnsignal.stream.reports.release_totals import (
     MAX_RELEASES,
     MOMENTS,
@@ -310,7 +310,7 @@ class Quality:
         row["turns_per_conversation"] = round(totals.turns / n, 6)
         row["answers_per_conversation"] = round(answers / max(1, conversations), 6)
         return row | {
-            "figures": {name: format_figure(name, interval) for name, interval in self._figures(totals, 1).items()}
+            "figures": {name: figure_as_json(name, interval) for name, interval in self._figures(totals, 1).items()}
         }
 
     def _compare(
@@ -359,7 +359,7 @@ class Quality:
         if shifted:
             row["shifted"] = shifted
         deltas_json = {
-            name: format_delta(name, delta, claimed[name], within.get(name)) for name, delta in deltas.items()
+            name: delta_as_json(name, delta, claimed[name], within.get(name)) for name, delta in deltas.items()
         }
         return row | {"deltas": deltas_json}
 

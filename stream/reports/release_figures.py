@@ -17,7 +17,7 @@ class ReleaseFigure(NamedTuple):
     coverage: Estimate | None = None
 
 
-def format_figure(name: str, figure: ReleaseFigure) -> dict[str, Any]:
+def figure_as_json(name: str, figure: ReleaseFigure) -> dict[str, Any]:
     """Write a figure; seconds and documents as geometric means, which is what a mean of logarithms is."""
     scale = SCALES.get(name)
     if scale is not None:
@@ -33,7 +33,7 @@ def format_figure(name: str, figure: ReleaseFigure) -> dict[str, Any]:
     return spelled
 
 
-def format_delta(name: str, delta: Difference, claim: Claim, within: Difference | None = None) -> dict[str, Any]:
+def delta_as_json(name: str, delta: Difference, claim: Claim, within: Difference | None = None) -> dict[str, Any]:
     """Write a difference; of seconds and documents by how many times more, less one."""
     bounds: dict[str, Any] = {"value": delta.value, "low": delta.low, "high": delta.high}
     scale = SCALES.get(name)
@@ -45,6 +45,6 @@ def format_delta(name: str, delta: Difference, claim: Claim, within: Difference 
     spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.change}
     if within is not None:
         spelled["within_platforms"] = {
-            key: format_delta(name, within, claim)[key] for key in ("value", "low", "high", "p")
+            key: delta_as_json(name, within, claim)[key] for key in ("value", "low", "high", "p")
         }
     return spelled | ({"why": claim.why} if claim.why else {})

@@ -1,7 +1,7 @@
 """Intervals: how far a rate, a mean or a difference can be trusted, at 95 %, from sums that merge.
 
-A few lines rather than a library: SciPy and statsmodels cost more to import than a small replay takes; the tests
-compare with SciPy. Turns within a conversation are alike, so the unit of a mean is the conversation, never the turn.
+By hand rather than by SciPy or statsmodels, which cost more to import than a small replay takes; the tests compare
+with SciPy. Turns within a conversation are alike, so the unit of a mean is the conversation, never the turn.
 Rates near 1 have lopsided intervals: all of them are score intervals on the effective number of observations, which is
 the number of turns ÷ the design effect of conversations.
 """
@@ -59,8 +59,8 @@ class Estimate(NamedTuple):
 class Difference(NamedTuple):
     """The difference of two independent means with its 95 % interval; n: the smaller of the two.
 
-    p: of the two-sided test that the interval inverts, or of the likelihood ratio where that is larger; where it is
-    below 0.05, the interval leaves 0 out.
+    p: the larger of two p-values, of the two-sided test that the interval inverts and of the likelihood ratio; p < 0.05
+    implies that the interval excludes 0.
     """
 
     value: float

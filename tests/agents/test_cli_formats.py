@@ -595,6 +595,23 @@ def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hol
     assert other["retrieved"] == [{"doc_id": "d"}]
 
 
+def test_all_users_of_a_conversation_become_digests_in_its_ids_however_they_are_spelled(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k" * 16)
+    users = ["ann@b.c", "Bob@b.c", *(f"guest-{n}" for n in range(150))]
+    both, crowd = "dm:ann%40b.c+bob@B.C", "room:7"
+    turns = [TURN | {"conversation_id": both, "turn_id": f"{n}", "user_id": user} for n, user in enumerate(users[:2])]
+    turns += [TURN | {"conversation_id": crowd, "turn_id": f"{user}/1", "user_id": user} for user in users]
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"".join(orjson.dumps(turn) + b"\n" for turn in turns))
+    done = run("convert", log, "--out", tmp_path / "out.jsonl", "--hash-users", tmp_path / "key")
+    assert done.exit_code == 0, done.output
+    written = (tmp_path / "out.jsonl").read_text()
+    assert not [user for user in (*users, "ann%40b.c", "bob@B.C") if user in written]
+    hidden = [orjson.loads(line) for line in written.splitlines()]
+    assert len({turn["conversation_id"] for turn in hidden}) == 2
+    assert len({(turn["conversation_id"], turn["turn_id"]) for turn in hidden}) == len(turns)
+
+
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     log = tmp_path / "log.csv"

@@ -263,6 +263,26 @@ def test_a_worker_is_asked_by_its_own_address_and_by_names_that_were_allowed() -
     assert refusal(allowed_hosts="http://a").startswith("TURNSIGNAL_ALLOWED_HOSTS: expected names ")
 
 
+@pytest.mark.parametrize(
+    ("host", "port", "found"),
+    [
+        ("127.0.0.1", "9999", ["127.0.0.1:9999", "127.0.0.1:10000"]),
+        ("0.0.0.0", "9999", ["127.0.0.1:9999", "127.0.0.1:10000"]),
+        ("::", "9999", ["[::1]:9999", "[::1]:10000"]),
+        ("::1", "9999", ["[::1]:9999", "[::1]:10000"]),
+        ("worker-1", "1", ["worker-1:1", "worker-1:2"]),
+        ("127.0.0.1", "0", [None, None]),
+    ],
+)
+def test_pages_are_where_a_program_of_this_machine_finds_them(host: str, port: str, found: list[str | None]) -> None:
+    settings = Settings.from_env(BROKERS | {"TURNSIGNAL_METRICS_HOST": host, "TURNSIGNAL_METRICS_PORT": port})
+    assert [settings.page_address(), settings.page_address(1)] == found
+
+
+def test_below_the_first_port_there_are_no_pages() -> None:
+    assert Settings.from_env(BROKERS | {"TURNSIGNAL_METRICS_PORT": "1"}).page_address(-1) is None
+
+
 def test_dead_letters_keep_no_text_unless_asked_and_never_beside_a_redaction(tmp_path: Path) -> None:
     env = {"TURNSIGNAL_BROKERS": "localhost:9092"}
     assert Settings.from_env(env).dead_letters == "headers"

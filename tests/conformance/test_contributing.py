@@ -119,6 +119,22 @@ def test_a_check_is_walked_by_all_tests_of_checks_after_two_files(copy: Path) ->
     assert tried.returncode == 0, tried.stdout
 
 
+def test_a_measure_is_compared_with_trec_eval_after_two_files(copy: Path) -> None:
+    for step in steps("Add a ranking measure"):
+        take(copy, step)
+    measures = ["tests/conformance/test_measures.py", "tests/stream/measures", "-k", "AP or test_equal_to_trec_eval"]
+    tried = pytest_in(copy, *measures)
+    assert tried.returncode == 0, tried.stdout
+    written = copy / "stream" / "measures" / "ap.py"
+    right = written.read_text(encoding="utf-8")
+    written.write_text(right.replace("total += hits / rank", "total += 1 / rank"), encoding="utf-8")
+    wrong = pytest_in(copy, *measures)
+    assert "test_equal_to_trec_eval[AP]" in wrong.stdout, wrong.stdout
+    written.write_text(right.replace('("map_cut.{k}",)', "()"), encoding="utf-8")
+    unknown = pytest_in(copy, *measures)
+    assert "expected values of AP in tests/stream/measures" in unknown.stdout, unknown.stdout
+
+
 def test_a_label_is_read_and_has_a_value_after_its_rows(copy: Path) -> None:
     for step in steps("Add a follow-up label"):
         take(copy, step)
@@ -141,5 +157,11 @@ def test_no_step_runs_what_make_install_does_not_bring() -> None:
 
 def test_no_extension_takes_more_than_two_files_beside_its_test() -> None:
     metric = steps("Add a metric")
-    for wanted in (metric[:2], metric[2:], steps("Add a check"), steps("Add a follow-up label")):
+    for wanted in (
+        metric[:2],
+        metric[2:],
+        steps("Add a check"),
+        steps("Add a ranking measure"),
+        steps("Add a follow-up label"),
+    ):
         assert len({step.path for step in wanted if not step.path.startswith("tests/")}) <= 2

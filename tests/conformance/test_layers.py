@@ -2,9 +2,13 @@
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
+FORBIDDEN = {"utils", "helpers", "common", "base", "core", "types", "models", "misc"}
 INSIDE = {"consumer.py", "batches.py", "tables.py"}
 PUBLIC = {"faust", "faust.types"}
 
@@ -36,9 +40,41 @@ def test_the_version_that_they_replace_parts_of_is_pinned_exactly() -> None:
 
 
 def test_no_module_is_called_by_what_it_is_not() -> None:
-    forbidden = {"utils.py", "helpers.py", "common.py", "base.py", "core.py", "types.py", "models.py"}
-    assert not [path for top in ("stream", "agents") for path in (ROOT / top).rglob("*.py") if path.name in forbidden]
+    found = [path for top in ("stream", "agents") for path in (ROOT / top).rglob("*")]
+    assert not [path for path in found if path.stem in FORBIDDEN and (path.suffix == ".py" or path.is_dir())]
+
+
+def test_contributing_says_which_names_are_refused_and_that_only_folders_have_a_floor() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"refuses files and folders called ([^.]*)\.", text)
+    assert set(re.findall(r"`(\w+)`", sentence)) == FORBIDDEN
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    ranked = [contract for contract in contracts if contract["type"] == "layers"]
+    assert [contract["containers"] for contract in ranked] == [["turnsignal.stream"], ["turnsignal.agents"]]
+    assert all(contract["exhaustive"] for contract in ranked)
+
+
+@pytest.mark.parametrize("target", ["check", "lint"])
+def test_a_target_is_announced_by_what_it_runs(target: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    announced, recipe = re.findall(rf"^{target}: .*## (.*)\n((?:\t.*\n)+)", makefile, re.MULTILINE)[0]
+    tools = {"formatting": "ruff format", "style": "ruff check", "types": "mypy", "layers": "lint-imports"}
+    promised = announced.replace("types: make lint", "")
+    assert {word for word in tools if word in promised} == {word for word, tool in tools.items() if tool in recipe}
 
 
 def test_test_folders_are_no_packages() -> None:
     assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+def test_a_batch_result_is_imported_from_where_it_is() -> None:
+    lines = [
+        line
+        for top in ("stream", "agents", "tests")
+        for path in (ROOT / top).rglob("*.py")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    addresses = {line.split()[1] for line in lines if re.match(r"from turnsignal\S* import .*\bBatchResult\b", line)}
+    assert addresses == {"turnsignal.stream.pipeline.batch_result"}

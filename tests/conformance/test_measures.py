@@ -2,6 +2,7 @@
 
 import inspect
 from datetime import UTC, datetime
+from pathlib import Path
 
 import ir_measures
 import pytest
@@ -22,6 +23,8 @@ JUDGMENTS = st.dictionaries(st.sampled_from(DOC_IDS), st.integers(0, 4), max_siz
 NAMES = [f"{family}{params}@5" for family in MEASURES for params in ("", "(on=truth)", "(order=retrieval)")]
 AT = datetime(2025, 6, 15, tzinfo=UTC)
 CUTOFFS = st.sampled_from([1, 3, 5, 10, 20])
+OWN = Path(__file__).parents[1] / "stream" / "measures"
+KNOWN_VALUES = "".join(path.read_text(encoding="utf-8") for path in OWN.glob("test_*.py"))
 
 
 def run_of(ranking):
@@ -102,20 +105,24 @@ def test_values_lie_between_nought_and_one(family, ranking, judgments, cutoff):
     assert 0.0 <= parse_measure(f"{family}@{cutoff}")(ranking, judgments) <= 1.0 + 1e-12
 
 
+@pytest.mark.parametrize("family", MEASURES)
+def test_class_names_itself_in_trec_eval_or_has_known_values_of_its_own(family):
+    kind = MEASURES[family]
+    names = vars(kind).get("trec")
+    assert names is not None, f"expected `trec` in {kind.__name__}: its names in trec_eval, () where that has none"
+    known = f"{family}@" in KNOWN_VALUES or f"{family}(" in KNOWN_VALUES
+    assert names or known, (
+        f"expected values of {family} in tests/stream/measures, as trec_eval has none to compare with"
+    )
+
+
+@pytest.mark.parametrize("family", [family for family, kind in MEASURES.items() if kind.trec])
 @examples(200)
 @given(ranking=RANKINGS.filter(len), judgments=JUDGMENTS.filter(len), cutoff=CUTOFFS)
-def test_equal_to_trec_eval(ranking, judgments, cutoff):
-    names = {
-        f"nDCG@{cutoff}": f"ndcg_cut.{cutoff}",
-        f"P@{cutoff}": f"P.{cutoff}",
-        f"R@{cutoff}": f"recall.{cutoff}",
-        f"success@{cutoff}": f"success.{cutoff}",
-        "RR": "recip_rank",
-        "nDCG": "ndcg",
-    }
-    evaluator = pytrec_eval.RelevanceEvaluator({"q": judgments}, set(names.values()))
-    reference = evaluator.evaluate(run_of(ranking))["q"]
-    for ours, theirs in names.items():
+def test_equal_to_trec_eval(family, ranking, judgments, cutoff):
+    names = {name.format(k=cutoff): f"{family}@{cutoff}" if "{k}" in name else family for name in MEASURES[family].trec}
+    reference = pytrec_eval.RelevanceEvaluator({"q": judgments}, set(names)).evaluate(run_of(ranking))["q"]
+    for theirs, ours in names.items():
         value = parse_measure(ours)(ranking, judgments)
         assert value == pytest.approx(reference[theirs.replace(".", "_")], abs=1e-6), ours
 

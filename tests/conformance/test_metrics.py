@@ -1,7 +1,9 @@
 """What every metric promises: something moves it, with the labels and the words that the table declares."""
 
 import ast
+import builtins
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from turnsignal.stream.testing import FakeRecord
 
 ROOT = Path(__file__).parents[2]
 SUITE = Suite()
+MUTATORS = ("append", "extend", "update")
 
 
 def trees(folder: Path) -> list[ast.AST]:
@@ -29,14 +32,48 @@ def trees(folder: Path) -> list[ast.AST]:
     return [node for path in paths for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
 
 
-@cache
-def touched_fields(root: Path) -> set[str]:
-    """The fields of deltas that the pipeline writes to."""
-    return {
-        node.attr
-        for node in trees(root / "stream" / "pipeline")
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2] in ("deltas", "counts")
-    }
+def field_of(node: ast.AST) -> str | None:
+    """The field of deltas that an expression names, with a key or without."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    known = isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2] in ("deltas", "counts")
+    return node.attr if known and isinstance(node, ast.Attribute) else None
+
+
+def written_by(node: ast.AST) -> list[ast.AST]:
+    """What a node changes, or hands to somebody who does; what a builtin is given is only read."""
+    if isinstance(node, ast.Assign):
+        return list(node.targets)
+    if isinstance(node, ast.AugAssign):
+        return [node.target]
+    if isinstance(node, ast.Call):
+        method = [node.func.value] if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS else []
+        return method if ast.unparse(node.func) in dir(builtins) else [*method, *node.args]
+    if isinstance(node, ast.Lambda):
+        return [node.body]
+    return list(node.values) if isinstance(node, ast.Dict) else []
+
+
+def counted_fields(nodes: Iterable[ast.AST]) -> set[str]:
+    """The fields of deltas that some code counts in."""
+    return {field for node in nodes for target in written_by(node) if (field := field_of(target))}
+
+
+def literal_words(key: ast.AST) -> set[str]:
+    """The words that are written out in a key, in either branch of a condition."""
+    if isinstance(key, ast.Constant):
+        return {key.value} if isinstance(key.value, str) else set()
+    if isinstance(key, ast.IfExp):
+        return literal_words(key.body) | literal_words(key.orelse)
+    parts = key.elts if isinstance(key, ast.Tuple) else key.values if isinstance(key, ast.BoolOp) else []
+    return {word for part in parts for word in literal_words(part)}
+
+
+def literal_keys(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Every word that is written out where a field of deltas has its key, beside the field."""
+    for node in nodes:
+        if isinstance(node, ast.Subscript) and (field := field_of(node)):
+            yield from ((field, word) for word in literal_words(node.slice))
 
 
 @cache
@@ -54,6 +91,8 @@ def moved_by_workers(root: Path) -> set[str]:
 
 
 FIELDS = {name: field for field, name, _ in pipeline_families()}
+ROWS = [(field, family) for field, _, family in pipeline_families()]
+COUNTED = counted_fields(trees(ROOT / "stream" / "pipeline"))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
@@ -61,7 +100,37 @@ def test_something_moves_every_family(name: str) -> None:
     if name in WORKER_FAMILIES:
         assert name in moved_by_workers(ROOT), f'nothing calls metrics.set, count or observe("{name}", …)'
     else:
-        assert FIELDS[name] in touched_fields(ROOT), f"nothing in stream/pipeline counts deltas.{FIELDS[name]}"
+        assert FIELDS[name] in COUNTED, f"nothing in stream/pipeline counts deltas.{FIELDS[name]}"
+
+
+def test_a_field_that_is_only_read_is_not_counted() -> None:
+    def counted(line: str) -> set[str]:
+        return counted_fields(ast.walk(ast.parse(line)))
+
+    for line in ("bool(self.deltas.turns)", "known = self.deltas.turns", "if deltas.turns[key]: pass"):
+        assert counted(line) == set(), line
+    for line in (
+        "self.deltas.turns[key] += 1",
+        "deltas.turns = known",
+        "deltas.turns[key].append(1)",
+        "f(deltas.turns)",
+    ):
+        assert counted(line) == {"turns"}, line
+
+
+def undeclared(keys: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The words that no row of the table has, each beside the field that is counted by it."""
+    declared = {field: {word for label in family.words for word in family.words_of(label)} for field, family in ROWS}
+    return [(field, word) for field, word in keys if field in declared and word not in declared[field]]
+
+
+def test_a_word_that_is_written_where_it_is_counted_is_one_of_its_row() -> None:
+    assert undeclared(literal_keys(trees(ROOT / "stream" / "pipeline"))) == []
+
+
+def test_a_word_of_a_branch_that_no_traffic_reaches_is_seen() -> None:
+    branch = 'self.deltas.turns[(*release, "huge" if len(findings) > 300 else "user")] += 1'
+    assert undeclared(literal_keys(ast.walk(ast.parse(branch)))) == [("turns", "huge")]
 
 
 def page(metrics: WorkerMetrics) -> dict[str, list[dict[str, str]]]:

@@ -44,7 +44,7 @@ INSTEAD = {
     "spelled": "format",
     "stale": "late",
     "standing": "score windows",
-    "strikes": "circuit breaker",
+    "strikes": "quota",
     "tallies": "metric deltas",
     "tally": "metric deltas",
     "tell": "describe",

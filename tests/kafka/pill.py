@@ -17,7 +17,8 @@ from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.apps import build_app, log_to_stderr, run_app
 from turnsignal.agents.worker.supervisor import Supervisor
 from turnsignal.agents.worker.tasks import TaskManager
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.suite import load_suite
 
 

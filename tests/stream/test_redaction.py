@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from tests.conformance.growth import is_linear, steps
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.turns import Turn, decode_turn
 from turnsignal.stream.records.wire import EXCHANGES
 from turnsignal.stream.redaction import MAX_LOOKS, MAX_STRINGS, OwnPattern, Redaction

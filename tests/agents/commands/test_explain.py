@@ -1,15 +1,28 @@
 """Explaining a conversation: what contradicts is said in words."""
 
+import io
+import urllib.error
+import urllib.request
+from email.message import Message
 from pathlib import Path
+from typing import NoReturn
 
 import orjson
 import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.commands.explain import StoredConversation, _show_time, explain, from_directory, from_file
+from turnsignal.agents.commands.explain import (
+    StoredConversation,
+    _ask_worker,
+    _show_time,
+    explain,
+    from_directory,
+    from_file,
+)
 from turnsignal.agents.files.recognising import read_how
 from turnsignal.agents.replaying.run import replay_files
+from turnsignal.agents.settings import Settings
 from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.suite import Suite
 
@@ -157,3 +170,23 @@ def test_line_breaks_of_a_text_are_shown_as_such_and_bounded() -> None:
     assert lines[3] == "    third"
     said["text"] = "\n" * 500
     assert len(list(explain(StoredConversation("c", turns=[said])))) == 32
+
+
+def test_a_worker_that_refuses_is_asked_by_its_address_and_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(url: str, timeout: float) -> NoReturn:
+        hosts.append(urllib.request.Request(url).host)
+        raise urllib.error.HTTPError(url, 403, "Forbidden", Message(), io.BytesIO(b'{"error": "not to strangers"}'))
+
+    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    hosts: list[str] = []
+    stored = StoredConversation("c")
+    settings = Settings(brokers="localhost:9092", metrics_host="::1", metrics_port=9999)
+    assert _ask_worker(settings, "c", stored) is None
+    assert hosts == ["[::1]:9999"]
+    assert stored.notes == ["the worker on [::1]:9999 does not show it: not to strangers"]
+
+
+def test_no_worker_is_asked_where_its_port_is_any_that_is_free() -> None:
+    stored = StoredConversation("c")
+    assert _ask_worker(Settings(brokers="localhost:9092", metrics_port=0), "c", stored) is None
+    assert "TURNSIGNAL_METRICS_PORT=0" in stored.notes[0]

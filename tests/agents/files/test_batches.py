@@ -5,7 +5,8 @@ from typing import Any
 
 import orjson
 
-from turnsignal.agents.files.importing import FileReport, Imported
+from turnsignal.agents.files.file_reports import FileReport
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead
 

@@ -8,7 +8,8 @@ import orjson
 import pytest
 
 from tests.agents.files.test_recognising import EXPORTS, records_of
-from turnsignal.agents.files.importing import FileReport, Imported
+from turnsignal.agents.files.file_reports import FileReport
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.stream.errors import TurnsignalError
@@ -146,11 +147,11 @@ def test_a_request_and_its_answer_by_any_names_are_one_call(
 
 def test_a_list_of_messages_and_a_text_beside_it_are_one_call(tmp_path: Path) -> None:
     lines = [
-        {"ts": TIMES[n], "chat_id": "s1", "input_messages": call(n)["request"]["messages"], "output_text": f"a{n}"}
+        {"ts": TIMES[n], "chat_id": "s1", "input_messages": call(n)["request"]["messages"], "output_text": f"So a{n}."}
         for n in range(2)
     ]
     turns, _ = read(written(tmp_path / "log.jsonl", *lines))
-    assert texts(turns) == ["q0", "a0", "q1", "a1"]
+    assert texts(turns) == ["q0", "So a0.", "q1", "So a1."]
     assert {turn["conversation_id"] for turn in turns} == {"s1"}
 
 

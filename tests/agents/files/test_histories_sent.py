@@ -91,6 +91,25 @@ def summed_up(history: Messages) -> Messages:
     return [user("What was said so far: much."), *history[-4:]] if len(history) > 6 else history
 
 
+def with_sources(history: Messages) -> Messages:
+    return [
+        each | {"content": f"{each['content']}\n\nSources: a.example"} if each["role"] == "assistant" else each
+        for each in history
+    ]
+
+
+def taken_over(history: Messages) -> Messages:
+    """A history into which a person wrote, whose messages no call has."""
+    return [*history[:2], user("A person, please!"), {"role": "assistant", "content": "I am Ann."}, *history[2:]]
+
+
+def failed_in_a_window(exchange: Exchange) -> list[dict[str, Any]]:
+    sent = [*exchange.history[-4:], user(exchange.question)]
+    failed = call(exchange, sent, "")
+    time = {"timestamp": failed["response"]["created"]}
+    return [failed | time | {"response": None}, call(exchange, sent, exchange.answer, 2)]
+
+
 def with_tools(exchange: Exchange) -> list[dict[str, Any]]:
     """Calls of the last question alone, one for each tool on the way."""
     asked = [user(exchange.question)]
@@ -110,6 +129,20 @@ def classified(exchange: Exchange) -> list[dict[str, Any]]:
     intent = call(exchange, [user(exchange.question)], "billing", -1)
     intent["request"]["messages"][0] = {"role": "system", "content": "Name the intent in one word."}
     return [intent, *whole(exchange)]
+
+
+def routed(exchange: Exchange) -> list[dict[str, Any]]:
+    route = call(exchange, [*exchange.history, user(exchange.question)], "tech", -1)
+    route["request"]["messages"][0] = {"role": "system", "content": "Answer with billing or tech."}
+    return [route, *whole(exchange)]
+
+
+def rephrased(exchange: Exchange) -> list[dict[str, Any]]:
+    said = "\n".join(message["content"] for message in exchange.history)
+    prompt = f"Make it stand alone.\n\nChat History:\n{said}\nFollow Up Input: {exchange.question}\nAlone:"
+    alone = call(exchange, [user(prompt)], f"Alone: {exchange.question}", -1)
+    del alone["request"]["messages"][0]
+    return [*([alone] if exchange.history else []), *whole(exchange)]
 
 
 def titled(exchange: Exchange) -> list[dict[str, Any]]:
@@ -133,7 +166,11 @@ SENT: dict[str, Callable[[Exchange], list[dict[str, Any]]]] = {
     "a failure first": after_a_failure,
     "an intent first": classified,
     "a title behind": titled,
+    "a router with the history first": routed,
+    "a question that stands alone first": rephrased,
     "two choices": with_choices,
+    "answers with sources": sending(with_sources),
+    "a window, a failure first": failed_in_a_window,
 }
 ONLY_NAMED = {  # whose calls say too little to be known by
     "the last message": sending(lambda _: []),
@@ -177,6 +214,48 @@ def test_calls_without_an_id_say_each_message_once(sent: str, seed: int, tmp_pat
     all_of = exchanges(seed)
     records = [record for exchange in all_of for record in SENT[sent](exchange)]
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("window", [2, 4, None])
+@pytest.mark.parametrize("named", [True, False])
+def test_an_edited_question_goes_on_from_the_answer_before_it(named: bool, window: int | None, tmp_path: Path) -> None:
+    all_of = exchanges(3)
+    records: list[dict[str, Any]] = []
+    told = told_by(all_of)
+    for exchange in all_of:
+        sent = exchange.history[-window:] if window else exchange.history
+        own = {"session_id": exchange.conversation} if named else {}
+        if exchange.number in (2, 4):
+            before = f"What was it that I wanted to ask {exchange.conversation}?", f"Nobody knows {exchange.number}."
+            records.append(call(exchange, [*sent, user(before[0])], before[1], -20) | own)
+            told += Counter([("user", before[0]), ("assistant", before[1])])
+        records.append(call(exchange, [*sent, user(exchange.question)], exchange.answer) | own)
+    assert said_in(tmp_path / "log.jsonl", records) == told
+
+
+def test_what_a_person_wrote_into_a_conversation_is_told_once_without_an_id(tmp_path: Path) -> None:
+    all_of = exchanges(3)
+    records = [record for exchange in all_of for record in sending(taken_over)(exchange) if exchange.history] + [
+        record for exchange in all_of if not exchange.history for record in whole(exchange)
+    ]
+    joined = sum(exchange.number == 1 for exchange in all_of)
+    theirs = Counter({("user", "A person, please!"): joined, ("assistant", "I am Ann."): joined})
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of) + theirs
+
+
+@pytest.mark.parametrize("key", ["id", "conversation_id"])
+def test_a_conversation_that_is_exported_again_with_more_is_one(key: str, tmp_path: Path) -> None:
+    records = []
+    for exchange in exchanges(3):
+        answered = [user(exchange.question), {"role": "assistant", "content": exchange.answer}]
+        if exchange.number in (0, 2, 3):
+            records.append({key: exchange.conversation, "messages": [*exchange.history, *answered]})
+    told = Counter(
+        (message["role"], message["content"])
+        for record in {record[key]: record for record in records}.values()
+        for message in record["messages"]
+    )
+    assert said_in(tmp_path / "log.jsonl", records) == told
 
 
 @pytest.mark.parametrize("order", ["newest first", "shuffled"])

@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner
 
 from turnsignal.agents.cli import turnsignal
-from turnsignal.agents.files.importing import FileReport, Imported
+from turnsignal.agents.files.file_reports import FileReport
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
 from turnsignal.stream.formats.human_scores import human_scores_of, vote_of
 from turnsignal.stream.records.feedback import decode_feedback

@@ -6,7 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.agents.files.importing import FileReport, Imported
+from turnsignal.agents.files.file_reports import FileReport
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead
 
@@ -83,3 +84,13 @@ def test_an_error_in_the_place_of_a_response_is_a_call_that_failed(tmp_path: Pat
     _, report = read(written(tmp_path / "log.jsonl", "openai", "failed"))
     assert report.turns == {"user": 2, "assistant": 1}
     assert report.refused == {}
+
+
+def test_records_of_a_log_of_another_kind_are_told_where_nothing_of_them_is_read(tmp_path: Path) -> None:
+    trace = {"trace_id": "t1", "type": "GENERATION", "id": "o1", "input": "How?", "output": "So.", "start_time": BEGIN}
+    path = tmp_path / "log.jsonl"
+    records = [*(call(number, "openai") for number in range(60)), *({**trace, "id": f"o{n}"} for n in range(7))]
+    path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+    turns, report = read(path)
+    assert len(turns) == 120
+    assert "7 records look like langfuse; nothing of them was read: give them a file of their own" in report.warnings

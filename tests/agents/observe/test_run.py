@@ -121,6 +121,7 @@ def test_workers_are_where_the_settings_say() -> None:
     assert worker_addresses({}) == ("127.0.0.1:9108", "127.0.0.1:9109")
     everywhere = {"TURNSIGNAL_METRICS_HOST": "0.0.0.0", "TURNSIGNAL_METRICS_PORT": "7000"}
     assert worker_addresses(everywhere) == ("127.0.0.1:7000", "127.0.0.1:7001")
+    assert worker_addresses({"TURNSIGNAL_METRICS_PORT": "0"}) == ()
     assert worker_addresses({"TURNSIGNAL_METRICS_HOST": "::1"}) == ("[::1]:9108", "[::1]:9109")
 
 

@@ -320,7 +320,7 @@ def test_a_check_that_keeps_near_its_limit_is_charged_too() -> None:
         runner = cast("CheckProcess", cast("Hosted", suite.parsed_checks[0][1]).run)
         for _, check in suite.parsed_checks:
             check.check(answer("please"))
-        spent = runner._breakers.spent(suite.parsed_checks[0][1].name, runner._clock())
+        spent = runner._quota.spent(suite.parsed_checks[0][1].name, runner._clock())
     assert spent >= 0.6
 
 
@@ -342,7 +342,7 @@ def test_a_check_that_floods_the_pipe_costs_its_neighbour_no_answer_and_is_charg
     assert flooded[0] is False
     assert flooded[-1] is True
     [never] = suite_of("acme_checks:never").parsed_checks
-    assert process._breakers.spent(never[1].name, process._clock()) == 0.0
+    assert process._quota.spent(never[1].name, process._clock()) == 0.0
 
 
 @uses("forge_late", "never")

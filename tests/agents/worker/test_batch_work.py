@@ -16,7 +16,8 @@ from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
 from turnsignal.agents.worker.transactions import TransactionWriter
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.wire import OutputRecord
 from turnsignal.stream.suite import Suite
 

@@ -66,7 +66,7 @@ async def test_few_records_gather_while_their_partition_pauses() -> None:
     buffer.put(PLACE, records(100, 1))
     batch = await batch_at_once(buffer)
     assert batch is not None
-    assert (batch.size, batch.positions({})) == (100, {"turns": 101})
+    assert (batch.size, batch.positions(None)) == (100, {"turns": 101})
 
 
 async def test_a_partition_in_which_many_wait_already_does_not_pause() -> None:
@@ -180,7 +180,13 @@ async def test_a_call_that_comes_while_a_partition_is_busy_is_not_lost() -> None
     assert await partition_at_once(buffer) == 0
 
 
+def test_of_a_batch_that_counts_nothing_nothing_is_committed_and_all_is_left() -> None:
+    batch = PartitionBatch(0, {"turns": records(3, 4)}, {"turns": 99})
+    assert (batch.consumed({}), batch.positions({}), batch.after({})) == (0, {}, batch.records)
+    assert (batch.consumed(None), batch.positions(None), batch.after(None)) == (4, {"turns": 7}, {})
+
+
 def test_positions_are_what_is_held_where_records_are_not_done_with() -> None:
     batch = PartitionBatch(0, {"turns": records(3, 4)}, {"turns": 99})
-    assert batch.positions({}) == {"turns": 7}
-    assert batch.positions({}, {"turns": 2}) == {"turns": 2}
+    assert batch.positions(None) == {"turns": 7}
+    assert batch.positions(None, {"turns": 2}) == {"turns": 2}

@@ -84,7 +84,7 @@ async def test_what_was_taken_in_is_left_once_though_a_rebalance_and_the_end_of_
     async def finish(processors: Sequence[object], _: float) -> None:
         await answered.wait()
 
-    deferral = Deferral(room=lambda _: 1, waits=lambda _: True, finish=finish, leave=left.append, hold=lambda _: None)
+    deferral = Deferral(room=lambda _: 1, waits=lambda _: True, drain=finish, seal=left.append, hold=lambda _: None)
     manager, _ = watching(position=10)
     manager.spec = manager.work.spec = replace(manager.spec, deferral=deferral, work=lambda *_: BatchResult())
     manager.tasks[0].bisection.starts = 2

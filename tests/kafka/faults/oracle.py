@@ -17,7 +17,8 @@ from tests.observed import by_scorer
 from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.restore import log_end
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor
 from turnsignal.stream.pipeline.votes import VOTE_MEETS_FOLLOW_UP

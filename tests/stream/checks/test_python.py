@@ -4,7 +4,7 @@ import pytest
 
 from turnsignal.stream.checks import parse_check
 from turnsignal.stream.checks.protocol import NOT_APPLICABLE, PASSED, CheckResult, Result
-from turnsignal.stream.checks.python import Hosted, Python, plain, read_result
+from turnsignal.stream.checks.python import Hosted, Python, plain, read_returned
 from turnsignal.stream.citations.reader import citation_reader
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.errors import ConfigError
@@ -140,7 +140,7 @@ def test_a_function_is_given_plain_data_without_the_texts_of_documents() -> None
     ],
 )
 def test_what_a_function_may_answer(returned: object, finding: CheckResult) -> None:
-    assert read_result(returned, 10) == finding
+    assert read_returned(returned, 10) == finding
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_what_a_function_may_answer(returned: object, finding: CheckResult) -> N
     ],
 )
 def test_any_other_answer_is_an_error_that_says_what_was_expected(returned: object) -> None:
-    found = read_result(returned, 10)
+    found = read_returned(returned, 10)
     assert found.result is Result.ERROR
     assert str(found.explanation).startswith("expected ")
     assert len(str(found.explanation)) < 300

@@ -59,3 +59,11 @@ def test_responses_of_one_id_are_one_where_they_say_the_same_and_each_counts_whe
     assert len(join_trace([begun, response("A", "a")], Counter())) == 1
     answers = join_trace([response("A", "a"), response("B", "b")], Counter())
     assert sorted(answer.outputs[0].text for answer in answers) == ["A", "B"]
+
+
+def test_records_without_an_id_of_their_own_are_not_taken_for_one_that_came_again() -> None:
+    root = whole("x:t1/", "How?", "So.", 100.0, 102.0)
+    search = Call("x:t1/", kind="retrieval", trace="t1", start=100.5, end=101.0, documents=[{"doc_id": "d1"}])
+    notes: Counter[str] = Counter()
+    (answer,) = join_trace([root, search], notes)
+    assert (answer.documents, notes["records that came twice left out"]) == ([{"doc_id": "d1"}], 0)

@@ -12,7 +12,8 @@ from turnsignal.stream.errors import Reason
 from turnsignal.stream.judging.exchanges import EXCHANGE_RECORDS
 from turnsignal.stream.judging.sampling import is_sampled
 from turnsignal.stream.pipeline.batch_output import LANE
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.dead_letters import DEAD_LETTER_BYTES, dead_letter, shorten
 from turnsignal.stream.records.observations import Observation, Observations, read_observations
 from turnsignal.stream.records.wire import size_of

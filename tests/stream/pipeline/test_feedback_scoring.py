@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from turnsignal.stream.conversations.feedback_memory import MAX_ANSWERED, MAX_IDS, MAX_NEWEST, MAX_WAITING
 from turnsignal.stream.conversations.state import restore
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.votes import count_votes
 from turnsignal.stream.records.scores import SCORE_RECORDS
 from turnsignal.stream.redaction import Redaction

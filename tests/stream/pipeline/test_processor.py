@@ -15,7 +15,13 @@ from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.state import VERSION, Conversation, restore
 from turnsignal.stream.errors import Reason, SchemaError
 from turnsignal.stream.pipeline.allowance import BYTES
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_output import BatchOutput
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.closing import Closing
+from turnsignal.stream.pipeline.conversation_processor import ConversationProcessor
+from turnsignal.stream.pipeline.feedback_scoring import FeedbackScorer
+from turnsignal.stream.pipeline.processor import PartitionProcessor
+from turnsignal.stream.records.scores import Outcome
 from turnsignal.stream.records.wire import OutputRecord, size_of
 from turnsignal.stream.suite import Suite, parse_suite
 from turnsignal.stream.testing import T0, FakeRecord, decoded, make_record, play
@@ -734,6 +740,57 @@ def test_a_conversation_that_cannot_be_closed_is_set_aside_and_the_others_are_cl
     assert dict(letters[0].headers or ())["reason"] == Reason.POISON.encode()
     assert [output.key for output in batch.outputs if output.topic == "conversations"] == [b"well"]
     assert batch.changes[sick] is None
+
+
+def fail_for(sick: bytes, known: Any) -> Any:
+    """A step of the pipeline that cannot be done for one conversation."""
+
+    def fail(scorer: Any, first: Any, *more: Any) -> Any:
+        if getattr(first, "key", first) in (sick, sick.decode()):
+            raise ArithmeticError
+        return known(scorer, first, *more)
+
+    return fail
+
+
+def three_asked_and_answered() -> PartitionProcessor:
+    processor = PartitionProcessor(Suite())
+    asked = [Turn("user", "u", 0.0, SAYINGS[8], name) for name in ("sick", "well", "fine")]
+    play(processor, records([*asked, *(turn._replace(role="assistant", turn_id="a", time=1.0) for turn in asked)]))
+    return processor
+
+
+@pytest.mark.parametrize("step", [(FeedbackScorer, "on_end"), (Closing, "close"), (BatchOutput, "_encode")])
+def test_a_failed_close_writes_and_counts_its_dead_letter_and_nothing_else(
+    step: tuple[type, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    processor = three_asked_and_answered()
+    kind, name = step
+    monkeypatch.setattr(kind, name, fail_for(b"sick", getattr(kind, name)))
+    batch = processor.process([record(9, Turn("user", "t", 30 * 86_400.0, conversation="later"))], 0.0)
+    topics = Counter(out.topic for out in batch.outputs if out.key == b"sick")
+    assert topics == {"dead_letters": 1}
+    assert sum(batch.deltas.dead_letters.values()) == 1
+    assert {out.key for out in batch.outputs if out.topic == "conversations"} == {b"well", b"fine"}
+    assert sum(batch.deltas.outcomes.values()) == 2
+    assert batch.deltas.pairing[Outcome.ENDED] == 2
+    assert batch.changes[b"sick"] is None
+
+
+def test_a_record_whose_gap_cannot_be_noted_is_set_aside_and_nothing_else_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    processor = three_asked_and_answered()
+    processor.clock.time = T0 + 86_400.0  # all are due, and no sweep has come to them
+    monkeypatch.setattr(ConversationProcessor, "on_gap", fail_for(b"sick", ConversationProcessor.on_gap))
+    monkeypatch.setattr(Conversation, "expired_at", lambda *_: False)
+    (bad,) = records([Turn("assistant", "a2", 2.0, conversation="sick")])
+    batch = processor.set_aside(processor.topic, bad, "it ended each worker")
+    assert [out.topic for out in batch.outputs] == ["dead_letters"]
+    assert batch.changes == {b"sick": None}
+    assert not batch.deltas.outcomes
+    assert not batch.deltas.pairing
+    assert sum(batch.deltas.dead_letters.values()) == 1
 
 
 def test_a_record_that_is_set_aside_leaves_a_gap_in_its_conversation() -> None:

@@ -13,7 +13,8 @@ from tests.stream.judging.judged import JUDGES, exchanges, judges_of, record, ve
 from turnsignal.stream.conversations.state import VERSION, restore
 from turnsignal.stream.judging.inquiry import Judgement
 from turnsignal.stream.judging.verdicts import make_unjudged, make_verdict
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import policy_of
 from turnsignal.stream.pipeline.series import SeriesProcessor, restore_series
 from turnsignal.stream.records.observations import read_observations

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tests.examples import examples
 from tests.observed import by_scorer
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.pipeline.processor import BatchResult, PartitionProcessor
+from turnsignal.stream.pipeline.batch_result import BatchResult
+from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.records.environments import ENVIRONMENTS, read_environment
 from turnsignal.stream.records.observations import read_observations
 from turnsignal.stream.records.scores import SCORE_RECORDS

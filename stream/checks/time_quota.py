@@ -1,9 +1,9 @@
-"""The circuit breakers of checks: what all of them cost beyond their place stays within a share of the last minute.
+"""The time quota of checks: what all of them cost beyond their place stays within a share of the last minute.
 
-A count of failures in a row would never stop a check that fails every second time, and a stream of cheap failures need
-not stop at all: time is what the others lose, so time is what is counted. It is one account, as ten bad checks would
-use up ten. Each check has an equal part of it for itself, so that it is asked whatever the others do; what the others
-leave of theirs is lent to those that need more.
+A circuit breaker, which counts failures in a row, would never stop a check that fails every second time, and a stream
+of cheap failures need not stop at all: time is what the others lose, so time is what is counted. It is one account, as
+ten bad checks would use up ten. Each check has an equal part of it for itself, so that it is asked whatever the others
+do; what the others leave of theirs is lent to those that need more.
 """
 
 from collections import deque
@@ -13,12 +13,12 @@ WINDOW = 60.0  #: seconds
 SHARE = 0.1  #: of the window that all checks together may be charged with before those charged are not asked
 
 
-class CircuitBreakers:
+class CheckQuota:
     """One account of the seconds that the named checks were charged with, divided among them.
 
     A check that owes nothing is asked. So is one whose part of the last minute has room for another charge like its
     last; beyond that, one whose turn it is while the minute of all is not used up. `now` is in seconds of any clock
-    that never goes back. They close by themselves as charges leave the window.
+    that never goes back. What is used up is there again as charges leave the window.
     """
 
     __slots__ = ("_all", "_each", "_part")
@@ -36,7 +36,7 @@ class CircuitBreakers:
         own.repaid = now + max(WINDOW, seconds / self._part)
         self._all.add(now, seconds)
 
-    def is_open(self, name: str, now: float) -> bool:
+    def is_exhausted(self, name: str, now: float) -> bool:
         """Say whether the check is not to be asked now."""
         own = self._each[name]
         if own.repaid <= now or own.spent_at(now) + own.last <= self._part * WINDOW:

@@ -1,62 +1,62 @@
 """What all checks together cost beyond their place stays within a tenth of the last minute."""
 
-from turnsignal.stream.checks.breaker import CircuitBreakers
+from turnsignal.stream.checks.time_quota import CheckQuota
 
 
 def test_a_check_that_was_charged_with_nothing_is_asked() -> None:
-    assert not CircuitBreakers(["one"]).is_open("one", 1000.0)
+    assert not CheckQuota(["one"]).is_exhausted("one", 1000.0)
 
 
 def test_every_second_overrun_of_360_ms_uses_six_seconds_of_a_minute_and_no_more() -> None:
-    breaker, charged, now = CircuitBreakers(["one"]), 0, 0.0
+    quota, charged, now = CheckQuota(["one"]), 0, 0.0
     for _ in range(300):  # one turn each 100 ms and what its check takes: half a minute of nothing but this
-        if not breaker.is_open("one", now):
+        if not quota.is_exhausted("one", now):
             now += 0.36
             charged += 1
-            breaker.charge("one", now, 0.36)
+            quota.charge("one", now, 0.36)
         now += 0.1
     assert charged == 17  # 6.12 s
     assert now < 60.0
 
 
-def test_it_closes_as_the_minute_moves_on_and_opens_at_the_next_overrun() -> None:
-    breaker = CircuitBreakers(["one"])
-    breaker.charge("one", 10.0, 4.0)
-    breaker.charge("one", 30.0, 2.0)
-    assert breaker.is_open("one", 30.0)
-    assert breaker.is_open("one", 69.9)
-    assert not breaker.is_open("one", 70.0)
-    breaker.charge("one", 71.0, 4.0)
-    assert breaker.is_open("one", 71.0)
-    assert not breaker.is_open("one", 90.0)
+def test_it_is_there_again_as_the_minute_moves_on_and_used_up_by_the_next_overrun() -> None:
+    quota = CheckQuota(["one"])
+    quota.charge("one", 10.0, 4.0)
+    quota.charge("one", 30.0, 2.0)
+    assert quota.is_exhausted("one", 30.0)
+    assert quota.is_exhausted("one", 69.9)
+    assert not quota.is_exhausted("one", 70.0)
+    quota.charge("one", 71.0, 4.0)
+    assert quota.is_exhausted("one", 71.0)
+    assert not quota.is_exhausted("one", 90.0)
 
 
 def test_one_call_longer_than_the_share_is_one_a_minute() -> None:
-    breaker = CircuitBreakers(["one"])
-    breaker.charge("one", 10.0, 10.0)
-    assert breaker.is_open("one", 69.0)
-    assert not breaker.is_open("one", 70.0)
+    quota = CheckQuota(["one"])
+    quota.charge("one", 10.0, 10.0)
+    assert quota.is_exhausted("one", 69.0)
+    assert not quota.is_exhausted("one", 70.0)
 
 
 def test_nothing_is_left_of_charges_that_have_gone_by() -> None:
-    breaker = CircuitBreakers(["one"])
+    quota = CheckQuota(["one"])
     for number in range(1000):
-        breaker.charge("one", number * 0.01, 0.1)
-    assert not breaker.is_open("one", 70.0)
-    breaker.charge("one", 80.0, 5.9999)
-    assert not breaker.is_open("one", 80.0)
+        quota.charge("one", number * 0.01, 0.1)
+    assert not quota.is_exhausted("one", 70.0)
+    quota.charge("one", 80.0, 5.9999)
+    assert not quota.is_exhausted("one", 80.0)
 
 
 def run_minutes(costs: dict[str, float], responses: int) -> tuple[dict[str, list[float]], float]:
     """Ask checks that always cost so many seconds, a response each 100 ms; return when each was asked and the end."""
-    breakers, asked, now = CircuitBreakers(costs), {name: list[float]() for name in costs}, 0.0
+    quota, asked, now = CheckQuota(costs), {name: list[float]() for name in costs}, 0.0
     for _ in range(responses):
         for name, cost in costs.items():
-            if not breakers.is_open(name, now):
+            if not quota.is_exhausted(name, now):
                 asked[name].append(now)
                 now += cost
                 if cost:
-                    breakers.charge(name, now, cost)
+                    quota.charge(name, now, cost)
         now += 0.1
     return asked, now
 
@@ -84,15 +84,15 @@ def test_calls_of_ten_seconds_are_a_tenth_of_the_time_in_the_long_run() -> None:
 
 
 def test_a_check_that_seldom_overruns_is_asked_though_another_uses_all_that_is_left() -> None:
-    breakers, now = CircuitBreakers(["hang", "seldom"]), 0.0
+    quota, now = CheckQuota(["hang", "seldom"]), 0.0
     for number in range(3000):
-        if not breakers.is_open("hang", now):
+        if not quota.is_exhausted("hang", now):
             now += 0.36
-            breakers.charge("hang", now, 0.36)
-        assert not breakers.is_open("seldom", now)
+            quota.charge("hang", now, 0.36)
+        assert not quota.is_exhausted("seldom", now)
         if number % 300 == 0:
             now += 0.36
-            breakers.charge("seldom", now, 0.36)
+            quota.charge("seldom", now, 0.36)
         now += 0.1
 
 

@@ -1,0 +1,40 @@
+"""Strangers: records of another format within a log, as of files that were put together, of which nothing is read."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeVar
+
+from turnsignal.stream.formats import recognise
+from turnsignal.stream.formats.protocol import Call
+
+Part = TypeVar("Part")
+_TRIED = 1000  #: silent records that are looked at
+
+
+class Strangers:
+    """The silent records of one log. own: the formats that it is read as."""
+
+    def __init__(self, own: str) -> None:
+        self._own = set(own.split(" in ")[0].split(", "))
+        self._left = _TRIED
+        self._names: Counter[str] = Counter()
+
+    def watch(self, record: Mapping[str, Any], parts: Iterable[Part]) -> Iterator[Part]:
+        """Give what is read of a record, and look at the record where that is silent."""
+        is_silent = True
+        for part in parts:
+            is_silent = is_silent and isinstance(part, Call) and not (part.inputs or part.outputs or part.documents)
+            yield part
+        if is_silent and self._left:
+            self._left -= 1
+            names = recognise([record])
+            if names and self._own.isdisjoint(names):
+                self._names[next(iter(names))] += 1
+
+    def warnings(self) -> list[str]:
+        """Say what other formats there are, and what to do."""
+        return [
+            f"{'at least ' if self._left == 0 else ''}{times:,} records look like {name}; nothing of them was read: "
+            "give them a file of their own"
+            for name, times in self._names.items()
+        ]
