@@ -68,6 +68,7 @@ def convert(
     text = "body.text"
     timestamp = "at"               ISO 8601, or seconds or milliseconds since 1970
     date_format = "%d.%m.%Y %H:%M" where times are written otherwise (as strptime has it)
+    order = "turn_index"           without times: the number of a turn; or { value = "file" }
     documents = "hits"             a list of ids, texts, or objects with an id
     documents = { path = "hits", id = "ref" }     where the key of the id is not known
     separator = "|"                where several ids stand in one text
@@ -79,6 +80,7 @@ def convert(
     [exchanges]
     question = "request.messages"  a text, or the messages of a model's call, with what was said before
     answer = "response"            a text, or what the model responded
+    history = "chat_history"       what was said before, where it stands beside the question
     \b
     Also: turn_id, citations, assistant, version, model, platform, user_id, environment, vote;
     version = { value = "2025-06" } is the same for all.
@@ -114,7 +116,9 @@ def convert(
         click.echo(f"Wrote {done.feedback:,} records of feedback to {_named(feedback)}.", err=is_taken)
     refused = sum(n for n, _ in done.refused.values())
     if not done.turns or (max_rejected is not None and max_rejected(refused, max(done.records, refused))):
-        click.echo(f"turnsignal: {refused:,} records could not be read, {done.turns:,} turns could", err=True)
+        is_empty = not (done.records or refused or done.turns)
+        what = f"{refused:,} records could not be read, {done.turns:,} turns could"
+        click.echo(f"turnsignal: {'expected records, got none at all' if is_empty else what}", err=True)
         sys.exit(EXIT_FAILED)
 
 

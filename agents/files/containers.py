@@ -13,9 +13,10 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from turnsignal.agents.files.blocks import BLOCK, GZIP, ZSTD, Progress, read_blocks
+from turnsignal.agents.files.blocks import BLOCK, GZIP, ZSTD, Progress, is_packed, read_blocks
 from turnsignal.agents.files.delimited import DELIMITERS, read_delimited
 from turnsignal.agents.files.items import Item
+from turnsignal.agents.files.newest_first import doubt_order
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.agents.files.scanning import Scanner, holds_list
 from turnsignal.stream.errors import Refused, TurnsignalError
@@ -27,10 +28,12 @@ SAMPLED_BYTES = 8 << 20  #: of such records; beyond the first one, where it is l
 SAMPLED_PARTS = 2_000  #: records that lists in them may hold
 
 _HEADER = re.compile(r'[\w .:/()-]+|"[^"]*"')
+_TAR, _TAR_AT = b"ustar", 257  #: what an archive's first header holds there
 _BOM = b"\xef\xbb\xbf"
 _LOOKED_AT = 1024  #: bytes, of which a tenth are control characters where a file is no text
 _ONE_BYTE = re.compile("[\udc80-\udcff]")  #: what is no UTF-8, as Python decodes it
-_ODD_BYTES = 3  #: of them at least, from which a file is in another encoding
+_ODD_BYTES = 3  #: of them at least, from which a file is in another encoding,
+_ODD_CELLS = 2  #: and a table, as Excel saves it
 _CONTROL = bytes({*range(32)} - {*b"\t\n\f\r\x1b"})
 
 
@@ -51,11 +54,13 @@ def kind_of(path: Path) -> Kind:
         packed = "gzip or zstd within another" if head.startswith((GZIP, ZSTD)) else "zip, bzip2, xz or Parquet"
         msg = f"{path}: expected text, plain, in gzip or in zstd, got {packed}; unpack or export it as JSON lines first"
         raise TurnsignalError(msg)
+    if head[_TAR_AT : _TAR_AT + len(_TAR)] == _TAR:
+        msg = f"{path}: expected one file, got an archive of files; unpack it first: tar xf {shlex.quote(str(path))}"
+        raise TurnsignalError(msg)
     if _is_utf_16(head):
-        name = shlex.quote(str(path))
         msg = (
             f"{path}: expected text in UTF-8, got UTF-16, as Excel and PowerShell write it; "
-            f"try: iconv -f UTF-16 -t UTF-8 {name} > utf8-{shlex.quote(path.name)}"
+            f"try: {_recode(path, 'UTF-16')}"
         )
         raise TurnsignalError(msg)
     looked_at = head[:_LOOKED_AT]
@@ -67,8 +72,10 @@ def kind_of(path: Path) -> Kind:
     by_lines = head if b"\n" in head else head.replace(b"\r", b"\n")  # as Excel for Macintosh ends them
     is_table = _is_header(by_lines.partition(b"\n")[0].strip(), by_lines)
     if is_table or path.name.removesuffix(".gz").removesuffix(".zst").endswith((".csv", ".tsv")):
+        _refuse_one_byte_letters(path, head, _ODD_CELLS)
         return Kind.CSV
-    _refuse_one_byte_letters(path, head)
+    if head.startswith((b"{", b"[")):
+        _refuse_one_byte_letters(path, head, _ODD_BYTES)
     if not head.startswith((b"{", b"[")):
         return Kind.LINES
     if line.startswith(b"{") and _is_json(line):
@@ -84,20 +91,27 @@ def kind_of(path: Path) -> Kind:
     return Kind.WRAPPED if holds_list(head, is_whole=len(head) < SAMPLE) else Kind.VALUES
 
 
-def _refuse_one_byte_letters(path: Path, head: bytes) -> None:
-    """Raise TurnsignalError where JSON has its letters beyond ASCII in one byte each; a few may be damage."""
-    if not head.startswith((b"{", b"[")):
-        return
-    text = head.decode("utf-8", "surrogateescape")
+def _refuse_one_byte_letters(path: Path, head: bytes, few: int) -> None:
+    """Raise TurnsignalError where a file has its letters beyond ASCII in one byte each; fewer may be damage."""
+    text = codecs.getincrementaldecoder("utf-8")("surrogateescape").decode(head)  # its last letter may be cut
     odd = len(_ONE_BYTE.findall(text))
-    if odd < _ODD_BYTES or odd * 2 < len(text) - len(text.encode("ascii", "ignore")):
+    if odd < few or odd * 2 < len(text) - len(text.encode("ascii", "ignore")):
         return
-    name = shlex.quote(str(path))
     msg = (
         f"{path}: expected text in UTF-8, got letters of one byte, as Latin-1 and Windows have them; "
-        f"try: iconv -f WINDOWS-1252 -t UTF-8 {name} > utf8-{shlex.quote(path.name)}"
+        f"try: {_recode(path, 'WINDOWS-1252')}"
     )
     raise TurnsignalError(msg)
+
+
+def _recode(path: Path, encoding: str) -> str:
+    """Return the line that makes UTF-8 of a file, unpacked where it is packed."""
+    name, plain = shlex.quote(str(path)), path.name
+    if is_packed(path):
+        plain = plain.removesuffix(".gz").removesuffix(".zst")
+        unpack = "zstd" if path.suffix == ".zst" else "gzip"
+        return f"{unpack} -dc {name} | iconv -f {encoding} -t UTF-8 > {shlex.quote(f'utf8-{plain}')}"
+    return f"iconv -f {encoding} -t UTF-8 {name} > {shlex.quote(f'utf8-{plain}')}"
 
 
 def _is_utf_16(head: bytes) -> bool:
@@ -111,7 +125,7 @@ def _is_utf_16(head: bytes) -> bool:
 def read_items(path: Path, kind: Kind, progress: Progress = lambda _: None) -> Iterator[Item]:
     """Give a file's records in their order."""
     if kind is Kind.CSV:
-        yield from read_delimited(path, progress)
+        yield from doubt_order(read_delimited(path, progress))
     elif kind is Kind.LINES:
         before = 0
         for block in read_lines(path, progress):

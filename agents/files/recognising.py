@@ -116,11 +116,16 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
         msg = f"{path}, {unread}; {kind.value} with no record that can be read"
         raise TurnsignalError(msg)
     named = islice(dict.fromkeys(key for record in sample for key in record), _SHOWN_KEYS)
-    keys = ", ".join(one_line(str(key), _KEY_CHARACTERS) for key in named) or "nothing readable"
+    keys = ", ".join(one_line(str(key), _KEY_CHARACTERS) for key in named)
+    if not keys:
+        msg = (
+            f"{path}: expected objects with names of fields, got {kind.value} without any; export it with them, as "
+            'pandas does with orient="records"'
+        )
+        raise TurnsignalError(msg)
     msg = (
-        f"{path}: expected one of the formats {', '.join(FORMATS)}; got {kind.value} with {keys}; "
-        f"write a mapping with `turnsignal convert {shlex.quote(str(path))} --propose mapping.toml`, and give it with "
-        "--mapping; --format reads it as one of these all the same"
+        f"{path}: expected one of the formats that --format names, got {kind.value} with {keys}; write a mapping with "
+        f"`turnsignal convert {shlex.quote(str(path))} --propose mapping.toml`, and give it with --mapping"
     )
     raise TurnsignalError(msg)
 

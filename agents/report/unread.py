@@ -106,7 +106,10 @@ def _describe_missing(letter: Mapping[str, Any]) -> Iterator[str]:
         )
     elif "timestamp" in detail:
         name = _file_of(letter)
-        yield f"    a mapping says which field is the time: turnsignal convert {name} --propose mapping.toml"
+        what = "which field is the time, or by what turns are in order"
+        yield f"    a mapping says {what}: turnsignal convert {name} --propose mapping.toml"
+        if str(letter.get("file")).endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz")):
+            return  # of a table jq makes nothing
         record = _record_at(letter)
         key = next((key for key in record if conversation_of({key: record[key]}) is not None), "conversation_id")
         quoted = orjson.dumps(key).decode()

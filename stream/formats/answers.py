@@ -1,19 +1,27 @@
 """Answers: what stands beside the messages of a call, as a completion with choices, or as the answer itself."""
 
 from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.pieces import joined
 from turnsignal.stream.formats.protocol import Record
 from turnsignal.stream.formats.values import body_of, first, mapping, nested
 
 _TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
 _ANSWERS = ("response", "response_body", "output", "completion")
+_REQUESTS = ("request", "request_body", "input", "body", "kwargs")
 _MESSAGE = {"role", "content", "id", "name", "refusal", "annotations", "tool_calls"}  #: keys of a message alone
 _RESPONSES = {"choices", "content", "candidates", "output", "object", "type", "body", "message", "error"}
 
 
 def response_of(record: Record) -> Record:
     """Return what holds the choices: the record, or its response."""
-    inner = body_of(record, *_ANSWERS)
+    inner = body_of(record, *_ANSWERS) or _streamed(record)
     return inner if "choices" in inner else record
+
+
+def _streamed(record: Record) -> Record:
+    """Return the response that pieces of a stream are together, beside the messages that it answers; {} without."""
+    has_messages = "messages" in record or "messages" in body_of(record, *_REQUESTS)
+    return (joined(first(record, *_ANSWERS)) if has_messages else None) or {}
 
 
 def answer_of(record: Record) -> Record | None:

@@ -132,3 +132,8 @@ def are_lists(value: Mapping[str, Any]) -> bool:
 def is_unique(values: Sequence[Any], of: int) -> bool:
     """Say whether there are so many different values."""
     return len({str(value) for value in values if value != ""}) == of
+
+
+def is_constant(values: Sequence[Any]) -> bool:
+    """Say whether there is one value only, three times or more."""
+    return len(values) > 2 and len(set(map(str, values))) == 1

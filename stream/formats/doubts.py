@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate
 from typing import Any
 
 from turnsignal.stream.formats.messages import role_of, spoken_in
@@ -50,12 +50,20 @@ def _repeated(turns: Sequence[TurnFields]) -> str:
     texts: dict[str, list[str]] = {}
     for turn in turns:
         texts.setdefault(turn["conversation_id"], []).append(turn["text"])
-    growing = sum(len(old) < len(new) and new[: len(old)] == old for old, new in pairwise(texts.values()))
+    begins = {turn["conversation_id"]: turn["role"] for turn in reversed(turns)}
+    chains = {name: _chain(spoken) for name, spoken in texts.items()}
+    whole = {chain[-1] for name, chain in chains.items() if len(chain) > 1 or role_of(begins[name]) == "user"}
+    growing = sum(not whole.isdisjoint(chain[:-1]) for chain in chains.values())
     if growing * _FEW > len(texts):
-        return f"{growing:,} of {len(texts):,} lists begin with all that the one before holds"
+        return f"{growing:,} of {len(texts):,} lists begin with all that another one holds"
     long = [(name, text) for name, spoken in texts.items() for text in spoken if len(text) >= _LONG]
     again = len(long) - len(set(long))
     return f"{again:,} turns are said twice in their conversation" if again * _FEW > len(long) else ""
+
+
+def _chain(spoken: Sequence[str]) -> list[int]:
+    """Return a digest of each beginning of a list, the whole of it last."""
+    return list(accumulate(spoken, lambda before, text: hash((before, text)), initial=0))[1:]
 
 
 def _branches(wheres: Sequence[Sequence[Any]]) -> int:

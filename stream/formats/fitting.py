@@ -5,6 +5,7 @@ from typing import Any
 
 from turnsignal.stream.formats.date_formats import date_formats_of
 from turnsignal.stream.formats.documents import read_document
+from turnsignal.stream.formats.hints import is_id, may_be_place
 from turnsignal.stream.formats.values import items, nested, seconds
 
 SEPARATORS = ("|", ";", ",")
@@ -20,6 +21,8 @@ def fits(field: str, values: Sequence[Any]) -> bool:
         return are_lists_of_documents(values) or separator_of(values) is not None
     if field in ("text", "question", "answer"):
         return are_mostly(values, lambda value: isinstance(value, str | list))
+    if field in ("conversation_id", "turn_id") and are_prose(values):
+        return False
     if field == "conversation_id" and are_mostly(values, lambda value: value == "" or _is_date(value)):
         return False
     is_short = are_mostly(values, lambda value: isinstance(value, str | int) and len(str(value)) < 200)
@@ -89,6 +92,11 @@ def are_said(values: Sequence[Any]) -> bool:
     return sum(" " in text for text in texts) * 2 >= len(texts) > 0
 
 
+def are_prose(values: Sequence[Any]) -> bool:
+    """Say whether half of the values are texts of three words or more, which no id has."""
+    return bool(values) and sum(isinstance(value, str) and value.count(" ") > 1 for value in values) * 2 >= len(values)
+
+
 def are_late(values: Sequence[Any]) -> bool:
     """Say whether values are times of our years, whatever their name is."""
     return are_times(values) and are_mostly(values, lambda value: _EARLIEST < (seconds(value) or 0) < _LATEST)
@@ -108,3 +116,18 @@ def repeats(values: Sequence[Any], of: int) -> int:
 
 def _is_sentence(value: object) -> bool:
     return " " in value if isinstance(value, str) else isinstance(value, list)
+
+
+def place_path(seen: Mapping[str, Sequence[Any]], conversation: str | None) -> str | None:
+    """Return the path of the number that turns are in order by: no conversation has one of them twice."""
+    of = seen.get(conversation or "", [])
+    for path in sorted(seen, key=lambda path: not may_be_place(path)):
+        values = seen[path]
+        if path == conversation or len(values) < 2 or not (may_be_place(path) or is_id(path)):
+            continue
+        numbers = all(str(value).isdecimal() and not isinstance(value, bool) for value in values)
+        named = map(str, of) if len(of) == len(values) else [""] * len(values)
+        places = list(zip(named, map(str, values), strict=True))
+        if numbers and len(set(places)) == len(places):
+            return path
+    return None

@@ -16,7 +16,7 @@ SPEAKER_WORDS = {
         ("support", "helpdesk", "admin", "operator", "chat bot", "robot", "virtual assistant", "copilot"), "assistant"
     ),
     **dict.fromkeys(("lead", "contact", "in", "inbound", "incoming", "received"), "user"),
-    **dict.fromkeys(("out", "outbound", "outgoing"), "assistant"),
+    **dict.fromkeys(("out", "outbound", "outgoing", "api"), "assistant"),
 }
 HINTS = {
     "conversation_id": (
@@ -70,6 +70,9 @@ HINTS = {
     "platform": ("platform", "channel"),
     "user_id": ("user_id", "userid", "customer_id", "user"),
 }
+#: Words for the number that a turn has in its conversation.
+_PLACES = frozenset(("index", "idx", "turn", "seq", "sequence", "order", "position", "pos", "step", "ordinal"))
+_PLACES |= frozenset(("number", "no", "nr", "num", "line", "row"))
 _IDS = frozenset(("id", "ids", "uuid", "guid", "oid", "key", "no", "nr", "number"))
 _TEXTS = frozenset(("text", "content", "contents", "value", "parts", "body", "message"))
 #: Last parts of a path that say of themselves too little, so that the part before them counts, too.
@@ -87,8 +90,14 @@ _NO_ID = frozenset(
         *("message", "channel", "language"),
     )
 )
+#: Words that say of a question that it is what a model was told once and for all.
+_INSTRUCTIONS = frozenset(("system", "instruction", "instructions", "preamble", "template"))
+#: Words for a text about a conversation that nobody says in it.
+_ABOUT = frozenset(("title", "summary", "subject", "topic", "description", "name", "label", "note", "notes"))
+_OF_MESSAGES = frozenset(("message", "messages", "msg", "type"))  #: beside a word for who speaks: userMessage
 _NAMES = "gpt|chatgpt|claude|gemini|gemma|llama|mistral|mixtral|qwen|deepseek|grok|phi|command|nova|titan|o[134]"
 _MODEL = re.compile(rf"(^|[\W_])({_NAMES})([\W_\d]|$)", re.IGNORECASE)
+_LONGEST_WORD = 40  #: characters
 _TYPES = frozenset(("S", "N", "$oid", "$date"))  #: of values, as databases export them
 _CAPITAL = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 _BETWEEN = re.compile(r"[\W_]+")
@@ -108,33 +117,64 @@ def paths_like(seen: Mapping[str, Any], field: str) -> list[str]:
             if min(ranks) < 2:
                 ranked.append((number + min(ranks) * len(HINTS[field]), len(path), path))
                 break
-    return [path for _, _, path in sorted(ranked) if field != "conversation_id" or may_be_id(path)]
+    paths = [path for _, _, path in sorted(ranked)]
+    if field == "question":
+        return [path for path in paths if not _INSTRUCTIONS & set(words_of(path))]
+    return [path for path in paths if field != "conversation_id" or may_be_id(path)]
 
 
 def may_be_id(path: str) -> bool:
     """Say whether a path's last part does not name something else than an id, such as a type or a time."""
-    return not _NO_ID & set(_words(_parts(path)[-1]))
+    return not _NO_ID & set(words_of(path))
 
 
 def is_id(path: str) -> bool:
     """Say whether a path's last part names an id, of whatever."""
-    return set(_words(_parts(path)[-1])) <= _IDS
+    return set(words_of(path)) <= _IDS
+
+
+def may_be_place(path: str) -> bool:
+    """Say whether a path's last part names the number of something, as of a turn in its conversation."""
+    return bool(_PLACES & set(words_of(path)))
+
+
+def is_about(path: str) -> bool:
+    """Say whether a path's last part names a text about a conversation, such as its title, or what a model was told."""
+    return bool((_ABOUT | _INSTRUCTIONS) & set(words_of(path)))
 
 
 def speaker_of(word: str) -> str | None:
     """Return the role that a word for who speaks means by a guess, also a model's name; None where there is none.
 
-    >>> speaker_of("Kunde"), speaker_of("GPT-4"), speaker_of("Frida")
-    ('user', 'assistant', None)
+    >>> speaker_of("Kunde"), speaker_of("GPT-4"), speaker_of("userMessage"), speaker_of("Frida")
+    ('user', 'assistant', 'user', None)
     """
-    return SPEAKER_WORDS.get(word.strip().lower()) or ("assistant" if _MODEL.search(word) else None)
+    return named_speaker(word) or ("assistant" if _MODEL.search(word) else None)
+
+
+def named_speaker(word: str) -> str | None:
+    """Return the role that a word for who speaks means, or one for whose message it is; None for all others."""
+    if (role := role_of(word) or SPEAKER_WORDS.get(word.strip().lower())) is not None or len(word) > _LONGEST_WORD:
+        return role
+    words = _words(word)
+    rest = " ".join(part for part in words if part not in _OF_MESSAGES)
+    return (role_of(rest) or SPEAKER_WORDS.get(rest)) if len(rest.split()) < len(words) else None
+
+
+def words_of(path: str) -> list[str]:
+    """Return the words of a path's last part.
+
+    >>> words_of("message.isBot")
+    ['is', 'bot']
+    """
+    return _words(_parts(path)[-1])
 
 
 def are_speakers(values: Sequence[Any], most: int = 6) -> bool:
     """Say whether values are a few words, of which one at least names a user or an assistant."""
     words = {value.strip() for value in values if isinstance(value, str)}
     is_few = 0 < len(words) <= most and len(words) < len(values)
-    return is_few and any(role_of(word) or word.lower() in SPEAKER_WORDS for word in words)
+    return is_few and any(map(named_speaker, words))
 
 
 def _rank(name: str, hint: str) -> int:

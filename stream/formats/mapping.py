@@ -9,6 +9,8 @@
     date_format = "%d.%m.%Y %H:%M"             # left out; or: how times are written otherwise (UTC without %z)
     documents = "context.hits"                 # a list of ids, texts, or objects with an id; or, where it is not known
                                                # { path = "context.hits", id = "ref" }, also text, title, url, score
+    order = "turn_index"                       # without any times: the number by which turns of a conversation are in
+                                               # order, or { value = "file" } where they stand in their order
     separator = "|"                            # left out; or: what stands between ids in one text
     version = { value = "2025-06" }            # the same for all
     list = "events"                            # left out; or: a record holds a list, whose items are the turns;
@@ -33,8 +35,8 @@ import msgspec
 
 from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.bodies import messages_in
-from turnsignal.stream.formats.date_formats import read_date
 from turnsignal.stream.formats.documents import read_document, read_documents
+from turnsignal.stream.formats.mapped_times import time_at, times_between
 from turnsignal.stream.formats.messages import role_of, text_of
 from turnsignal.stream.formats.paths import (
     DOCUMENT_KEYS,
@@ -51,8 +53,7 @@ from turnsignal.stream.formats.paths import (
     value_of,
 )
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, TurnFields, split_origin
-from turnsignal.stream.formats.times import between
-from turnsignal.stream.formats.values import at_path, bounded_id, items, nested, seconds, short_name, timestamp
+from turnsignal.stream.formats.values import at_path, bounded_id, items, nested, short_name, timestamp
 from turnsignal.stream.text.toml import parse_toml
 
 MAX_SEPARATED = 120  #: characters of an id between separators; what is longer is a document's text
@@ -101,7 +102,7 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
         Turns of which none can have a time are the history of one call: their order is all that is known.
         """
-        times = [None] * len(group) if self.turns is None else _times_between(self.turns, group)
+        times = [None] * len(group) if self.turns is None else times_between(self.turns, group)
         histories: dict[str, list[Message]] = {}
         for where, time in zip(group, times, strict=True):
             try:
@@ -139,25 +140,6 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the turn's id: it is what the mapping names."""
         return split_origin(f"mapping:{turn_id.removeprefix('mapping:')}", ("turn_id",))
-
-
-def _times_between(paths: TurnPaths, group: Sequence[Sequence[Any]]) -> list[float | None]:
-    """Return the times of those that have none of their own in a list in which others do, None for all others."""
-    if paths.timestamp is None or len(group) < 2 or any(each.keys() == {"*"} for each in group[0][1:2]):
-        return [None] * len(group)
-    own = [_own_time(paths, where[:1]) for where in group]
-    missing = [time is None for time in own]
-    if all(missing) or not any(missing):
-        return [None] * len(group)
-    filled = between(own, _own_time(paths, [each for each in group[0][1:] if isinstance(each, Mapping)]))
-    return [time if lacks else None for time, lacks in zip(filled, missing, strict=True)]
-
-
-def _own_time(paths: MappedPaths, where: Sequence[Any]) -> float | None:
-    try:
-        return _time(paths, where) if all(isinstance(each, Mapping) for each in where) else None
-    except Refused:
-        return None
 
 
 def _message(turn: TurnFields) -> Message:
@@ -210,7 +192,7 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
         detail = f"expected an id at {path_of(paths.conversation_id)}, got {type(given['conversation_id']).__name__}"
         raise Refused(Reason.WRONG_TYPE, detail)
     is_timeless = paths.list is not None and paths.timestamp is None
-    time = _time(paths, where) if time is None else time
+    time = time_at(paths, where, assumed) if time is None else time
     if time is None and not is_timeless:
         assumed[f"{_LACKING}timestamp = {path_of(paths.timestamp)}"] += 1
         raise Refused(Reason.BAD_TIMESTAMP, f"expected a time at {path_of(paths.timestamp)}, got nothing there")
@@ -260,8 +242,10 @@ def _exchange(paths: ExchangePaths, where: Sequence[Record], assumed: Assumed) -
             assumed[f"{_LACKING}{field} = {path_of(path)}"] += 1
     conversation, named = value_of(paths.conversation_id, where), value_of(paths.turn_id, where)
     inputs = _messages(paths.question, "user", where, assumed)
+    before = messages_in(value_of(paths.history, where), assumed)
+    is_in = bool(before) and (before[-1].role, before[-1].text.strip()) == ("user", inputs[-1].text.strip())
     outputs = _messages(paths.answer, "assistant", where, assumed)
-    time, cited = _time(paths, where), items(value_of(paths.citations, where))
+    time, cited = time_at(paths, where, assumed), items(value_of(paths.citations, where))
     fields = _more(paths, where, assumed)
     vote = fields.pop("vote", None)
     for message in outputs[:1]:
@@ -272,7 +256,7 @@ def _exchange(paths: ExchangePaths, where: Sequence[Record], assumed: Assumed) -
         conversation=None if conversation is None else bounded_id(str(conversation)),
         start=time,
         end=None if time is None else time,
-        inputs=inputs,
+        inputs=before if is_in else [*before, *inputs],
         outputs=outputs,
         documents=_documents(paths, where, assumed),
         fields=fields,
@@ -287,21 +271,6 @@ def _messages(field: Field, role: str, where: Sequence[Record], assumed: Assumed
         assumed.update(counted)
         return messages
     return [Message(role, _text(field, value, {}, assumed))]
-
-
-def _time(paths: MappedPaths, where: Sequence[Record]) -> float | None:
-    """Return the time, None where there is nothing; raises Refused for what is written otherwise."""
-    value = value_of(paths.timestamp, where)
-    if value is None or value == "":
-        return None
-    written = paths.date_format
-    time = seconds(value) if written is None else read_date(value, written) if isinstance(value, str) else None
-    if time is None:
-        wanted = "in ISO 8601, or as a number" if written is None else f"written as {written}"
-        hint = '; try date_format = "%d.%m.%Y %H:%M:%S", or how it is written here' if written is None else ""
-        detail = f"expected a time at {path_of(paths.timestamp)} {wanted}, got another"
-        raise Refused(Reason.BAD_TIMESTAMP, detail, actual=f"{str(value)[:_SHOWN]!r}{hint}")
-    return time
 
 
 def _documents(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> list[dict[str, Any]]:

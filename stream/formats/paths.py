@@ -16,9 +16,10 @@ Field = str | dict[str, str | int | float]
 OUTSIDE = "../"  #: before a path that is looked for in what holds the list, and not in its item
 
 
+BY_FILE: Field = {"value": "file"}  #: as order: records stand in the order in which they were said
 SHORT = ("assistant", "version", "model", "platform", "user_id", "environment")
 OPTIONAL = (*SHORT, "vote", "citations", "documents", "turn_id")
-_NEEDED = ("conversation_id", "timestamp", "role", "text", "question", "answer")
+_NEEDED = ("conversation_id", "timestamp", "role", "text", "question", "answer", "history")
 #: Names that a mapping can give the keys of documents.
 DOCUMENT_KEYS = {
     "id": "doc_id",
@@ -35,6 +36,7 @@ class MappedPaths(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     conversation_id: Field | None = None
     turn_id: Field | None = None
     timestamp: Field | None = None
+    order: Field | None = None
     documents: Field | None = None
     assistant: Field | None = None
     version: Field | None = None
@@ -62,6 +64,7 @@ class ExchangePaths(MappedPaths, kw_only=True, frozen=True):
 
     question: Field
     answer: Field
+    history: Field | None = None
 
 
 def listed(given: str | Sequence[str]) -> Sequence[str]:
@@ -139,6 +142,13 @@ def validate_paths(paths: MappedPaths, where: str) -> None:
             if word != "path" and role_of(role) is None:
                 msg = f"{where} role: expected user, assistant, system or tool as what {word!r} means, got {role!r}"
                 raise ConfigError(msg)
+    if paths.order is not None and (other := "timestamp" if paths.timestamp is not None else paths.list and "list"):
+        why = "times are an order" if other == "timestamp" else "items of a list are in the order in which they stand"
+        msg = f"{where} order: expected no {other} beside it, because {why}; leave one of them out"
+        raise ConfigError(msg)
+    if isinstance(paths.order, dict) and "path" not in paths.order and paths.order != BY_FILE:
+        msg = f'{where} order: expected a path, or {{ value = "file" }}; got {{ value = {paths.order["value"]!r} }}'
+        raise ConfigError(msg)
     outside = [name for name in (*OPTIONAL, *_NEEDED) if path_of(getattr(paths, name, None)).startswith(OUTSIDE)]
     if outside and paths.list is None:
         msg = f"{where} {outside[0]}: expected {OUTSIDE} with a list alone: it leads out of it; got no list"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import ConfigError, Refused
 from turnsignal.stream.formats.bodies import calls_in
-from turnsignal.stream.formats.columns import Columns, is_unique, lists_in, sample_items
+from turnsignal.stream.formats.columns import Columns, is_constant, is_unique, lists_in, sample_items
 from turnsignal.stream.formats.date_formats import date_formats_of
 from turnsignal.stream.formats.doubts import doubts_of
 from turnsignal.stream.formats.fitting import (
@@ -19,14 +19,16 @@ from turnsignal.stream.formats.fitting import (
     hold_json,
     id_key,
     longest_texts,
+    place_path,
     repeats,
     separator_of,
 )
-from turnsignal.stream.formats.hints import HINTS, are_speakers, is_id, may_be_id, paths_like, speaker_of
+from turnsignal.stream.formats.hints import HINTS, is_about, is_id, may_be_id, paths_like, speaker_of
 from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.paths import value_of
 from turnsignal.stream.formats.protocol import Call, Record, TurnFields
+from turnsignal.stream.formats.speakers import describe_speakers, sides_in, speaker_path
 from turnsignal.stream.text.toml import write_value as toml
 from turnsignal.stream.text.visible import one_line
 
@@ -81,9 +83,9 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     """Write a mapping for records, or for the items of lists in each."""
     wheres, inner, outer = sample_items(sample, listed)
     seen = {**outer, **inner}
-    calls = calls_in(inner, len(wheres))
-    speakers = () if calls else paths_like(inner, "role")
-    role = next((path for path in speakers if are_speakers(inner[path])), None)
+    calls = calls_in(inner, [where[0] for where in wheres])
+    role = None if calls else speaker_path(inner)
+    sides = None if calls or role else sides_in(inner)
     wanted = ["role", "text"] if role else ["question", "answer"]
     holders = len({id(where[1]) for where in wheres}) if listed else 0
     taken: dict[str, str] = {} if calls is None else {"question": calls.question, "answer": calls.answer}
@@ -96,10 +98,13 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
         elif field == "conversation_id":  # what is said before tells conversations apart, where no id does
             among = [path for path in among if 1 < len(set(map(str, seen[path]))) < len(wheres)]
         elif field in ("text", "question", "answer"):
-            among = sorted(
-                among or (longest_texts(inner) if field == "text" else []), key=lambda at: hold_json(inner[at])
-            )
-        for path in [role] if field == "role" and role else among:
+            among = among or (longest_texts(inner) if field == "text" else [])
+            among = [*among, getattr(sides, field)] if sides and field != "text" else among
+            among = sorted(among, key=lambda at: (is_constant(inner[at]) and field != "text", hold_json(inner[at])))
+        if field == "role" and role:
+            taken[field] = role
+            continue
+        for path in among:
             if path in taken.values() or not fits(field, seen[path]):
                 continue
             if field == "turn_id" and not is_unique(seen[path], _count_speaking(wheres, role, taken.get("text"))):
@@ -116,9 +121,14 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     if listed:
         lines.append(f"list = {toml(listed[0] if len(listed) == 1 else list(listed))}")
     missing: list[str] = []
+    if calls is not None and calls.history is not None:
+        taken["history"] = calls.history
+        wanted.append("history")
     for field in ("conversation_id", *wanted, "timestamp", "turn_id", "documents", *list(HINTS)[8:]):
         if field == "role" and role:
-            lines += [f"# {_examples(seen[role])}", *_role_lines(role, wheres, taken.get("conversation_id"))]
+            speakers = describe_speakers(role, wheres, taken.get("conversation_id"))
+            lines += [f"# {_examples(seen[role])}", *speakers.lines]
+            guesses += speakers.doubts
         elif field in taken:
             values = seen.get(taken[field], [])  # of messages there are none: their parts have paths of their own
             lines += [f"# {_examples(values)}"] * bool(values) + list(_lines_of(field, taken[field], values))
@@ -127,6 +137,12 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
         elif field == "conversation_id" and role and holders < 2:
             lines.append(f'{field} = {{ value = "1" }}   # not recognised: all turns are taken for one conversation')
             guesses.append(_ONE)
+        elif field == "timestamp" and role and not listed:
+            place = place_path(inner, taken.get("conversation_id"))
+            lines += [f"# {_examples(seen[place])}"] if place else []
+            lines.append(f"order = {toml(place)}" if place else 'order = { value = "file" }   # no time was recognised')
+            taken |= {"order": place} if place else {}
+            guesses.append(f"no time was recognised: turns are in the order of {place or 'the file'}; are they?")
         elif field in ("conversation_id", "timestamp", *wanted):
             lines.append(f'# {field} = "…"   # not recognised')
             missing.append(field)
@@ -135,9 +151,8 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     read = _read_once("\n".join(lines), wheres)
     doubts = [*guesses, *_unclear_dates(taken, seen)]
     doubts += doubts_of(read, taken.get("conversation_id"), wheres, holders)
-    unread = [
-        path for path in paths_like(outer, "text") if len(outer[path]) * 2 >= len(wheres) and are_said(outer[path])
-    ]
+    around = dict.fromkeys([*paths_like(outer, "text"), *(path for path in longest_texts(outer) if not is_about(path))])
+    unread = [path for path in around if path not in taken.values() and _may_be_said(outer[path], len(wheres))]
     if listed and unread and not calls:
         doubts.append(f"{unread[0].removeprefix('../')} stands beside the list and is not read; is it a turn, too?")
     if not read and missing:
@@ -148,6 +163,11 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
         "# Above each line stand values that were seen there.",
     ]
     return _Trial(ProposedMapping("\n".join((*head, *lines)) + "\n", len(read), len(wheres), doubts), calls is not None)
+
+
+def _may_be_said(values: Sequence[Any], of: int) -> bool:
+    """Say whether values beside a list are texts of one turn each, and not the same for all."""
+    return len(values) * 2 >= of and are_said(values) and not is_constant(values)
 
 
 def _guess(taken: dict[str, str], inner: Columns, of: int, holders: int) -> list[str]:
@@ -276,31 +296,6 @@ def _lines_of(field: str, path: str, values: Sequence[Any]) -> Iterator[str]:
         yield f"date_format = {toml(chosen)}"
     if field == "documents" and not are_lists_of_documents(values):
         yield f"separator = {toml(separator_of(values) or SEPARATORS[0])}"
-
-
-def _role_lines(path: str, wheres: Sequence[Sequence[Any]], conversation: str | None) -> Iterator[str]:
-    """Give the line of the role, with the words that mean one; the one that never begins is the assistant's."""
-    words: dict[str, None] = {}
-    begun: dict[object, str] = {}
-    for where in wheres:
-        holders = [part for part in where if isinstance(part, Mapping)]
-        if (word := value_of(path, holders)) is not None:
-            words[str(word)] = None
-            begun.setdefault(str(value_of(conversation, holders)), str(word))
-    guesses = {word: speaker_of(word) for word in words if role_of(word) is None}
-    unknown = [word for word, role in guesses.items() if role is None]
-    roles = {role_of(word) or guesses[word] for word in words}
-    never = [word for word in unknown if word not in begun.values()]
-    if unknown:
-        shown = ", ".join(toml(word) for word in unknown)
-        meant = "assistant" if unknown[0] in never else "user"
-        example = f'role = {{ path = {toml(path)}, {toml(unknown[0])} = "{meant}" }}'
-        yield f"# Not known: {shown}. Say what each is: {example}"
-    if len(unknown) == 1 and never and "assistant" not in roles:
-        yield f"# {toml(never[0])} never begins a conversation, and is taken for the assistant."
-        guesses[never[0]] = "assistant"
-    known = "".join(f", {toml(word)} = {toml(role)}" for word, role in guesses.items() if role is not None)
-    yield f"role = {{ path = {toml(path)}{known} }}" if known else f"role = {toml(path)}"
 
 
 def _examples(values: Sequence[Any]) -> str:

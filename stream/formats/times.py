@@ -22,6 +22,8 @@ BEGAN = (
 ENDED = ("end_time", "endTime", "completed_at", "completedAt", "ended_at", "endedAt")  #: of when it ended
 NEWEST_FIRST = "messages newest first, put in the order of their times"
 BACKWARDS = "conversations without times that begin with an answer and end with a question"
+DESCENDING = "tables newest first in which rows of a conversation have one time"
+_TURNED = "(head -n 1 FILE; tail -n +2 FILE | tac) > turned.csv"
 _DAYS = (32_874, 73_050)  #: numbers of the years 1990 to 2100 where days are counted, as Excel does
 _AS_DAYS = "numbers as times that would be days of our years, taken as seconds since 1970"
 _UNREAD = "times that cannot be read, such as "
@@ -96,6 +98,12 @@ def take_doubts(assumed: Assumed, conversations: int) -> list[str]:
     ]
     if n := assumed.pop(_AS_DAYS, 0):
         doubts.append(f"{n:,} {_AS_DAYS}: where Excel counted days, export times in ISO 8601")
+    if assumed.pop(DESCENDING, 0):
+        doubts.append(
+            "the table stands newest first, and several rows of a conversation have one time: their order is that of "
+            "the file, in which answers may stand before their questions; export it by its times and ids from the "
+            f"first on, or, where no cell has several lines, turn it round: {_TURNED}"
+        )
     if (n := assumed.pop(BACKWARDS, 0)) * 2 > conversations:
         doubts.append(f"{n:,} {BACKWARDS}: is the file newest first? Then log times, or turn it round")
     return doubts

@@ -3,6 +3,7 @@
 import ast
 import math
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -17,6 +18,7 @@ from turnsignal.stream.text.timestamps import epoch_seconds, parse_compact, pars
 
 MAX_NESTED = 8 << 20  #: characters of a string that is read as JSON
 _SHORT = 4096  #: characters of such a string that is read again for each field
+_LITERALS = ("[{", "{'", "['")  #: what lists and objects begin with as Python spells them
 _MAX_LITERAL = 1 << 20  #: characters of a string that is read as Python spells lists
 _MILLISECONDS = 1e11  #: seconds beyond this would be in the year 5138: such a number counts milliseconds,
 _MICROSECONDS = 1e14  #: beyond this microseconds,
@@ -57,14 +59,17 @@ def items(value: object) -> list[Any]:
 
 
 def nested(value: object) -> Any:
-    """Return the JSON that a string holds, through at most three layers; anything else, and other strings, as it is."""
+    """Return the JSON that a string holds, through at most three layers; anything else, and other strings, as it is.
+
+    Cells of a table that pandas wrote hold lists and objects as Python spells them.
+    """
     for _ in range(3):
         if not isinstance(value, str) or len(value) > MAX_NESTED or value.lstrip()[:1] not in ("{", "[", '"'):
             break
         try:
             value, _ = load_json(value)
         except orjson.JSONDecodeError:
-            break
+            return literal(value)
     return value
 
 
@@ -105,9 +110,11 @@ def literal(value: Any) -> Any:
     >>> literal("[{'id': 'd1'}]")
     [{'id': 'd1'}]
     """
-    if isinstance(value, str) and value[:2] in ("[{", "{'") and "'" in value and len(value) <= _MAX_LITERAL:
+    if isinstance(value, str) and value[:2] in _LITERALS and "'" in value and len(value) <= _MAX_LITERAL:
         try:
-            return ast.literal_eval(value)
+            with warnings.catch_warnings():  # of escapes in somebody's text
+                warnings.simplefilter("ignore")
+                return ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return value
     return value

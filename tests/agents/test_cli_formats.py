@@ -3,6 +3,7 @@
 import gzip
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -705,3 +706,31 @@ def test_sets_whose_list_is_called_conversation_are_read_in_the_order_of_the_lis
     turns = sorted(map(decode_turn, out.read_bytes().splitlines()), key=lambda each: each.timestamp)
     for n in range(2):
         assert [turn.text for turn in turns if turn.text.startswith(f"{n} ")] == [f"{n} {k}" for k in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("empty.jsonl", b"", "expected records, got none at all"),
+        ("rows.json", b'[["c1", "user", "Hi"], ["c1", "bot", "Hello"]]', 'as pandas does with orient="records"'),
+        ("other.jsonl", b'{"foo": 1}\n{"foo": 2}', "expected one of the formats that --format names, got JSON lines"),
+    ],
+)
+def test_what_holds_nothing_that_is_known_is_said_in_a_short_line(
+    name: str, content: bytes, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    done = run("convert", path, "--check")
+    message = str(done.exception) if isinstance(done.exception, TurnsignalError) else done.output
+    assert problem in message
+    assert len(message) < 300 + 2 * len(str(path))
+
+
+def test_an_archive_is_refused_with_what_unpacks_it(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"a": 1}\n')
+    path = tmp_path / "log.tgz"
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(tmp_path / "log.jsonl", "log.jsonl")
+    done = run("convert", path, "--check")
+    assert str(done.exception).endswith(f"got an archive of files; unpack it first: tar xf {path}")

@@ -1,12 +1,17 @@
 """CSV as people export it: read where it is plain what is meant, and no row lost without a word."""
 
 import csv
+import gzip
 import io
+import subprocess
 from pathlib import Path
 
+import orjson
 import pytest
 
+from turnsignal.agents.files.blocks import BLOCK
 from turnsignal.agents.files.containers import Kind, read_items
+from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.items import Item
 from turnsignal.agents.files.recognising import HowToRead, choose_format
 from turnsignal.stream.errors import Refused, TurnsignalError
@@ -109,3 +114,83 @@ def test_a_file_of_which_nothing_can_be_read_says_where_and_why(name: str, text:
     with pytest.raises(TurnsignalError) as raised:
         choose_format(tmp_path / name, HowToRead())
     assert why in str(raised.value)
+
+
+NEWEST = "id,conversation_id,role,content,created_at\n"
+
+
+def newest_first(ids: str = "4321", times: str = "2211", chats: str = "aaaa") -> str:
+    roles = ("assistant", "user") * 2
+    return NEWEST + "".join(
+        f"{named},{chat},{role},Text {named} of it,2026-11-09 10:00:0{time}\n"
+        for named, time, chat, role in zip(ids, times, chats, roles, strict=True)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "is_doubted"),
+    [
+        (newest_first(), True),
+        (newest_first().replace("id,", "no,", 1), True),
+        (newest_first(ids="3412"), False),  # within a second the ids say that they stand in order
+        (newest_first(times="4321"), False),
+        (newest_first(times="1122"), False),
+        (newest_first(times="1111"), False),
+        (newest_first(chats="abab"), False),
+    ],
+    ids=["ids descend", "no ids", "ids ascend within", "no ties", "oldest first", "one time", "other conversations"],
+)
+def test_a_table_newest_first_with_rows_of_one_time_is_doubted(text: str, is_doubted: bool, tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    path.write_text(text, encoding="utf-8")
+    with Imported([path], HowToRead()) as imported:
+        (report,) = imported.reports
+    assert [warning for warning in report.warnings if "newest first" in warning] == report.warnings
+    assert bool(report.warnings) == is_doubted
+    assert report.turns.total() == 4
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz"])
+def test_a_table_in_letters_of_one_byte_is_refused_with_what_converts_it(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    data = spelled().replace("hello", "größer").encode("cp1252")
+    path.write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    with pytest.raises(TurnsignalError, match="got letters of one byte") as error:
+        choose_format(path, HowToRead())
+    done = subprocess.run(
+        ["bash", "-c", str(error.value).partition("try: ")[2]], cwd=tmp_path, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "utf8-log.csv").read_bytes().decode() == spelled().replace("hello", "größer")
+
+
+def test_a_letter_that_the_end_of_the_first_block_cuts_is_no_other_encoding(tmp_path: Path) -> None:
+    path = tmp_path / "log.csv"
+    head = f"{','.join(NAMES)}\nc1,t1,user,"
+    rest = f"\U0001f600,2026-11-18T09:00:00Z\n{spelled(ROWS[1:]).partition(chr(10))[2]}"
+    path.write_text(head + "a" * (BLOCK - len(head) - 2) + rest, encoding="utf-8")
+    assert choose_format(path, HowToRead())[0] is Kind.CSV
+
+
+def test_cells_that_hold_what_python_prints_are_read_as_what_it_is(tmp_path: Path) -> None:
+    runs = [
+        {
+            "id": f"r{number}",
+            "run_type": "chain",
+            "start_time": f"2026-11-09T10:0{number}:00",
+            "inputs": repr({"question": f"What's part {number}?", "chat_history": []}),
+            "outputs": repr({"output": f'It\'s "box" {number}.'}),
+            "extra": repr({"metadata": {"thread_id": "k1", "ok": True, "none": None}}),
+        }
+        for number in range(2)
+    ]
+    path = tmp_path / "runs.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(runs[0]))
+        writer.writeheader()
+        writer.writerows(runs)
+    with Imported([path], HowToRead()) as imported:
+        (report,) = imported.reports
+        turns = [orjson.loads(line) for line in imported.sources[0].path.read_bytes().splitlines()]
+    assert (report.format, report.conversations) == ("langsmith", 1)
+    assert [turn["text"] for turn in turns] == ["What's part 0?", 'It\'s "box" 0.', "What's part 1?", 'It\'s "box" 1.']

@@ -1,0 +1,70 @@
+"""Times by a mapping: when turns were said, or, without any times, the places that they have in their order."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from turnsignal.stream.errors import Reason, Refused
+from turnsignal.stream.formats.date_formats import read_date
+from turnsignal.stream.formats.paths import BY_FILE, Field, MappedPaths, path_of, value_of
+from turnsignal.stream.formats.protocol import Assumed, Record
+from turnsignal.stream.formats.times import between
+from turnsignal.stream.formats.values import seconds
+
+_SHOWN = 40  #: characters of a value that cannot be read
+_MOST = 1e9  #: of numbers by which turns are in order
+_IN_ORDER = "records without a time, taken as a second apart from 1970 on in the order of "
+
+
+def times_between(paths: MappedPaths, group: Sequence[Sequence[Any]]) -> list[float | None]:
+    """Return the times of those that have none of their own in a list in which others do, None for all others."""
+    if paths.timestamp is None or len(group) < 2 or any(each.keys() == {"*"} for each in group[0][1:2]):
+        return [None] * len(group)
+    own = [_own_time(paths, where[:1]) for where in group]
+    missing = [time is None for time in own]
+    if all(missing) or not any(missing):
+        return [None] * len(group)
+    filled = between(own, _own_time(paths, [each for each in group[0][1:] if isinstance(each, Mapping)]))
+    return [time if lacks else None for time, lacks in zip(filled, missing, strict=True)]
+
+
+def _own_time(paths: MappedPaths, where: Sequence[Any]) -> float | None:
+    try:
+        return time_at(paths, where, Counter()) if all(isinstance(each, Mapping) for each in where) else None
+    except Refused:
+        return None
+
+
+def time_at(paths: MappedPaths, where: Sequence[Record], assumed: Assumed) -> float | None:
+    """Return the time, None where there is nothing; raises Refused for what is written otherwise."""
+    if paths.order is not None:
+        return _place(paths.order, where, assumed)
+    value = value_of(paths.timestamp, where)
+    if value is None or value == "":
+        return None
+    written = paths.date_format
+    time = seconds(value) if written is None else read_date(value, written) if isinstance(value, str) else None
+    if time is None:
+        wanted = "in ISO 8601, or as a number" if written is None else f"written as {written}"
+        hint = '; try date_format = "%d.%m.%Y %H:%M:%S", or how it is written here' if written is None else ""
+        detail = f"expected a time at {path_of(paths.timestamp)} {wanted}, got another"
+        raise Refused(Reason.BAD_TIMESTAMP, detail, actual=f"{str(value)[:_SHOWN]!r}{hint}")
+    return time
+
+
+def _place(order: Field, where: Sequence[Record], assumed: Assumed) -> float:
+    """Return the seconds after 1970 that stand for a place in the order; raises Refused for what is no number."""
+    if order == BY_FILE:
+        assumed[f"{_IN_ORDER}the file"] += 1
+        return float(assumed[f"{_IN_ORDER}the file"])
+    value = value_of(order, where)
+    try:
+        place = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        place = math.nan
+    if not 0 <= place < _MOST:
+        detail = f"expected the number of a turn at {path_of(order)}, from 0 on, got another value"
+        raise Refused(Reason.WRONG_TYPE, detail, actual=f"{str(value)[:_SHOWN]!r}")
+    assumed[f"{_IN_ORDER}{path_of(order)}"] += 1
+    return place

@@ -1,0 +1,108 @@
+"""Speakers: which path says who speaks, in words, flags or codes, and what is written of it in a proposed mapping."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from turnsignal.stream.formats.columns import Columns
+from turnsignal.stream.formats.fitting import are_prose, are_said, longest_texts
+from turnsignal.stream.formats.hints import are_speakers, named_speaker, paths_like, speaker_of, words_of
+from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.paths import value_of
+from turnsignal.stream.text.toml import write_value as toml
+
+_FLAGS = {
+    **dict.fromkeys(("1", "t", "true", "y", "yes"), True),
+    **dict.fromkeys(("0", "f", "false", "n", "no"), False),
+}
+_ABOUT = frozenset(("is", "from", "by", "was", "sent", "message", "msg", "role"))  #: beside who: is_bot, from_user
+_CODE = 2  #: characters of a code for who speaks
+
+
+class Speakers(NamedTuple):
+    """The lines of a mapping that say who speaks, and what is to be doubted of them."""
+
+    lines: list[str]
+    doubts: list[str]
+
+
+class Sides(NamedTuple):
+    """The paths of what users and assistants say, each under a name of its own."""
+
+    question: str
+    answer: str
+
+
+def speaker_path(columns: Columns) -> str | None:
+    """Return the path that says who speaks; None where there is none, or an exchange stands in each record."""
+    named = paths_like(columns, "role")
+    if spoken := next((path for path in named if are_speakers(columns[path])), None):
+        return spoken
+    if flag := next((path for path, values in columns.items() if _roles_of_flag(path, values)), None):
+        return flag
+    if not longest_texts(columns) or all(paths_like(columns, field) for field in ("question", "answer")):
+        return None
+    return next((path for path in named if _are_codes(columns[path])), None)
+
+
+def sides_in(columns: Columns) -> Sides | None:
+    """Return the columns that are named after who speaks, one for each side; None where these hold no sentences."""
+    sides: dict[str, str] = {}
+    for path, values in columns.items():
+        words = words_of(path)
+        roles = {role for role in map(role_of, words) if role in ("user", "assistant")}
+        whole = role_of(" ".join(words))
+        role = whole if whole in ("user", "assistant") else roles.pop() if len(roles) == 1 else None
+        if role is not None and (are_prose(values) if role == "assistant" else are_said(values)):
+            sides.setdefault(role, path)
+    return Sides(sides["user"], sides["assistant"]) if len(sides) == 2 else None
+
+
+def describe_speakers(path: str, wheres: Sequence[Sequence[Any]], conversation: str | None) -> Speakers:
+    """Give the line of the role, with the words that mean one; the one that never begins is the assistant's."""
+    words: dict[str, None] = {}
+    begun: dict[object, str] = {}
+    for where in wheres:
+        holders = [part for part in where if isinstance(part, Mapping)]
+        if (word := value_of(path, holders)) is not None:
+            words[str(word)] = None
+            begun.setdefault(str(value_of(conversation, holders)), str(word))
+    flagged = _roles_of_flag(path, list(words))
+    guesses = {word: flagged.get(word) or speaker_of(word) for word in words if role_of(word) is None}
+    unknown = [word for word, role in guesses.items() if role is None]
+    roles = {role_of(word) or guesses[word] for word in words}
+    never = [word for word in unknown if word not in begun.values()]
+    lines, doubts = [], []
+    if len(unknown) == len(words) == 2 and len(never) == 1:
+        begins = next(word for word in unknown if word not in never)
+        guesses |= {begins: "user", never[0]: "assistant"}
+        lines.append(f"# {toml(begins)} begins every conversation, and is taken for the user.")
+        doubts.append(f"{begins!r} in {path} was taken for the user because it begins every conversation: is it?")
+        unknown = []
+    if unknown:
+        shown = ", ".join(toml(word) for word in unknown)
+        meant = "assistant" if unknown[0] in never else "user"
+        example = f'role = {{ path = {toml(path)}, {toml(unknown[0])} = "{meant}" }}'
+        lines.append(f"# Not known: {shown}. Say what each is: {example}")
+    if len(unknown) == 1 and never and "assistant" not in roles:
+        lines.append(f"# {toml(never[0])} never begins a conversation, and is taken for the assistant.")
+        guesses[never[0]] = "assistant"
+    known = "".join(f", {toml(word)} = {toml(role)}" for word, role in guesses.items() if role is not None)
+    return Speakers([*lines, f"role = {{ path = {toml(path)}{known} }}" if known else f"role = {toml(path)}"], doubts)
+
+
+def _roles_of_flag(path: str, values: Sequence[Any]) -> dict[str, str]:
+    """Return what yes and no mean under a name such as is_bot or fromUser; nothing for any other."""
+    words = {str(value) for value in values}
+    about = [word for word in words_of(path) if word not in _ABOUT]
+    role = named_speaker(about[0]) if len(about) == 1 else None
+    is_flag = len(words) == 2 and all(word.lower() in _FLAGS for word in words)
+    if role not in ("user", "assistant") or not is_flag:
+        return {}
+    other = "assistant" if role == "user" else "user"
+    return {word: role if _FLAGS[word.lower()] else other for word in words}
+
+
+def _are_codes(values: Sequence[Any]) -> bool:
+    """Say whether values are two codes that nobody knows by themselves, such as 0 and 1."""
+    words = {str(value).strip() for value in values}
+    return len(words) == 2 < len(values) and all(0 < len(word) <= _CODE or word.lower() in _FLAGS for word in words)
