@@ -8,7 +8,7 @@ from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.times import BEGAN, time_in
+from turnsignal.stream.formats.times import BEGAN, is_day_of, time_in
 from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, seconds
 from turnsignal.stream.formats.vendors import refuse_foreign
 
@@ -60,6 +60,8 @@ class OpenAIChat:
         start = time_in(assumed, record, *_TIMES)
         start = time_in(assumed, request, *_TIMES) if start is None and request is not record else start
         made = seconds(response.get("created"))
+        if start is not None and made is not None and is_day_of(start, made):
+            start = None
         named = first(response, "id")  # no response's id: servers and loggers use one again for others
         named = first(record, "id", "request_id", "custom_id") if named is None else named
         named = conversation_of(record, metadata) or "" if named is None else named

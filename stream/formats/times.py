@@ -17,7 +17,17 @@ from turnsignal.stream.text.visible import one_line
 BEGAN = (
     *("timestamp", "created_at", "createdAt", "create_time", "createTime", "start_time", "startTime", "started_at"),
     *("startedAt", "time", "datetime", "dateTime", "date", "sent_at", "sentAt", "request_time", "requestTime"),
-    *("@timestamp", "ts"),
+    *(
+        "@timestamp",
+        "ts",
+        "timestamp_ms",
+        "timestampMs",
+        "event_time",
+        "eventTime",
+        "logged_at",
+        "TimeGenerated",
+        "when",
+    ),
 )
 ENDED = ("end_time", "endTime", "completed_at", "completedAt", "ended_at", "endedAt")  #: of when it ended
 NEWEST_FIRST = "messages newest first, put in the order of their times"
@@ -27,26 +37,42 @@ _TURNED = "(head -n 1 FILE; tail -n +2 FILE | tac) > turned.csv"
 _DAYS = (32_874, 73_050)  #: numbers of the years 1990 to 2100 where days are counted, as Excel does
 _AS_DAYS = "numbers as times that would be days of our years, taken as seconds since 1970"
 _UNREAD = "times that cannot be read, such as "
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_SECONDS = 86_400.0  #: of a day
 _NUMBER = re.compile(r"[0-9]{5,19}(\.[0-9]{1,15})?")  #: since 1970
 _UNITS = {"seconds": 1e2, "milliseconds": 1e5, "microseconds": 1e8, "nanoseconds": 1e99}  # less than, a second
 _SHOWN = 40  #: characters of a time that cannot be read
 
 
 def time_in(assumed: Assumed, record: Record, *keys: str) -> float | None:
-    """Return the first time that a record holds under these names, None without any; one that is none is counted."""
+    """Return the first time that a record holds under these names, None without any; one that is none is counted.
+
+    A day alone is taken where no other says more.
+    """
     unread: Any = None
+    day: float | None = None
     for key in keys:
         value = record.get(key)
         if value is None or value == "":
             continue
         if (time := seconds(value)) is not None:
+            if isinstance(value, str) and _DAY.fullmatch(value.strip()):
+                day = time if day is None else day
+                continue
             assumed[_AS_DAYS] += could_be_days(time)
             return time
         unread = value if unread is None else unread
+    if day is not None:
+        return day
     if unread is not None:
         known = next((what for what in assumed if what.startswith(_UNREAD)), None)
         assumed[known or f"{_UNREAD}{one_line(str(unread), _SHOWN)!r}"] += 1
     return None
+
+
+def is_day_of(day: float, time: float) -> bool:
+    """Say whether one time is the beginning of the day of another, as those have it that only name days."""
+    return day % _SECONDS == 0 and 0 <= time - day < _SECONDS
 
 
 def spell_time(stamp: Any, assumed: Assumed) -> Any:

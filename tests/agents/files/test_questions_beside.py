@@ -165,3 +165,16 @@ def test_what_is_said_within_messages_already_is_not_said_again(tmp_path: Path) 
     with Imported([written(tmp_path / "log.jsonl", records)], HowToRead()) as imported:
         turns = [orjson.loads(line)["text"] for line, _ in Recording(imported.sources).lines()]
     assert sorted(turns) == sorted(ALL)
+
+
+def test_a_day_alone_is_no_time_where_something_says_the_hour(tmp_path: Path) -> None:
+    answers = [{"message": {"role": "assistant", "content": "Turn the handle."}}]
+    record = {
+        "date": "2026-11-18",
+        "request": {"messages": [{"role": "user", "content": "How do I open it?"}]},
+        "response": {"object": "chat.completion", "choices": answers},
+    }
+    made = 1_763_460_000 + 31_536_000  # 10:00 of that day
+    for more in ({"timestamp_ms": made * 1000}, {"response": record["response"] | {"created": made}}):
+        turns = read(written(tmp_path / "log.jsonl", [record | more]))
+        assert [turn["timestamp"][:19] for turn in turns] == ["2026-11-18T10:00:00"] * 2
