@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from rich.markup import escape
 
 from turnsignal.agents.commands.judged import explain_verdict, explain_waiting
 from turnsignal.agents.files.importing import Imported
@@ -24,7 +23,7 @@ from turnsignal.agents.files.standard_input import DASH
 from turnsignal.agents.kafka.topics import partition_for, topic_names
 from turnsignal.agents.python_checks.host import hosted
 from turnsignal.agents.replaying.files import FILES, SUMMARY
-from turnsignal.agents.report.escaping import plain, safe
+from turnsignal.agents.report.escaping import safe
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.suite_files import load_redaction
 from turnsignal.stream.errors import Refused, TurnsignalError
@@ -265,7 +264,8 @@ def explain(stored: StoredConversation) -> Iterator[str]:
     if stored.summary is not None:
         yield from _explain_summary(stored.summary)
     if stored.kept is not None:
-        yield f"\n[bold]Kept by the worker[/bold]\n{escape(plain(orjson.dumps(stored.kept).decode(), 4_000))}"
+        yield "\n[bold]Kept by the worker[/bold]"
+        yield from (f"  {safe(key, 80)}: {safe(orjson.dumps(kept).decode(), 200)}" for key, kept in stored.kept.items())
     for note in stored.notes:
         yield f"[dim]({safe(note, 300)})[/dim]"
 

@@ -140,6 +140,10 @@ def judge(
     if out is not None:
         _rewrite(out, known, verdicts)
     _show(judges, verdicts, counts, out, as_json=as_json)
+    for ruled in sorted({each.part.model for each in judges if each.part.model.startswith("scripted:")}):
+        click.secho(
+            f"warning: {ruled} answers by fixed rules: its verdicts say nothing of answers", fg="yellow", err=True
+        )
     if not any(verdict.unscored is None for verdict in verdicts):
         click.echo(f"turnsignal: none of {len(verdicts):,} exchanges could be judged", err=True)
         sys.exit(EXIT_FAILED)

@@ -190,7 +190,7 @@ def print_json(value: Any) -> None:
 def shown_progress(
     doing: str, size: int, first: float = 0.0
 ) -> Iterator[tuple["Console", Callable[[int], None], Callable[[int, int], None]]]:
-    """Show a bar on standard error while it is a terminal.
+    """Show a bar on standard error while it is a terminal, until it is done.
 
     first: share of `size` that is reading, whose speed says nothing of what comes then: how long that takes is told
     from its own. Gives the console for lines above the bar, what takes bytes as they are done, of `size`, and what
@@ -206,7 +206,8 @@ def shown_progress(
 
     console = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Remaining())
-    shown = Progress(*columns, console=console, disable=not console.is_terminal, redirect_stdout=sys.stdout.isatty())
+    is_hidden = not console.is_terminal
+    shown = Progress(*columns, console=console, disable=is_hidden, redirect_stdout=sys.stdout.isatty(), transient=True)
     with shown as progress:
         task = progress.add_task("reading" if first else doing, total=size or 1, is_first=first > 0)
         done = 0

@@ -5,7 +5,8 @@ from turnsignal.stream.formats.pieces import joined
 from turnsignal.stream.formats.protocol import Record
 from turnsignal.stream.formats.values import body_of, first, mapping, nested
 
-_TRACES = {"trace_id", "traceId", "observations", "run_type", "parent_run_id"}  #: of exports that have leaves
+_TRACES = {"observations", "run_type", "parent_run_id"}  #: of exports that have leaves,
+_OF_TRACES = {"trace_id", "traceId"}  #: and of their leaves; a service's log has them beside its messages
 _ANSWERS = ("response", "response_body", "output", "completion")
 _REQUESTS = ("request", "request_body", "input", "body", "kwargs")
 _MESSAGE = {"role", "content", "id", "name", "refusal", "annotations", "tool_calls"}  #: keys of a message alone
@@ -46,6 +47,8 @@ def _is_vendors(text: str) -> bool:
 def is_foreign(record: Record) -> bool:
     """Say whether the record is of a trace, or the response beside the messages another vendor's."""
     if _TRACES & record.keys():
+        return True
+    if _OF_TRACES & record.keys() and "messages" not in record and "messages" not in mapping(record.get("request")):
         return True
     if answer_of(record) is not None:
         return False

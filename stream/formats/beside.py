@@ -49,10 +49,10 @@ class Occurrence(NamedTuple):
         return next((nested(holder[key]) for holder in self.holders if key in holder), None)
 
 
-def find_beside(occurrences: Sequence[Occurrence], without: str) -> Beside | None:
+def find_beside(occurrences: Sequence[Occurrence], path: Sequence[str]) -> Beside | None:
     """Find the answer beside messages, and the question where they are its history; None without an answer.
 
-    without: the key of the messages.
+    path: keys that lead to the messages, and so to no question.
     """
     histories = [_spoken_in(each.messages) for each in occurrences]
     known = {
@@ -61,7 +61,7 @@ def find_beside(occurrences: Sequence[Occurrence], without: str) -> Beside | Non
     }
     columns = {
         key: [each.beside(key) for each in occurrences]
-        for key in dict.fromkeys(key for each in occurrences for key in _keys(each, without))
+        for key in dict.fromkeys(key for each in occurrences for key in _keys(each, path))
     }
     ends = Counter(history[-1].role for history in histories if history)
     question = ""
@@ -96,10 +96,10 @@ def answer_in(value: Any) -> Any:
     return texts[-1].text if texts else value
 
 
-def _keys(occurrence: Occurrence, without: str) -> Iterator[str]:
+def _keys(occurrence: Occurrence, path: Sequence[str]) -> Iterator[str]:
     for holder in occurrence.holders[:2]:
         for key in list(holder)[:_KEYS]:
-            if isinstance(key, str) and key != without and not _NEITHER & set(_words(key)):
+            if isinstance(key, str) and key not in path and not _NEITHER & set(_words(key)):
                 yield key
 
 

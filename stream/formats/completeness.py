@@ -106,7 +106,8 @@ class Completeness:
         )  # fmt: skip
         yield Share(
             "answers with a version", n["versions"], n["answers"],
-            "releases cannot be compared: log the release or the prompt's version as metadata.version",
+            "releases cannot be compared: log the release or the prompt's version, as `version` of a turn, or as "
+            "metadata.version of a call",
         )  # fmt: skip
         yield Share(
             "turns whose role differs from the one before", n["alternating"], n["neighbours"],
@@ -118,6 +119,6 @@ class Completeness:
         )  # fmt: skip
         yield Share(
             "turns that name their environment", n["environments"], n["turns"],
-            "all else counts as production: set deployment.environment.name or metadata.environment, so that tests "
-            "and evaluations do not move the figures",
+            "all else counts as production: set `environment` of a turn, or metadata.environment or "
+            "deployment.environment.name of a call, so that tests and evaluations do not move the figures",
         )  # fmt: skip

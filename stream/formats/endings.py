@@ -6,7 +6,7 @@
 
 Who goes on from such an end repeats its last question, or what of it the user typed, and its last two answers as they
 were given. Where the question does not come back, answers do that are long and were given once in the whole log. Where
-all answers come back altered (cut, or with their sources), all questions do, and how the first answer began.
+all answers come back altered (cut, or with their sources), the last questions do, or how the last answer began.
 """
 
 import re
@@ -27,9 +27,9 @@ class End(NamedTuple):
     """What the last answers of a history are recognised by.
 
     words: digests of the answer before the last, where there is one, of the last question's core, and of the last
-    answer, each DIGEST bytes long; empty where nobody answered. questions: a digest of all questions that were
-    answered, and of how the first answer began. is_telling, are_answers_telling: whether the last messages, or the
-    answers among them, are so long that nobody says them by chance.
+    answer, each DIGEST bytes long; empty where nobody answered. questions: digests of the last two questions that were
+    answered, where there are two, and of the last one with how its answer began. is_telling, are_answers_telling:
+    whether the last messages, or the answers among them, are so long that nobody says them by chance.
     """
 
     words: bytes
@@ -80,27 +80,36 @@ def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
 
 
 def _questions_of(messages: Sequence[tuple[Message, bytes]]) -> bytes:
-    """Return a digest of all questions that were answered, and of how the first answer began."""
-    answers = [at for at, (message, _) in enumerate(messages) if message.role == "assistant"]
-    begun = messages[answers[0]][0].text[:_BEGUN].encode("utf-8", "replace")
-    asked = b"".join(digest for message, digest in messages[: answers[-1]] if message.role == "user")
-    return blake2b(begun + b"\0" + asked, digest_size=DIGEST).digest()
+    """Return digests of the last two questions that were answered, and of the last one with how its answer began."""
+    last = max(at for at, (message, _) in enumerate(messages) if message.role == "assistant")
+    begun = messages[last][0].text[:_BEGUN].encode("utf-8", "replace")
+    asked = [digest for message, digest in messages[:last] if message.role == "user"][-2:]
+    both = [b"".join(asked)] if asked[1:] else []
+    return b"".join(_digest(words) for words in (*both, begun + b"\0" + b"".join(asked[-1:])))
+
+
+def _digest(words: bytes) -> bytes:
+    return blake2b(words, digest_size=DIGEST).digest()
 
 
 def sought_by(end: End) -> list[bytes]:
     """Return by what a call looks for the end that its history has: its words, then what suffices where it is long.
 
-    That are the answers alone, the last exchange alone, as behind a summary, and the questions alone.
+    That are the answers alone, the last exchange alone, as behind a summary, and the questions.
     """
     alone = [_answers_of(end.words)] if end.are_answers_telling else []
-    others = [end.words[-2 * DIGEST :], end.questions] if end.is_telling else []
+    others = [end.words[-2 * DIGEST :], *_each(end.questions)] if end.is_telling else []
     return list(dict.fromkeys((end.words, *alone, *others)))
 
 
 def known_by(end: End) -> set[bytes]:
-    """Return by what an end may be looked for: by two answers or one, with the question or without, by all of them."""
+    """Return by what an end may be looked for: by two answers or one, with the question or without, by questions."""
     words, last = end.words, end.words[-2 * DIGEST :]
-    return {words, _answers_of(words), last, _answers_of(last), end.questions} if words else set()
+    return {words, _answers_of(words), last, _answers_of(last), *_each(end.questions)} if words else set()
+
+
+def _each(digests: bytes) -> list[bytes]:
+    return [digests[at : at + DIGEST] for at in range(0, len(digests), DIGEST)]
 
 
 def _answers_of(words: bytes) -> bytes:

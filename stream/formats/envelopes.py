@@ -151,7 +151,7 @@ def read_whole(reader: LogFormat, sample: Sequence[Record]) -> int:
 def _try_beside(sample: Sequence[Record], path: tuple[str, ...]) -> Opened | None:
     """Return how what was asked at a path and what was answered beside it are read; None where nothing was."""
     occurrences = [Occurrence(*each) for record in sample for each in islice(_at(record, path, optional=True), _TRIED)]
-    beside = find_beside(occurrences[:_TRIED], path[-1])
+    beside = find_beside(occurrences[:_TRIED], path)
     return None if beside is None else _try(sample, path, beside)
 
 
@@ -229,7 +229,7 @@ def _is_history(sample: Sequence[Record], path: tuple[str, ...]) -> bool:
     occurrences = [Occurrence(*each) for record in sample for each in islice(_at(record, path), _TRIED)]
     if not any(_are_messages(each.messages) for each in occurrences):
         return False
-    beside = find_beside(occurrences[:_TRIED], path[-1])
+    beside = find_beside(occurrences[:_TRIED], path)
     return beside is not None and beside.question != ""
 
 

@@ -66,6 +66,9 @@ class OpenAIChat:
         named = first(record, "id", "request_id", "custom_id") if named is None else named
         named = conversation_of(record, metadata) or "" if named is None else named
         kind, batch = half_of(record, bool(choices or outputs), bool(items(request.get("messages"))))
+        fields = fields_of(metadata, response, record, request)
+        if inputs and fields.get("user_id") == inputs[-1].text:  # a column of what users say is called `user`
+            del fields["user_id"]
         # The request's model is the one asked for; the response's the one that answered.
         yield Call(
             origin=f"openai:{named}",
@@ -77,7 +80,7 @@ class OpenAIChat:
             inputs=inputs,
             outputs=outputs,
             documents=read_documents(first(record, *DOCUMENTS) or first(metadata, *DOCUMENTS)),
-            fields=fields_of(metadata, response, record, request),
+            fields=fields,
         )
 
     def origin(self, turn_id: str) -> dict[str, str]:

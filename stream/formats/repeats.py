@@ -12,6 +12,7 @@ one, which never does, is taken out of it as well.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
@@ -64,7 +65,8 @@ def overlap(history: Passage, asked: Passage, *, is_alone: bool = False) -> tupl
             before = Passage(history.messages[:-1], history.digests[:-1])
             if _aligned(before, shown, prefix) == len(shown.digests) > prefix:
                 return length - 1, len(shown.digests)  # the last question, which is answered anew
-    for kept, taken in (_by_answers(history, asked), _before_an_edit(history, asked, prefix)):
+    for find in (_by_answers, _by_questions, _before_an_edit):
+        kept, taken = find(history, shown)
         if taken > prefix:
             return kept, taken
     return (prefix, prefix) if prefix else (length, 0)
@@ -153,6 +155,17 @@ def _by_answers(history: Passage, asked: Passage) -> tuple[int, int]:
     return kept, taken
 
 
+def _by_questions(history: Passage, asked: Passage) -> tuple[int, int]:
+    """Say the same by the questions alone: where answers come back altered, those before the last are the last ones."""
+    places = [at for at, (role, _) in enumerate(asked.digests) if role == "user"]
+    before = [asked.digests[at] for at in places[:-1]]
+    known = [digest for digest in history.digests if digest[0] == "user"]
+    length = sum(len(asked.messages[at].text) for at in places[:-1])
+    if known[-len(before) :] != before or (len(before) < 2 and length < TELLING):
+        return 0, 0
+    return len(history.digests), places[-1]
+
+
 def _answers(spoken: Passage) -> list[int]:
     return [at for at, (role, _) in enumerate(spoken.digests) if role == "assistant"]
 
@@ -171,7 +184,7 @@ def _aligned(history: Passage, asked: Passage, prefix: int) -> int:
     return 0
 
 
-def _before_an_edit(history: Passage, asked: Passage, prefix: int) -> tuple[int, int]:
+def _before_an_edit(history: Passage, asked: Passage) -> tuple[int, int]:
     """Say where in the history all but the last question of those asked ends, which is asked instead of another."""
     taken = len(asked.digests) - 1
     if taken < 2:
@@ -182,7 +195,7 @@ def _before_an_edit(history: Passage, asked: Passage, prefix: int) -> tuple[int,
     for end in islice(ends, _EDITS):
         behind = zip(reversed(recent[:end]), reversed(asked.digests[:taken]), strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], behind))
-        if same == taken or (same > 1 and taken - same <= max(prefix, _SUMMARY)):
+        if same == taken or (same > 1 and taken - same <= max(_prefix(history, asked), _SUMMARY)):
             return begun + end, taken
     return 0, 0
 
@@ -212,13 +225,14 @@ def _as_given(history: Passage, asked: Passage) -> Passage:
     """Return what was asked with answers as they were given, where they come back cut."""
     digests = list(asked.digests)
     recent = zip(history.messages[-_SEARCHED:], history.digests[-_SEARCHED:], strict=True)
-    begun = {message.text[:_CUT]: (message.text, digest) for message, digest in recent}
+    given = sorted((message.text, digest) for message, digest in recent if digest[0] == "assistant")
     for at, (message, digest) in enumerate(zip(*asked, strict=True)):
-        if digest[0] != "assistant" or len(message.text) < _CUT:
+        cut = message.text.rstrip(_DOTS)
+        if digest[0] != "assistant" or len(cut) < _CUT:
             continue
-        whole = begun.get(message.text[:_CUT])
-        if whole is not None and whole[1][0] == "assistant" and whole[0].startswith(message.text.rstrip(_DOTS)):
-            digests[at] = whole[1]
+        place = bisect_left(given, (cut,))
+        if place < len(given) and given[place][0].startswith(cut):
+            digests[at] = given[place][1]
     return Passage(asked.messages, digests)
 
 

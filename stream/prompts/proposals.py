@@ -46,6 +46,7 @@ _SUBJECT = compile_pattern(
 )
 _STYLES = read_patterns(_WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(_WORDED['forbidden'])})\b")
+_ADDRESS = r"(?i)https?://|\bwww\."
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in _WORDED["forbidden"].items()}
 
 
@@ -342,7 +343,8 @@ def _citations(sentence: Sentence) -> Iterator[str]:
         yield "table.cells"
     url = _SAYS["urls"].search(masked)
     if url is not None and forbidden(masked, url.start(), url.end()):
-        yield "citation.no_source_urls"
+        is_source = _SAYS["cite"].search(masked) is not None  # others are forbidden in answers that cite nothing, too
+        yield "citation.no_source_urls" if is_source else write_name("pattern.forbid", {"regex": _ADDRESS})
     if _SAYS["cite"].search(masked) is None:
         if _SAYS["cite"].search(sentence.about):  # "Max three consecutive." after a sentence about citations
             yield from _citation_places(masked)

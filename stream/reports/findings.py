@@ -43,6 +43,7 @@ _LEAST_CHANGE = 0.01  #: of figures from 0 to 1, as suites have it where they sa
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
 _TOO_MUCH = 0.5  #: share of a release's exchanges of which it is not known where to work, from which no share is said
+_MOVED = 0.1  #: difference between releases that is told of each part
 _ENOUGH = 30  #: exchanges of a release whose own share counts there
 _VERSIONS_NAMED = 4  #: beyond which a sentence does not go through them
 _PARTS = {diagnosis.row: diagnosis.work_on for diagnosis in DIAGNOSES.values()}
@@ -333,8 +334,7 @@ def _work_on(summary: Mapping[str, Any]) -> Finding | None:
     if not named:
         return Finding("note", failed.removeprefix("; ")) if failed else None
     shares = [
-        f"{part} in {_share(parts[part] / parts.total())}{_by_release(by_version, part) if part is named[0] else ''}"
-        for part in named
+        f"{part} in {_share(parts[part] / parts.total())}{_by_release(by_version, part, _MOVED)}" for part in named
     ]
     rest = f"; not known in {_share(parts[WorkOn.UNKNOWN] / parts.total())}{unknown}" if parts[WorkOn.UNKNOWN] else ""
     return Finding("note", f"where to work, of {parts.total():,} exchanges: {', '.join(shares)}{rest}{failed}")
@@ -346,10 +346,12 @@ def _part(diagnosis: str) -> WorkOn:
     return WorkOn.UNKNOWN if part is WorkOn.NONE and diagnosis.startswith(f"{Level.UNKNOWN}/") else part
 
 
-def _by_release(by_version: Mapping[str, Counter[WorkOn]], part: WorkOn) -> str:
-    """Write a part's share in each release, where there are a few."""
+def _by_release(by_version: Mapping[str, Counter[WorkOn]], part: WorkOn, least: float = 0) -> str:
+    """Write a part's share in each release, where there are a few, and it differs by `least` among large ones."""
+    enough = [of[part] / of.total() for of in by_version.values() if of.total() >= _ENOUGH] or [0.0]
     releases = [f"{name} {_share(of[part] / of.total())}" for name, of in sorted(by_version.items())]
-    return f" ({', '.join(releases)})" if 1 < len(releases) <= _VERSIONS_NAMED else ""
+    is_told = max(enough) - min(enough) >= least and 1 < len(releases) <= _VERSIONS_NAMED
+    return f" ({', '.join(releases)})" if is_told else ""
 
 
 def _failed(summary: Mapping[str, Any]) -> str:

@@ -98,6 +98,15 @@ def with_sources(history: Messages) -> Messages:
     ]
 
 
+def with_leads(history: Messages) -> Messages:
+    """The last messages, whose answers lost what follows their first lines, which begin alike."""
+    return [each | {"content": each["content"][:60]} if each["role"] == "assistant" else each for each in history[-6:]]
+
+
+def redacted(history: Messages) -> Messages:
+    return [each | {"content": "[REDACTED]"} if each["role"] == "assistant" else each for each in history[-4:]]
+
+
 def taken_over(history: Messages) -> Messages:
     """A history into which a person wrote, whose messages no call has."""
     return [*history[:2], user("A person, please!"), {"role": "assistant", "content": "I am Ann."}, *history[2:]]
@@ -178,6 +187,7 @@ ONLY_NAMED = {  # whose calls say too little to be known by
     "examples, then the last exchange": sending(lambda history: [*EXAMPLES, *history[-2:]]),
     "a window of cut answers": sending(shortened),
     "a summary, then a window": sending(summed_up),
+    "a window of redacted answers": sending(redacted),
     "the last message and its tools": with_tools,
 }
 
@@ -213,6 +223,21 @@ def test_calls_that_name_their_conversation_say_each_message_once(sent: str, see
 def test_calls_without_an_id_say_each_message_once(sent: str, seed: int, tmp_path: Path) -> None:
     all_of = exchanges(seed)
     records = [record for exchange in all_of for record in SENT[sent](exchange)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+def test_answers_that_begin_alike_and_come_back_cut_are_told_apart(tmp_path: Path) -> None:
+    all_of = [each._replace(answer=f"Thank you for asking the shop. {each.answer}") for each in exchanges(3)]
+    records = []
+    for exchange in all_of:
+        history = [
+            each | {"content": f"Thank you for asking the shop. {each['content']}"}
+            if each["role"] == "assistant"
+            else each
+            for each in exchange.history
+        ]
+        (record,) = sending(with_leads)(exchange._replace(history=history))
+        records.append(record | {"session_id": exchange.conversation})
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
 
 

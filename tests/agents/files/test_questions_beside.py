@@ -178,3 +178,33 @@ def test_a_day_alone_is_no_time_where_something_says_the_hour(tmp_path: Path) ->
     for more in ({"timestamp_ms": made * 1000}, {"response": record["response"] | {"created": made}}):
         turns = read(written(tmp_path / "log.jsonl", [record | more]))
         assert [turn["timestamp"][:19] for turn in turns] == ["2026-11-18T10:00:00"] * 2
+
+
+@pytest.mark.parametrize("wrapped", ["input", "data"])
+def test_a_question_and_its_history_within_one_object_are_asked_once(wrapped: str, tmp_path: Path) -> None:
+    records: list[Record] = []
+    for name, number, history, question, answer in exchanges():
+        asked = {"history": history, "question": question}
+        held = (
+            {"input": asked, "output": {"answer": answer}}
+            if wrapped == "input"
+            else {"data": asked | {"answer": answer}}
+        )
+        records.append({"session_id": name, "ts": at(name, number), **held})
+    assert [turn["text"] for turn in read(written(tmp_path / "log.jsonl", records))] == ALL
+
+
+def test_a_column_of_what_users_say_is_no_user_and_a_trace_of_a_service_no_export(tmp_path: Path) -> None:
+    records = [
+        {
+            "trace_id": f"t-{name}-{number}",
+            "ts": at(name, number),
+            "messages": [*history, {"role": "user", "content": question}],
+            "user": question,
+            "assistant": answer,
+        }
+        for name, number, history, question, answer in exchanges()
+    ]
+    turns = read(written(tmp_path / "log.jsonl", records))
+    assert sorted(turn["text"] for turn in turns) == sorted(ALL)
+    assert not any("user_id" in turn for turn in turns)

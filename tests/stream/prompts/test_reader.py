@@ -73,6 +73,8 @@ PLAIN = [
     ("Place citations after the text they support.", ["citation.placement"]),
     ("Use at most 2 consecutive citations.", ["citation.max_consecutive(at_most=2)"]),
     ("Do not include source URLs.", ["citation.no_source_urls"]),
+    ("Do not paste URLs into the answer.", [r"pattern.forbid(regex='(?i)https?://|\\bwww\\.')"]),
+    ("Never use links.", [r"pattern.forbid(regex='(?i)https?://|\\bwww\\.')"]),
     ("Every claim must be cited.", ["citation.required"]),
     ("Table cells must not contain line breaks or lists.", ["table.cells"]),
     ("Format answers in Slack mrkdwn.", ["platform.slack"]),

@@ -112,6 +112,14 @@ def test_broken_instructions_and_the_part_to_work_on_are_counted() -> None:
     assert work == "where to work, of 200 exchanges: retrieval in 55% (v1 10%, v2 100%)"
 
 
+def test_each_part_to_work_on_that_moved_is_told_of_each_release() -> None:
+    rows = [("v1", "high/high/high", 600), ("v1", "high/low/high", 170), ("v1", "high/high/low", 30)]
+    rows += [("v2", "high/high/high", 50), ("v2", "high/low/high", 16), ("v2", "high/high/low", 34)]
+    diagnosis = [{"version": version, "diagnosis": row, "n": n} for version, row, n in rows]
+    (work,) = sentences(quality=[], review=[], diagnosis=diagnosis)
+    assert work == "where to work, of 900 exchanges: generation in 21%, prompt in 7.1% (v1 3.8%, v2 34%)"
+
+
 def test_scorers_that_could_not_score_the_same_come_together_with_the_reasons() -> None:
     why = {"no_citations": 7, "no_retrieval": 3}
     rows = [
