@@ -28,6 +28,7 @@ _NEITHER = {"id", "status", "state", "time", "at", "ms", "type", "kind", "model"
 _NEITHER |= {"token", "tokens", "count", "score", "latency", "duration", "error", "name", "class", "url", "path"}
 _NEITHER |= {"expected", "reference", "ideal", "gold", "golden", "target", "truth", "rejected", "previous", "system"}
 _NEITHER |= {"template", "instruction", "instructions", "standalone", "rewritten", "condensed", "rephrased"}
+_WORDED = 5  #: texts of which one is of several words at least, as "Tomorrow." is an answer, too
 _EAST = "\u2e80"  #: from here on scripts are written without spaces
 
 
@@ -149,7 +150,7 @@ def _is_speech(texts: Iterable[str]) -> bool:
     """Say whether texts are what people or models say, rather than ids, times, states or one text for all."""
     given = [text for text in texts if text]
     worded = sum((" " in text or max(text) >= _EAST) and seconds(text) is None for text in given)
-    return bool(given) and 2 * worded >= len(given) and (len(given) < _MANY or len(set(given)) > 1)
+    return bool(given) and _WORDED * worded >= len(given) and (len(given) < _MANY or len(set(given)) > 1)
 
 
 def _is_within(texts: Sequence[str], role: str, histories: Sequence[Sequence[Message]]) -> bool:

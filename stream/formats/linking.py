@@ -136,7 +136,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             loose.put(head, chosen)
             before.ended[head.origin] = head.after, chosen
             if head.answered:
-                before.repeated[head.asked, head.who] = chosen
+                before.repeated[head.asked, head.who] = chosen, head.start
             elif not head.is_answered:
                 failed[head.asked, head.who] = chosen, head.start
     return conversations
@@ -147,7 +147,10 @@ def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
     if (chosen := waiting.take(head)) is not None or not head.answered:
         return chosen
     ends = head.before[:DIGEST] + head.earlier[: head.telling * DIGEST]
-    if (chosen := before.repeated.get((head.asked, head.who)) or waiting.recall(head, ends)) is not None:
+    again, start = before.repeated.get((head.asked, head.who), (None, _NEVER))
+    if again is not None and head.start - start <= _SOON:
+        return again
+    if (chosen := waiting.recall(head, ends)) is not None:
         return chosen
     after, grown = before.ended.get(head.origin, (b"", None))
     return grown if after in _split(head.before + head.earlier) else None
@@ -205,11 +208,11 @@ def in_order(call: Call) -> tuple[float, int, int]:
 
 
 class _History:
-    """What was said until now. said: its digest; called: with the calls of tools since; answered: by anybody."""
+    """What was said until now. said: its digest; called: with the calls of tools since; answered: a user's question."""
 
     def __init__(self) -> None:
         self.said = self.called = b""
-        self.answered = False
+        self.asked = self.answered = False
         self._said = self._called = blake2b(digest_size=DIGEST)
         self.spoken: list[tuple[Message, bytes]] = []  # each beside its digest
         self._ends: list[tuple[bool, bytes]] = []  # whether it is an answer
@@ -228,12 +231,13 @@ class _History:
         elif spoken_in([message]):
             digest = digested(message)[1]
             self.spoken.append((message, digest))
+            self.asked = self.asked or message.role == "user"
             self._asked = self.said if message.role == "assistant" else self._asked
             self._said.update(digest)
             self._called = self._said.copy()
             self.said = self.called = self._said.digest()
             if message.role == "assistant":
-                self.answered = True
+                self.answered = self.answered or self.asked
                 self._length += len(message.text)
                 self._ends.append((True, self.said))
                 self._long.append(self._length >= TELLING)
@@ -263,10 +267,10 @@ class _History:
 class _Before(NamedTuple):
     """Conversations by the question that a call was asked in them, and by the id of their last call with what was said.
 
-    repeated: of calls with a history; ended: what was said until after the call.
+    repeated: of calls with a history, and when; ended: what was said until after the call.
     """
 
-    repeated: dict[tuple[bytes, _Who], str]
+    repeated: dict[tuple[bytes, _Who], tuple[str, float]]
     ended: dict[str, tuple[bytes, str]]
 
 

@@ -77,7 +77,7 @@ def typed(sent: str, plain: str) -> bool:
 
     What it begins with has to be a paragraph, for a history may be cut: "How do I" is no question.
     """
-    at = sent.rfind(plain) if 0 < len(plain) < len(sent) else -1
+    at = sent.rfind(plain) if len(plain) < len(sent) and _FIRST.match(plain) else -1
     if at < 0:
         return False
     end = at + len(plain)

@@ -113,6 +113,19 @@ def test_a_question_beside_its_history_is_asked_and_answered(shape: str, tmp_pat
         assert all([each["doc_id"] for each in turn["retrieved"]] == ["d1"] for turn in turns[1::2])
 
 
+def test_short_answers_are_answers(tmp_path: Path) -> None:
+    said = [("c1", "Which day?", "Tomorrow."), ("c2", "Is it open?", "Yes."), ("c3", "Cancel it", "It is done.")]
+    asked = [("c4", "Where is it?", "Here.")]
+    before = [{"role": "user", "content": "Is it in?"}, {"role": "assistant", "content": "Yes."}]
+    records = [
+        {"session_id": name, "ts": at(name, number), "history": past, "question": question, "answer": answer}
+        for number, (past, (name, question, answer)) in enumerate([*(([], each) for each in said), (before, asked[0])])
+    ]
+    turns = read(written(tmp_path / "log.jsonl", records))
+    texts = [text for _, *exchange in said for text in exchange]
+    assert [turn["text"] for turn in turns] == [*texts, "Is it in?", "Yes.", "Where is it?", "Here."]
+
+
 def test_cells_that_hold_histories_are_read_as_well(tmp_path: Path) -> None:
     table = StringIO()
     rows = csv.writer(table)

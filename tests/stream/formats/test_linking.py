@@ -66,6 +66,21 @@ def test_an_answer_that_comes_back_without_its_citations_is_the_same_and_keeps_t
     ]
 
 
+def test_two_who_choose_the_same_answer_to_a_greeting_are_two_and_one_who_asks_again_at_once_is_one() -> None:
+    greeting = Message("assistant", "Welcome! Choose one of these, or ask me anything about your orders and returns.")
+    first, stranger = (
+        Call(f"x:{n}", inputs=[greeting, Message("user", "Opening hours")], outputs=[Message("assistant", "9 to 5.")])
+        for n in (1, 2)
+    )
+    first.start, stranger.start = 100.0, 160.0
+    chosen = linked(first, stranger)
+    assert chosen[0] != chosen[1]
+    again = [call(1, "a", "A"), call(2, "a", "A", "b", "B"), call(3, "a", "A", "b", "otherwise")]
+    assert len(set(linked(*again))) == 1
+    again[2].start = 100_000.0
+    assert len(set(linked(*again))) == 2
+
+
 def test_a_response_that_names_the_one_before_is_of_its_conversation() -> None:
     calls = [call(1, "a", "A", response="r1", conversation="c7"), call(2, "b", "B", response="r2", previous="r1")]
     assert linked(*calls) == ["c7", "c7"]
