@@ -218,9 +218,11 @@ def _is_message(value: Any) -> bool:
 
 
 def _holds_records(value: Mapping[str, Any], key: str) -> bool:
-    """Say whether a list stands under a key that is none of messages of one conversation, as ShareGPT has them."""
+    """Say whether a list stands under a key that is none of messages of the conversation that the record is."""
     parts = value.get(key)
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        return False
+    if key == "turns" and any(role_of(part.get("role")) and conversation_of(part) is None for part in parts):
         return False
     return key != "conversations" or not any(role_of(first(part, "role", "from")) for part in parts)
 

@@ -221,3 +221,21 @@ def test_a_column_of_what_users_say_is_no_user_and_a_trace_of_a_service_no_expor
     turns = read(written(tmp_path / "log.jsonl", records))
     assert sorted(turn["text"] for turn in turns) == sorted(ALL)
     assert not any("user_id" in turn for turn in turns)
+
+
+def test_messages_under_turns_are_of_the_conversation_that_their_record_names(tmp_path: Path) -> None:
+    records = [
+        {
+            "session_id": name,
+            "started_at": at(name, 0),
+            "turns": [
+                {"role": role, "content": text}
+                for exchange in talk
+                for role, text in zip(("user", "assistant"), exchange, strict=True)
+            ],
+        }
+        for name, talk in TALKS.items()
+    ]
+    turns = read(written(tmp_path / "log.jsonl", records))
+    assert [turn["text"] for turn in turns] == ALL
+    assert {turn["conversation_id"] for turn in turns} == TALKS.keys()
