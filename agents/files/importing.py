@@ -45,7 +45,7 @@ from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
-from turnsignal.stream.formats.mapping import describe_key, take_missing, take_warnings
+from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.formats.strangers import Strangers
@@ -162,6 +162,7 @@ class _Reading:
         self.origins: list[Origin] = []
         self._files = together.files
         self._format = together.format
+        self._has_loose = self._format is not FORMATS[OWN] and not isinstance(self._format, FormatMapping)
         self._report = together.report
         self._rejected = rejected
         self._user_key = user_key
@@ -302,7 +303,7 @@ class _Reading:
             value = item.load(self._report.assumed)
             if isinstance(item.value, dict) and any("\ufffd" in cell for cell in item.value.values()):
                 self._report.assumed["lines with bytes that are no UTF-8, which were replaced"] += 1
-            if self._format is not FORMATS[OWN] and is_bare_message(value):
+            if self._has_loose and is_bare_message(value):
                 loose.put(value, line, len(item.value) if isinstance(item.value, bytes) else _CELLS)
                 return
             for record in as_records(value):

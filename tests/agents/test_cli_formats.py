@@ -595,6 +595,24 @@ def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hol
     assert other["retrieved"] == [{"doc_id": "d"}]
 
 
+def test_a_mapping_reads_messages_whose_ids_bear_names_that_nobody_knows(tmp_path: Path) -> None:
+    rows = [
+        {"tree": "c1", "role": ("user", "assistant")[n % 2], "text": f"What is {n}?", "when": f"2026-11-18T09:00:0{n}Z"}
+        for n in range(4)
+    ]
+    (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    paths = {"conversation_id": "tree", "role": "role", "text": "text", "timestamp": "when"}
+    lines = ["[turns]", *(f'{field} = "{path}"' for field, path in paths.items())]
+    (tmp_path / "mapping.toml").write_text("\n".join(lines))
+    done = run(
+        "convert", tmp_path / "log.jsonl", "--mapping", tmp_path / "mapping.toml", "--out", tmp_path / "out.jsonl"
+    )
+    assert done.exit_code == 0, done.output
+    turns = [orjson.loads(line) for line in (tmp_path / "out.jsonl").read_bytes().splitlines()]
+    assert [turn["text"] for turn in turns] == [row["text"] for row in rows]
+    assert {turn["conversation_id"] for turn in turns} == {"c1"}
+
+
 def test_all_users_of_a_conversation_become_digests_in_its_ids_however_they_are_spelled(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("k" * 16)
     users = ["ann@b.c", "Bob@b.c", *(f"guest-{n}" for n in range(150))]
