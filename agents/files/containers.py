@@ -16,7 +16,6 @@ from typing import Any
 from turnsignal.agents.files.blocks import BLOCK, GZIP, ZSTD, Progress, is_packed, read_blocks
 from turnsignal.agents.files.delimited import DELIMITERS, read_delimited
 from turnsignal.agents.files.items import Item
-from turnsignal.agents.files.newest_first import doubt_order
 from turnsignal.agents.files.reading import read_lines
 from turnsignal.agents.files.scanning import Scanner, holds_list
 from turnsignal.stream.errors import Refused, TurnsignalError
@@ -125,7 +124,7 @@ def _is_utf_16(head: bytes) -> bool:
 def read_items(path: Path, kind: Kind, progress: Progress = lambda _: None) -> Iterator[Item]:
     """Give a file's records in their order."""
     if kind is Kind.CSV:
-        yield from doubt_order(read_delimited(path, progress))
+        yield from read_delimited(path, progress)
     elif kind is Kind.LINES:
         before = 0
         for block in read_lines(path, progress):

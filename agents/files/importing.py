@@ -21,6 +21,7 @@ import orjson
 from turnsignal.agents.files.blocks import Progress, read_blocks
 from turnsignal.agents.files.containers import Kind, read_items, sample_of
 from turnsignal.agents.files.file_reports import FileReport
+from turnsignal.agents.files.flat_rows import FlatRows, is_ready
 from turnsignal.agents.files.heaps import Heaps
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.items import Item
@@ -31,7 +32,6 @@ from turnsignal.agents.files.recognising import (
     as_records,
     choose_format,
     doubt_format,
-    holds_lists,
     is_bare_message,
 )
 from turnsignal.agents.files.spool import Spool
@@ -93,7 +93,7 @@ class Imported(ExitStack):
                     self._say(f"{named}: is empty")
                 kind, name, each, why = choose_format(path, self._how)
                 is_own = kind is Kind.LINES and name == OWN and self._how.user_key is None
-                if is_own and (self._how.strict or not holds_lists(path)):
+                if is_own and (self._how.strict or is_ready(path)):
                     origins = () if named == path else (Origin(named),)
                     chosen[path] = TurnFile(path, origins, lenient=not self._how.strict)
                     continue
@@ -161,6 +161,7 @@ class _Reading:
         self.human_scores = Spool(msgspec.msgpack.Decoder(HumanScore))
         self.origins: list[Origin] = []
         self._files = together.files
+        self._rows = FlatRows([file[1:] for file in together.files], together.format, together.report.assumed)
         self._format = together.format
         self._has_loose = self._format is not FORMATS[OWN] and not isinstance(self._format, FormatMapping)
         self._report = together.report
@@ -245,7 +246,7 @@ class _Reading:
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
         self._report.warnings += (
-            self._strangers.warnings() + take_warnings(assumed) + take_doubts(assumed, self._report.conversations)
+            self._rows.end() + self._strangers.warnings() + take_warnings(assumed) + take_doubts(assumed, self._report.conversations)
         )
         report = self._report
         turns = report.turns.total()
@@ -278,6 +279,7 @@ class _Reading:
             before = self._lines
             self.origins.append(Origin(file.named, before))
             stem = self._stem_of(file.path)
+            self._rows.begin(file.path, file.kind)
             loose = LooseMessages(str(file.named), self._report.assumed)
             for item in self._items(file, before, progress):
                 for number, part in enumerate(self._parts_of(item, item.line - before, loose)):
@@ -353,9 +355,8 @@ class _Reading:
         """Give what has no id of its own one of its file and line."""
         if isinstance(part, Call):
             part.origin += f"{stem}.{standing}" if part.origin.endswith(":") else ""
-        elif part.get("turn_id") in (None, ""):
-            part["turn_id"] = f"{stem}:{standing}"
-            self._report.assumed["turn_id is the file and line, where there is none"] += 1
+        else:
+            self._rows.take(part, f"{stem}:{standing}")
         return part
 
     def _refuse(self, line: int, error: Refused, value: object) -> None:

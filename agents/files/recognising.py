@@ -222,9 +222,14 @@ def _holds_records(value: Mapping[str, Any], key: str) -> bool:
     parts = value.get(key)
     if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
         return False
-    if key == "turns" and any(role_of(part.get("role")) and conversation_of(part) is None for part in parts):
+    if key == "turns" and any(_speaks(part) and conversation_of(part) is None for part in parts):
         return False
-    return key != "conversations" or not any(role_of(first(part, "role", "from")) for part in parts)
+    return key != "conversations" or not any(map(_speaks, parts))
+
+
+def _speaks(part: Mapping[str, Any]) -> bool:
+    """Say whether a part of a list names who says it, so that the list is a conversation."""
+    return role_of(first(part, "role", "from", "speaker", "sender", "author")) is not None
 
 
 def _logged(value: Mapping[str, Any]) -> Any:

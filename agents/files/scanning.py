@@ -23,7 +23,8 @@ _LARGE_WRAPPER = re.compile(rb'"(observations|conversations|scores)"\s*:\s*\Z')
 _RECORD_KEYS = {
     *(b'"id"', b'"trace_id"', b'"traceId"', b'"run_type"', b'"conversation_id"', b'"role"', b'"object"', b'"messages"')
 }
-_SPEAKER = re.compile(rb'\[\s*\{[^{}\[\]]{0,200}?"(from|role)"\s*:')
+_SPEAKER = re.compile(rb'\[\s*\{[^{}\[\]]{0,200}?"(from|role|speaker|sender|author)"\s*:')
+_WHOSE = re.compile(rb'\[\s*\{[^{}\[\]]{0,4000}?"(conversation|session|thread|chat)[._]?i?d?"\s*:', re.IGNORECASE)
 _QUOTE = ord('"')
 _BOM = b"\xef\xbb\xbf"
 
@@ -163,6 +164,7 @@ def holds_list(head: bytes, *, is_whole: bool) -> bool:
 
 def _names_list(held: bytes, at: int, *, is_large: bool) -> bool:
     start = max(at - _NAME_BYTES, 0)
-    if _WRAPPER.search(held, start, at):
-        return True
+    if (named := _WRAPPER.search(held, start, at)) is not None:
+        is_of_one = named[1] == b"turns" and _SPEAKER.match(held, at) is not None and _WHOSE.match(held, at) is None
+        return not is_of_one  # the turns of the conversation that the object is
     return is_large and _LARGE_WRAPPER.search(held, start, at) is not None

@@ -32,6 +32,9 @@ MANY_QUESTIONS = "traces of many different questions, of which the last one's an
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
 _WRITING = 5.0  #: seconds that a person takes at least to read an answer and write
+_TYPED = 1_000  #: characters of a message that a person types
+_ALIKE = 20  #: characters with which two steps of a pipeline begin
+_QUOTED = 60  #: characters of an answer by which it is known in the next step
 _STEP = 0.001  #: seconds between messages that one call sent at once
 
 
@@ -245,8 +248,9 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
         return [call for call in models if spoken_in(call.inputs)][-1:]
     answered: set[tuple[str, bytes]] = set()
     seen: list[Call] = []
-    for call in reversed(answers):
-        if not seen or digested(spoken_in(call.outputs)[0]) in answered or _is_turn_before(call, seen[-1]):
+    for at, call in reversed(list(enumerate(answers))):
+        is_answered = not seen or digested(spoken_in(call.outputs)[0]) in answered
+        if is_answered or (_is_pause(call, answers[at + 1]) and _is_turn_before(call, seen[-1])):
             seen.append(call)
         spoken = spoken_in(call.inputs)
         answered.update(digested(old) for old, new in pairwise(spoken) if new.role == "user")
@@ -255,14 +259,26 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     return seen[::-1]
 
 
+def _is_pause(call: Call, following: Call) -> bool:
+    """Say whether a person may have written between two calls."""
+    return call.end is not None and following.start is not None and following.start - call.end >= _WRITING
+
+
 def _is_turn_before(call: Call, later: Call) -> bool:
-    """Say whether a trace is a session, whose calls send the last message alone: a person wrote between the two."""
+    """Say whether a trace is a session, whose calls send the last message alone, so that both are a user's."""
     sent = [spoken_in(each.inputs) for each in (call, later)]
     instructions = instructions_of(call)
-    if [len(spoken) for spoken in sent] != [1, 1] or not instructions or instructions != instructions_of(later):
+    if [len(spoken) for spoken in sent] != [1, 1] or instructions != instructions_of(later):
         return False
-    is_time = call.end is not None and later.start is not None and later.start - call.end >= _WRITING
-    return is_time and digested(sent[0][0]) != digested(sent[1][0])
+    asked, next_asked = (spoken[0].text for spoken in sent)
+    return asked != next_asked and (bool(instructions) or _is_typed(call, asked, next_asked))
+
+
+def _is_typed(call: Call, asked: str, next_asked: str) -> bool:
+    """Say whether a question may be a person's: a pipeline's steps begin alike, are long, or quote the step before."""
+    got = spoken_in(call.outputs)[0].text.strip()[:_QUOTED]
+    is_alike = asked[:_ALIKE] == next_asked[:_ALIKE] and len(next_asked) >= _ALIKE
+    return not is_alike and max(len(asked), len(next_asked)) <= _TYPED and got not in next_asked
 
 
 def _questions(calls: Iterable[Call]) -> int:

@@ -23,6 +23,7 @@ BEGAN = (
         "timestamp_ms",
         "timestampMs",
         "event_time",
+        "event_ts",
         "eventTime",
         "logged_at",
         "TimeGenerated",
@@ -32,8 +33,7 @@ BEGAN = (
 ENDED = ("end_time", "endTime", "completed_at", "completedAt", "ended_at", "endedAt")  #: of when it ended
 NEWEST_FIRST = "messages newest first, put in the order of their times"
 BACKWARDS = "conversations without times that begin with an answer and end with a question"
-DESCENDING = "tables newest first in which rows of a conversation have one time"
-_TURNED = "(head -n 1 FILE; tail -n +2 FILE | tac) > turned.csv"
+DESCENDING = "files newest first in which rows of a conversation have one time"
 _DAYS = (32_874, 73_050)  #: numbers of the years 1990 to 2100 where days are counted, as Excel does
 _AS_DAYS = "numbers as times that would be days of our years, taken as seconds since 1970"
 _UNREAD = "times that cannot be read, such as "
@@ -41,6 +41,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SECONDS = 86_400.0  #: of a day
 _NUMBER = re.compile(r"[0-9]{5,19}(\.[0-9]{1,15})?")  #: since 1970
 _UNITS = {"seconds": 1e2, "milliseconds": 1e5, "microseconds": 1e8, "nanoseconds": 1e99}  # less than, a second
+_HOURS_ALONE = re.compile(r"[+-][0-9]{2}")  #: a zone as PostgreSQL spells it, at the end of a time
 _SHOWN = 40  #: characters of a time that cannot be read
 
 
@@ -81,7 +82,8 @@ def spell_time(stamp: Any, assumed: Assumed) -> Any:
     if isinstance(given, str) and is_iso(given.strip()):
         if given is not stamp:
             assumed["an object as timestamp is the time in it"] += 1
-        return given
+        has_hours = ":" in given and _HOURS_ALONE.fullmatch(given.strip()[-3:]) is not None
+        return f"{given.strip()}:00" if has_hours else given
     if (time := seconds(given)) is None:
         return stamp
     if isinstance(given, str) and not _NUMBER.fullmatch(given.strip()):
@@ -124,11 +126,10 @@ def take_doubts(assumed: Assumed, conversations: int) -> list[str]:
     ]
     if n := assumed.pop(_AS_DAYS, 0):
         doubts.append(f"{n:,} {_AS_DAYS}: where Excel counted days, export times in ISO 8601")
-    if assumed.pop(DESCENDING, 0):
+    if n := assumed.pop(DESCENDING, 0):
         doubts.append(
-            "the table stands newest first, and several rows of a conversation have one time: their order is that of "
-            "the file, in which answers may stand before their questions; export it by its times and ids from the "
-            f"first on, or, where no cell has several lines, turn it round: {_TURNED}"
+            f"{n:,} {DESCENDING}, and nobody can tell which was said first: answers may stand before their questions; "
+            "export them by their times and ids from the first on"
         )
     if (n := assumed.pop(BACKWARDS, 0)) * 2 > conversations:
         doubts.append(f"{n:,} {BACKWARDS}: is the file newest first? Then log times, or turn it round")

@@ -50,6 +50,7 @@ SHARED = {
     "protocol",
     "repeats",
     "reshaping",
+    "row_order",
     "human_scores",
     "linking",
     "times",

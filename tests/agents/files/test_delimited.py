@@ -116,40 +116,6 @@ def test_a_file_of_which_nothing_can_be_read_says_where_and_why(name: str, text:
     assert why in str(raised.value)
 
 
-NEWEST = "id,conversation_id,role,content,created_at\n"
-
-
-def newest_first(ids: str = "4321", times: str = "2211", chats: str = "aaaa") -> str:
-    roles = ("assistant", "user") * 2
-    return NEWEST + "".join(
-        f"{named},{chat},{role},Text {named} of it,2026-11-09 10:00:0{time}\n"
-        for named, time, chat, role in zip(ids, times, chats, roles, strict=True)
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "is_doubted"),
-    [
-        (newest_first(), True),
-        (newest_first().replace("id,", "no,", 1), True),
-        (newest_first(ids="3412"), False),  # within a second the ids say that they stand in order
-        (newest_first(times="4321"), False),
-        (newest_first(times="1122"), False),
-        (newest_first(times="1111"), False),
-        (newest_first(chats="abab"), False),
-    ],
-    ids=["ids descend", "no ids", "ids ascend within", "no ties", "oldest first", "one time", "other conversations"],
-)
-def test_a_table_newest_first_with_rows_of_one_time_is_doubted(text: str, is_doubted: bool, tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    path.write_text(text, encoding="utf-8")
-    with Imported([path], HowToRead()) as imported:
-        (report,) = imported.reports
-    assert [warning for warning in report.warnings if "newest first" in warning] == report.warnings
-    assert bool(report.warnings) == is_doubted
-    assert report.turns.total() == 4
-
-
 @pytest.mark.parametrize("name", ["log.csv", "log.csv.gz"])
 def test_a_table_in_letters_of_one_byte_is_refused_with_what_converts_it(name: str, tmp_path: Path) -> None:
     path = tmp_path / name

@@ -142,7 +142,7 @@ def test_times_never_go_back_and_a_message_is_said_before_its_call() -> None:
 
 def test_of_several_calls_in_a_trace_the_last_is_what_the_user_saw() -> None:
     assumed: Counter[str] = Counter()
-    planner = call(1, "Plan: a", "1. look", trace="t")
+    planner = call(1, "Plan: a", "1. look", trace="t", start=195.0, end=199.0)
     answers = join_trace([call(2, "Context … a", "A", trace="t"), planner], assumed)
     assert [answer.origin for answer in answers] == ["x:2"]
     assert assumed["calls on the way to an answer left out"] == 1
@@ -208,10 +208,34 @@ def test_a_session_names_the_conversation_only_where_no_call_of_the_trace_does()
 def test_many_different_questions_in_a_trace_that_leave_one_answer_are_counted() -> None:
     for many, counted in ((3, 0), (40, 1)):
         assumed: Counter[str] = Counter()
-        calls = [call(number, f"question {number}", f"answer {number}", trace="t") for number in range(many)]
+        calls = [
+            call(number, f"question {number}", f"answer {number}", trace="t", start=6.0 * number, end=6.0 * number + 5)
+            for number in range(many)
+        ]
         assert [answer.origin for answer in join_trace(calls, assumed)] == [f"x:{many - 1}"]
         assert assumed[MANY_QUESTIONS] == counted
         assert (explain_silence("otel", assumed, 1, 2, 0) is None) == (not counted)
+
+
+@pytest.mark.parametrize(
+    ("asked", "answers"),
+    [
+        (["How do I pay?", "And by card?", "Thanks"], 3),
+        (["Summarise this page: cats", "Summarise this page: dogs", "Summarise this page: owls"], 1),
+        (["How do I pay?", "Write it nicely: By bank or card, as you like", "Shorter"], 2),
+        (["How do I pay?", "Answer from these pages. " + "Much text. " * 100, "Thanks"], 2),
+    ],
+    ids=["a person's", "steps that begin alike", "a step that quotes the one before", "a long prompt"],
+)
+def test_a_trace_is_a_session_where_people_wrote_between_its_calls(asked: list[str], answers: int) -> None:
+    got = ["By bank or card, as you like", "Yes, any card", "You are welcome"]
+    calls = [call(number, *texts, trace="t") for number, texts in enumerate(zip(asked, got, strict=True))]
+    assert len(join_trace(calls, Counter())) == answers
+    at_once = [
+        call(number, *texts, trace="t", start=6.0 * number, end=6.0 * number + 5)
+        for number, texts in enumerate(zip(asked, got, strict=True))
+    ]
+    assert len(join_trace(at_once, Counter())) == 1
 
 
 def test_a_trace_that_repeats_its_history_or_one_question_has_not_many() -> None:

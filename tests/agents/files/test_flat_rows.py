@@ -1,0 +1,119 @@
+"""Files of one turn a record: rows newest first, rows that came twice, and what names a message."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from turnsignal.agents.files.file_reports import FileReport
+from turnsignal.agents.files.importing import Imported
+from turnsignal.agents.files.reading import Recording
+from turnsignal.agents.files.recognising import HowToRead
+
+DAY = "2026-11-09 10:00:0"
+TWICE = "was a file exported twice?"
+
+
+def row(number: int, role: str, text: str, **more: Any) -> dict[str, Any]:
+    return {"conversation_id": "a", "role": role, "content": text, "created_at": f"{DAY}{number}", **more}
+
+
+def rows(ids: str = "4321", times: str = "2211", chats: str = "aaaa", key: str = "id") -> list[dict[str, Any]]:
+    """Two exchanges newest first: Text 4 answers Text 3, as Text 2 does Text 1."""
+    roles = ("assistant", "user") * 2
+    return [
+        {key: named, **row(int(time), role, f"Text {number} of it"), "conversation_id": chat}
+        for named, time, chat, role, number in zip(ids, times, chats, roles, "4321", strict=True)
+    ]
+
+
+def spelled(path: Path, records: list[dict[str, Any]]) -> Path:
+    """Write records in the way that the name of the file says."""
+    lines = b"\n".join(map(orjson.dumps, records))
+    if path.suffix == ".csv":
+        cells = [list(records[0]), *([str(value) for value in record.values()] for record in records)]
+        lines = "\n".join(map(",".join, cells)).encode() + b"\n"
+    elif path.name == "list.json":
+        lines = orjson.dumps({"object": "list", "data": records})
+    elif path.suffix == ".json":
+        lines = orjson.dumps(records, option=orjson.OPT_INDENT_2)
+    path.write_bytes(lines)
+    return path
+
+
+def read(*paths: Path) -> tuple[list[dict[str, Any]], FileReport]:
+    """Return the turns in the order of their times, as a replay takes them."""
+    with Imported(paths, HowToRead()) as imported:
+        (report,) = imported.reports
+        turns = [orjson.loads(line) for line, _ in Recording(imported.sources).lines()]
+    return sorted(turns, key=lambda turn: turn["timestamp"].replace("T", " ").removesuffix("+00:00")), report
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl", "log.json", "list.json"])
+@pytest.mark.parametrize(
+    ("records", "texts", "is_doubted"),
+    [
+        (rows(), "1234", False),
+        (rows(key="no"), "1234", False),  # who stands above says it: an answer above its question
+        (rows(times="1111"), "1234", False),
+        (rows(ids="3412"), "2143", False),  # within a second the ids say that the rows stand in order
+        (rows(times="4321"), "1234", False),
+        (rows(times="1122"), "4321", False),
+        (rows(chats="abab"), "2143", False),
+        (rows(ids="4312"), "2143", True),
+    ],
+    ids=["ids", "no ids", "one time", "ids ascend within", "no ties", "oldest first", "other conversations", "both"],
+)
+def test_rows_newest_first_of_one_time_are_turned_round_or_doubted(
+    name: str, records: list[dict[str, Any]], texts: str, is_doubted: bool, tmp_path: Path
+) -> None:
+    turns, report = read(spelled(tmp_path / name, records))
+    assert [turn["text"].split()[1] for turn in turns] == list(texts)
+    assert [warning for warning in report.warnings if "newest first" in warning] == report.warnings
+    assert bool(report.warnings) == is_doubted
+
+
+def test_rows_that_stand_newest_first_in_the_beginning_alone_are_doubted(tmp_path: Path) -> None:
+    later = [row(5 + number // 2, "user", f"Text 5 {number}", conversation_id="b") for number in range(4)]
+    records = [*rows(), *[row(1, "user", "Early", conversation_id="c", id="9")] * 50, *later]
+    _, report = read(spelled(tmp_path / "log.jsonl", records))
+    assert any("newest first" in warning for warning in report.warnings)
+
+
+@pytest.mark.parametrize("key", ["id", "message_id", "messageId", "uuid"])
+def test_the_id_of_a_row_is_that_of_its_turn_so_that_what_came_twice_is_known(key: str, tmp_path: Path) -> None:
+    records = [row(1, "user", "How?", **{key: "m1"}), row(2, "assistant", "So.", **{key: "m2"})]
+    turns, report = read(spelled(tmp_path / "log.jsonl", records + records[1:]))
+    assert [turn["turn_id"] for turn in turns] == ["m1", "m2", "m2"]
+    assert report.assumed[f"{key} is turn_id"] == 3
+    assert report.assumed["turns that came again under their id, of which a replay takes the first"] == 1
+    assert report.warnings == []
+
+
+@pytest.mark.parametrize(
+    "ids", [("x", "x"), ("a", "a"), ("", "")], ids=["one for both", "the conversation's", "empty"]
+)
+def test_what_is_no_message_s_id_names_no_turn(ids: tuple[str, str], tmp_path: Path) -> None:
+    records = [row(1, "user", "How?", id=ids[0]), row(2, "assistant", "So.", id=ids[1])]
+    turns, _ = read(spelled(tmp_path / "log.jsonl", records))
+    assert [turn["turn_id"] for turn in turns] == ["log:1", "log:2"]
+
+
+def test_ids_that_each_file_counts_anew_name_no_turn(tmp_path: Path) -> None:
+    first = spelled(tmp_path / "one.jsonl", [row(1, "user", "How?", id=1)])
+    second = spelled(tmp_path / "two.jsonl", [row(2, "user", "Why?", id=1)])
+    turns, _ = read(first, second)
+    assert [turn["turn_id"] for turn in turns] == ["one:1", "two:1"]
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
+def test_rows_without_an_id_that_came_twice_are_told(name: str, tmp_path: Path) -> None:
+    records = [row(1, "user", "How?"), row(2, "assistant", "So."), row(3, "user", "How?")]
+    _, report = read(spelled(tmp_path / name, records))
+    assert not any(TWICE in warning for warning in report.warnings)
+    turns, report = read(spelled(tmp_path / name, records + records[:2]))
+    (warning,) = report.warnings
+    assert warning.startswith("2 rows without an id")
+    assert TWICE in warning
+    assert len(turns) == 5
