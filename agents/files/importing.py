@@ -246,7 +246,10 @@ class _Reading:
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
         self._report.warnings += (
-            self._rows.end() + self._strangers.warnings() + take_warnings(assumed) + take_doubts(assumed, self._report.conversations)
+            self._rows.end()
+            + self._strangers.warnings()
+            + take_warnings(assumed)
+            + take_doubts(assumed, self._report.conversations)
         )
         report = self._report
         turns = report.turns.total()

@@ -31,6 +31,8 @@ _BEFORE = 3  #: calls of a trace that a call may be about
 _TRANSCRIPT = 8_000  #: characters at the end of a prompt, in which what was said may be quoted,
 _QUOTATION = re.compile(r"^[ *#-]{0,8}(?:user|human|follow[ -]?up (?:input|question))[*\"]{0,3}: ?(.+)$", re.I | re.M)
 _TITLE = 40  #: characters of the first line of such a prompt, to know others like it by
+_VERDICT = 4  #: words that are more than a guard says
+_AT_ONCE = 5.0  #: seconds after an answer, within which no person pastes it
 _QUOTED = 8  #: characters that are no quotation by chance
 
 
@@ -97,7 +99,8 @@ def without_asides(answers: Sequence[Call], assumed: Assumed) -> list[Call]:
     kept: list[Call] = []
     for call in answers:
         exchanges = ([*spoken_in(before.inputs)[-1:], *spoken_in(before.outputs)[:1]] for before in kept[-_BEFORE:])
-        if not any(is_about(call, exchange) for exchange in exchanges):
+        is_guard = any(_is_verdict(call, before) for before in kept[-_BEFORE:])
+        if not is_guard and not any(is_about(call, exchange) for exchange in exchanges):
             kept.append(call)
     assumed[LEFT_OUT] += len(answers) - len(kept)
     return kept
@@ -117,6 +120,20 @@ def is_about(call: Call, exchange: Sequence[Message]) -> bool:
     words = got[0].text.strip()
     is_short = words.startswith(("{", "[")) or 2 * len(words) < len(answer)
     return is_short and len(answer) >= _QUOTED and question in sent[0].text and answer in sent[0].text
+
+
+def _is_verdict(call: Call, before: Call) -> bool:
+    """Say whether a call is a guard's: right after an answer it sends that under other instructions, and gets a word.
+
+    A step that polishes or translates the answer gets about as much as it sent.
+    """
+    sent, got, answer = (spoken_in(messages)[-1:] for messages in (call.inputs, call.outputs, before.outputs))
+    if not sent or not got or not answer or instructions_of(call) == instructions_of(before):
+        return False
+    words, about = got[0].text.strip(), answer[0].text.strip()
+    is_word = words.startswith(("{", "[")) or len(words.split(None, _VERDICT)) < _VERDICT
+    is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
+    return is_word and is_at_once and len(about) >= _QUOTED and len(words) < len(about) and about in sent[0].text
 
 
 def _is_asked_beside(head: Head, others: Sequence[int], heads: Sequence[Head]) -> bool:

@@ -239,6 +239,18 @@ def _complete(wholes: Sequence[Call], models: Sequence[Call]) -> None:
         if before not in shown:
             shown[before] = {digested(message): message for message in last.outputs}
         take_known(whole, last, shown[before])
+        _take_history(whole, last)
+
+
+def _take_history(whole: Call, last: Call) -> None:
+    """Give a whole that holds its question alone the history that its last model call sent before it."""
+    asked, answered, got = spoken_in(whole.inputs), spoken_in(whole.outputs), spoken_in(last.outputs)
+    is_alone = [message.role for message in asked] == ["user"]
+    if not is_alone or not got or answered[0].text.strip() != got[0].text.strip():
+        return
+    at = max((at for at, message in enumerate(last.inputs) if message.role == "user"), default=0)
+    if at and asked[0].text.strip() in last.inputs[at].text and len(spoken_in(last.inputs[:at])) > 1:
+        whole.inputs = [*last.inputs[:at], *whole.inputs]
 
 
 def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:

@@ -24,6 +24,7 @@ _HOLDING = {"body", "text", "content", "contents", "message", "messages", "paylo
 _ANSWERS = {"answer", "answers", "response", "responses", "output", "outputs", "completion", "completions", "reply"}
 _ANSWERS |= {"replies", "result", "results", "generation", "generations", "generated", "assistant", "bot", "ai"}
 _QUESTIONS = {"question", "query", "input", "inputs", "prompt", "user", "human", "customer", "request", "utterance"}
+_ASKED = {"question", "query", "utterance"}  #: of them, what can be nothing else
 _NEITHER = {"id", "status", "state", "time", "at", "ms", "type", "kind", "model", "code", "reason", "source", "format"}
 _NEITHER |= {"token", "tokens", "count", "score", "latency", "duration", "error", "name", "class", "url", "path"}
 _NEITHER |= {"expected", "reference", "ideal", "gold", "golden", "target", "truth", "rejected", "previous", "system"}
@@ -33,7 +34,7 @@ _EAST = "\u2e80"  #: from here on scripts are written without spaces
 
 
 class Beside(NamedTuple):
-    """Keys of what stands beside messages. question: empty where they end with it."""
+    """Keys of what stands beside messages. question: empty where they end with it; answer: where none is known."""
 
     question: str
     answer: str
@@ -51,9 +52,9 @@ class Occurrence(NamedTuple):
 
 
 def find_beside(occurrences: Sequence[Occurrence], path: Sequence[str]) -> Beside | None:
-    """Find the answer beside messages, and the question where they are its history; None without an answer.
+    """Find the answer beside messages, and the question where they are its history; None without either.
 
-    path: keys that lead to the messages, and so to no question.
+    An answer that nobody can tell is empty. path: keys that lead to the messages, and so to no question.
     """
     histories = [_spoken_in(each.messages) for each in occurrences]
     known = {
@@ -72,7 +73,9 @@ def find_beside(occurrences: Sequence[Occurrence], path: Sequence[str]) -> Besid
             return None  # the messages are the whole of what was said
     others = {key: values for key, values in columns.items() if key != question}
     answer = _best(others, "assistant", _ANSWERS, known["assistant"], histories)
-    return None if answer is None else Beside(question, answer)
+    if answer is None:
+        return Beside(question, "") if set(_words(question)) & _ASKED else None
+    return Beside(question, answer)
 
 
 def asked_in(occurrence: Occurrence, question: str) -> list[Any]:
@@ -119,13 +122,13 @@ def _best(
     ranks: dict[str, tuple[int, int, float]] = {}
     for key, values in columns.items():
         texts = [_text(value, role) for value in values]
-        are_messages = 2 * sum(map(_is_spoken, values)) > sum(map(bool, texts)) > 0
-        if not (are_messages or _is_speech(texts)) or _is_within(texts, role, histories):
-            continue
-        repeated = sum(len(text) >= _REPEATED and text in known for text in texts)
         words = _words(key)
         bare = [word for word in words if word not in _HOLDING] or (words if role == "user" else [])
         is_named = bool(bare) and (bare[-1] in names or (role == "user" and bare[-1] in _HOLDING))
+        are_messages = 2 * sum(map(_is_spoken, values)) > sum(map(bool, texts)) > 0
+        if not (are_messages or _is_speech(texts, is_named=is_named)) or _is_within(texts, role, histories):
+            continue
+        repeated = sum(len(text) >= _REPEATED and text in known for text in texts)
         if repeated or is_named:
             ranks[key] = (repeated, -len(words) if is_named else -_KEYS, sum(map(len, texts)) / len(texts))
     return max(sorted(ranks), key=ranks.__getitem__, default=None)
@@ -146,15 +149,20 @@ def _is_spoken(value: Any) -> bool:
     return isinstance(value, dict | list) and bool("choices" in mapping(value) or read_messages(value, Counter()))
 
 
-def _is_speech(texts: Iterable[str]) -> bool:
-    """Say whether texts are what people or models say, rather than ids, times, states or one text for all."""
+def _is_speech(texts: Iterable[str], *, is_named: bool) -> bool:
+    """Say whether texts are what people or models say, rather than ids, times, states or one text for all.
+
+    is_named: they stand under a name of what is said, where a service that fails says one sentence to all.
+    """
     given = [text for text in texts if text]
     worded = sum((" " in text or max(text) >= _EAST) and seconds(text) is None for text in given)
-    return bool(given) and _WORDED * worded >= len(given) and (len(given) < _MANY or len(set(given)) > 1)
+    is_one = len(given) >= _MANY and len(set(given)) == 1
+    return bool(given) and _WORDED * worded >= len(given) and (is_named or not is_one)
 
 
 def _is_within(texts: Sequence[str], role: str, histories: Sequence[Sequence[Message]]) -> bool:
-    """Say whether most texts stand among the messages beside them already."""
-    pairs = [(text, history) for text, history in zip(texts, histories, strict=True) if text]
+    """Say whether most texts stand among the messages beside them already; what many say proves nothing."""
+    times = Counter(texts)
+    pairs = [(text, each) for text, each in zip(texts, histories, strict=True) if text and times[text] < _MANY]
     within = sum(any(each.role == role and each.text.strip() == text for each in history) for text, history in pairs)
     return 2 * within > len(pairs)

@@ -152,7 +152,7 @@ def _try_beside(sample: Sequence[Record], path: tuple[str, ...]) -> Opened | Non
     """Return how what was asked at a path and what was answered beside it are read; None where nothing was."""
     occurrences = [Occurrence(*each) for record in sample for each in islice(_at(record, path, optional=True), _TRIED)]
     beside = find_beside(occurrences[:_TRIED], path)
-    return None if beside is None else _try(sample, path, beside)
+    return _try(sample, path, beside) if beside is not None and beside.answer else None
 
 
 def _try(sample: Sequence[Record], path: tuple[str, ...], beside: Beside | None = None) -> Opened | None:

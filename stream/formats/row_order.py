@@ -1,8 +1,8 @@
 """Row order: which way messages that stand one a row go, where several of a conversation have one time.
 
-    id  role       created_at               Sorted by created_at alone, the question (41) would come
-    42  assistant  2026-11-09 10:03:13      after its answer (42): rows that stand newest first
-    41  user       2026-11-09 10:03:13      are turned round.
+id  role       created_at               Sorted by created_at alone, the question (41) would come
+42  assistant  2026-11-09 10:03:13      after its answer (42): rows that stand newest first
+41  user       2026-11-09 10:03:13      are turned round.
 """
 
 from typing import NamedTuple
@@ -14,7 +14,7 @@ _STEP = 0.001  #: seconds by which a row of one time is put before the one above
 _KEPT = 10_000  #: conversations whose last row is remembered; of more, those that came longest ago are forgotten
 
 
-class _Run(NamedTuple):
+class _Tie(NamedTuple):
     """Rows of a conversation, one after the other, that have one time: the first and the last of them."""
 
     time: float
@@ -27,7 +27,7 @@ class RowOrder:
     """What rows that came say of the order in which they stand."""
 
     def __init__(self) -> None:
-        self._runs: dict[str, _Run] = {}
+        self._runs: dict[str, _Tie] = {}
         self._last: float | None = None  # time of the row before, whoever's it is
         self._is_rising = self._is_falling = False  # within a conversation
         self._rises = self._falls = False  # from any row to the next
@@ -46,17 +46,17 @@ class RowOrder:
         before = self._runs.pop(conversation, None)
         if before is not None and before.time == time:
             ends = (before.roles[0], role), (before.ids[0], named)
-            self._runs[conversation] = _Run(time, *ends, before.rows + 1)
+            self._runs[conversation] = _Tie(time, *ends, before.rows + 1)
             return
         if before is not None:
             self._is_rising |= time > before.time
             self._is_falling |= time < before.time
             self._end(before)
-        self._runs[conversation] = _Run(time, (role, role), (named, named))
+        self._runs[conversation] = _Tie(time, (role, role), (named, named))
         if len(self._runs) > _KEPT:
             self._end(self._runs.pop(next(iter(self._runs))))
 
-    def _end(self, run: _Run) -> None:
+    def _end(self, run: _Tie) -> None:
         if run.rows == 1:
             return
         if all(map(str.isdecimal, run.ids)) and run.ids[0] != run.ids[1]:

@@ -91,9 +91,7 @@ def test_the_id_of_a_row_is_that_of_its_turn_so_that_what_came_twice_is_known(ke
     assert report.warnings == []
 
 
-@pytest.mark.parametrize(
-    "ids", [("x", "x"), ("a", "a"), ("", "")], ids=["one for both", "the conversation's", "empty"]
-)
+@pytest.mark.parametrize("ids", [("x", "x"), ("a", "a"), ("", "")], ids=["one for both", "the conversation's", "empty"])
 def test_what_is_no_message_s_id_names_no_turn(ids: tuple[str, str], tmp_path: Path) -> None:
     records = [row(1, "user", "How?", id=ids[0]), row(2, "assistant", "So.", id=ids[1])]
     turns, _ = read(spelled(tmp_path / "log.jsonl", records))

@@ -12,6 +12,7 @@ import pytest
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
 from turnsignal.agents.files.recognising import HowToRead
+from turnsignal.stream.errors import TurnsignalError
 
 Record = dict[str, Any]
 TALKS = {
@@ -126,6 +127,30 @@ def test_short_answers_are_answers(tmp_path: Path) -> None:
     assert [turn["text"] for turn in turns] == [*texts, "Is it in?", "Yes.", "Where is it?", "Here."]
 
 
+def test_a_service_that_gives_everybody_one_answer_is_read_whole(tmp_path: Path) -> None:
+    failed = "That went wrong, please try again."
+    records = []
+    for name in ("c1", "c2", "c3"):
+        past: list[Record] = []
+        for number in range(3):
+            question = f"How do I do {name} {number}?"
+            records.append(
+                {"session_id": name, "ts": at(name, number), "history": [*past], "question": question, "answer": failed}
+            )
+            past += [{"role": "user", "content": question}, {"role": "assistant", "content": failed}]
+    turns = read(written(tmp_path / "log.jsonl", records))
+    assert [turn["text"] for turn in turns] == [text for each in records for text in (each["question"], failed)]
+
+
+def test_a_history_whose_question_nobody_answers_is_not_taken_for_the_whole(tmp_path: Path) -> None:
+    records = [
+        {"session_id": name, "ts": at(name, number), "history": history, "question": question}
+        for name, number, history, question, _ in exchanges()
+    ]
+    with pytest.raises(TurnsignalError, match="write a mapping"):
+        read(written(tmp_path / "log.jsonl", records))
+
+
 def test_cells_that_hold_histories_are_read_as_well(tmp_path: Path) -> None:
     table = StringIO()
     rows = csv.writer(table)
@@ -223,7 +248,8 @@ def test_a_column_of_what_users_say_is_no_user_and_a_trace_of_a_service_no_expor
     assert not any("user_id" in turn for turn in turns)
 
 
-def test_messages_under_turns_are_of_the_conversation_that_their_record_names(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["lines", "array", "pretty", "wrapped"])
+def test_messages_under_turns_are_of_the_conversation_that_their_record_names(form: str, tmp_path: Path) -> None:
     records = [
         {
             "session_id": name,
@@ -236,6 +262,12 @@ def test_messages_under_turns_are_of_the_conversation_that_their_record_names(tm
         }
         for name, talk in TALKS.items()
     ]
-    turns = read(written(tmp_path / "log.jsonl", records))
+    path = written(tmp_path / "log.jsonl", records)
+    if form != "lines":
+        value = {"array": records, "wrapped": {"conversations": records}}.get(form, records[0])
+        path.write_bytes(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+    if form == "pretty":
+        path.write_bytes(b"\n".join(orjson.dumps(record, option=orjson.OPT_INDENT_2) for record in records))
+    turns = read(path)
     assert [turn["text"] for turn in turns] == ALL
     assert {turn["conversation_id"] for turn in turns} == TALKS.keys()

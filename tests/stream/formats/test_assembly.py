@@ -19,8 +19,8 @@ def talk(*texts: str) -> list[Message]:
 def call(number: int, *texts: str, **more: Any) -> Call:
     """A call at a time that answers a history with the last text."""
     history = talk(*texts)
-    fields = {"start": 100.0 * number, "end": 100.0 * number + 5, "line": number}
-    return Call(f"x:{number}", inputs=history[:-1], outputs=[Message("assistant", texts[-1])], **(fields | more))
+    fields = {"origin": f"x:{number}", "start": 100.0 * number, "end": 100.0 * number + 5, "line": number}
+    return Call(inputs=history[:-1], outputs=[Message("assistant", texts[-1])], **(fields | more))
 
 
 def turns(*calls: Call) -> list[tuple[str, str]]:
@@ -163,6 +163,25 @@ def test_the_root_says_what_the_user_saw_and_the_model_call_which_model_it_was()
     assert answer.outputs[0].metadata == {"citations": [1]}
 
 
+@pytest.mark.parametrize(
+    ("sent", "taken"),
+    [
+        (("a", "A", "b", "B"), ["a", "A", "b"]),
+        (("a", "A", "From these pages: … b", "B"), ["a", "A", "b"]),
+        (("a", "A", "A title for this", "B"), ["b"]),
+        (("a", "A", "b", "Another answer"), ["b"]),
+        (("b", "B"), ["b"]),
+    ],
+    ids=["as asked", "with pages", "another question", "another answer", "no history"],
+)
+def test_a_root_that_holds_its_question_alone_has_the_history_of_its_model_call(
+    sent: tuple[str, ...], taken: list[str]
+) -> None:
+    root = call(1, "b", "B", kind="whole", end=190.0)
+    (answer,) = join_trace([root, call(1, *sent, start=150.0, origin="x:m")], Counter())
+    assert [message.text for message in answer.inputs] == taken
+
+
 def test_documents_join_the_answer_of_their_trace_reranked_ones_with_their_rank_before() -> None:
     hits = Call("x:r", kind="retrieval", start=90.0, documents=[{"doc_id": "a"}, {"doc_id": "b", "text": "B"}])
     again = Call("x:s", kind="retrieval", start=91.0, documents=[{"doc_id": "a"}, {"doc_id": "c"}])
@@ -203,6 +222,30 @@ def test_a_session_names_the_conversation_only_where_no_call_of_the_trace_does()
     for inner, expected in (([agent], "c1"), ([], "s1")):
         (answer,) = join_trace([call(1, "a", "A", trace="t", session="s1"), *inner], Counter())
         assert answer.conversation == expected
+
+
+@pytest.mark.parametrize(
+    ("checked", "answer", "pause", "seen"),
+    [
+        ("Open Settings, then Security.", "SAFE", 1.0, ["x:1"]),
+        ("Is this safe? Open Settings, then Security.", '{"safe": true}', 1.0, ["x:1"]),
+        ("Open Settings, then Security.", "SAFE", 60.0, ["x:2"]),
+        ("Open Settings, then Security.", "Öffne die Einstellungen, dann Sicherheit.", 1.0, ["x:2"]),
+        ("Something else of this length", "SAFE", 1.0, ["x:2"]),
+    ],
+    ids=["a word", "an object", "a person's pause", "a translation", "not about it"],
+)
+def test_a_guard_that_comes_last_in_a_trace_answers_nobody(
+    checked: str, answer: str, pause: float, seen: list[str]
+) -> None:
+    def instructed(number: int, instructions: str, question: str, answer: str, start: float) -> Call:
+        asked = call(number, question, answer, start=start, end=start + 1)
+        asked.inputs = [Message("system", instructions), *asked.inputs]
+        return asked
+
+    first = instructed(1, "Help.", "How do I reset it?", "Open Settings, then Security.", 100.0)
+    guard = instructed(2, "Check the answer.", checked, answer, 101.0 + pause)
+    assert [answer.origin for answer in join_trace([first, guard], Counter())] == seen
 
 
 def test_many_different_questions_in_a_trace_that_leave_one_answer_are_counted() -> None:
