@@ -52,6 +52,7 @@ _NO_FILES = "expected files of turns (.jsonl, .jsonl.gz), got none; --sample nee
     show_default=True,
     help="Whose turns the figures are of; all have rows.",
 )
+@click.option("--whole-conversations", is_flag=True, help="No conversation is cut: compare the last ones, too.")
 @click.option("--alerts", is_flag=True, help="Say when an alert would have fired, and why.")
 @click.option("--decisions", type=FILE, help="For --alerts: what operators decided (`turnsignal export decisions`).")
 @click.option("--resume", is_flag=True, help="Go on where an interrupted run of the same with --resume left off.")
@@ -75,6 +76,7 @@ def replay(
     workers: int | None,
     as_is: bool,
     counted: str,
+    whole_conversations: bool,
     alerts: bool,
     decisions: Path | None,
     resume: bool,
@@ -134,6 +136,7 @@ def replay(
         how: dict[str, Any] = {"workers": workers or 0, "as_is": as_is, "environment": read_environment(counted)}
         how |= {"feedback": (*feedback, *imported.feedback), "verdicts": verdicts, "refused": imported.refused}
         how |= {"progress": bars[1], "alerts": alerts, "decisions": decided, "resume": resume}
+        how["whole"] = whole_conversations
         how["read_as"] = reading_of.as_json()
         summary = replay_files(imported.sources, out, chosen, time.time(), **how)
     echo_described(describe_files(imported.reports, summary.get("assumed", {})), err=as_json)

@@ -93,6 +93,7 @@ def replay_files(
     workers: int = 0,
     as_is: bool = False,
     environment: str | None = None,
+    whole: bool = False,
     alerts: bool = False,
     decisions: Sequence[Decision] = (),
     read_as: Mapping[str, str] | None = None,
@@ -103,16 +104,16 @@ def replay_files(
 
     feedback, verdicts: files of them, taken in among the turns by their times; refused: a file of dead letters that
     were found when the paths were made, to be put behind those of the replay; workers: processes, 0 for one per core;
-    environment: which one moves the figures, None is production; alerts: say under "alerts" in the summary when would
-    have been called; decisions: what operators said meanwhile, for that, by time; read_as: how the turns' files were
-    read, kept in the summary so that texts are found again; resume: go on where an interrupted run of the same left
-    off, and keep checkpoints in case that this one is interrupted; progress: told how many bytes of the files have been
-    worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
+    environment: which one moves the figures, None is production; whole: no conversation is cut, whatever the suite
+    says; alerts: say under "alerts" in the summary when would have been called; decisions: what operators said
+    meanwhile, for that, by time; read_as: how the turns' files were read, kept in the summary so that texts are found
+    again; resume: go on where an interrupted run of the same left off, and keep checkpoints in case that this one is
+    interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
     """
     recording = Recording(paths, feedback=feedback, verdicts=verdicts)
     spare_others(out, (path for source in recording.sources for path in source.paths))
     size = recording.size
-    if recording.is_whole:
+    if recording.is_whole or whole:
         suite = suite.model_copy(update={"aggregates": suite.aggregates.model_copy(update={"whole": True})})
     of = min(workers or (1 if size < SMALL else _cores()), PARTITIONS)
     what = (suite.model_dump_json(), as_is, environment, alerts, of, metadata.version("turnsignal"))
@@ -122,8 +123,8 @@ def replay_files(
     ):
         every = EVERY if resume else 0
         read = (tuple(paths), tuple(feedback), tuple(verdicts))
-        whole = (of, *read, suite, now, as_is, Path(directory), environment, alerts, every)
-        jobs = [Job(number, *whole) for number in range(of)]
+        shared = (of, *read, suite, now, as_is, Path(directory), environment, alerts, every)
+        jobs = [Job(number, *shared) for number in range(of)]
         runs = _run_here(jobs[0], progress) if of == 1 else _run_apart(jobs, progress)
         run = Run(suite, environment)
         for number in sorted(runs):

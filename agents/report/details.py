@@ -110,8 +110,8 @@ def _left_out(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     cut += [f"{headless:,} {'is' if headless == 1 else 'are'} cut by its begin"] if headless else []
     if cut:
         yield (
-            f"Not compared, nor among these: {', '.join(cut)}. If they are whole, set `whole = true` in the suite's "
-            "[aggregates]."
+            f"Not compared, nor among these: {', '.join(cut)}. If they are whole, replay with --whole-conversations, "
+            "or set `whole = true` in the suite's [aggregates]."
         )
 
 

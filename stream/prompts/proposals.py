@@ -241,13 +241,14 @@ def _ends(sentence: Sentence) -> Iterator[str]:
     for pattern, at_end in ((_SAYS["end"], True), (_SAYS["start"], False)):
         for match in pattern.finditer(sentence.masked):
             before = sentence.masked[max(0, match.start() - 30) : match.end()]
-            if negated(sentence.masked, match.start()) or _SAYS["of_a_part"].search(before):
-                continue
             quote = QUOTED.search(sentence.text, match.end() - 1)
-            if quote is None or quote.start() - match.end() > 30:
+            if quote is None or quote.start() - match.end() > 30 or _SAYS["of_a_part"].search(before):
                 continue
             phrase = next(part for part in quote.groups() if part).strip()
-            if phrase and at_end:
+            if phrase and negated(sentence.masked, match.start()):
+                edge = rf"{re2.escape(phrase)}\W*\z" if at_end else rf"\A\W*{re2.escape(phrase)}(?:\W|\z)"
+                yield write_name("pattern.forbid", {"regex": f"(?i){edge}"})
+            elif phrase and at_end:
                 yield write_name("startend.end_checker", {"phrase": phrase})
             elif phrase:
                 yield write_name("pattern.require", {"regex": rf"(?i)\A\s*{re2.escape(phrase)}"})

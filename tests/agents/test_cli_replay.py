@@ -301,3 +301,25 @@ def test_records_that_came_again_are_told(tmp_path: Path) -> None:
     twice.write_bytes(Path("tests/data/golden.jsonl").read_bytes() * 2)
     done = CliRunner().invoke(turnsignal, ["replay", str(twice), "--out", str(tmp_path / "out")])
     assert "came again, and counted once: " in done.output
+
+
+def test_conversations_that_are_said_to_be_whole_are_compared_though_the_recording_ends_with_them(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "turns.jsonl"
+    path.write_bytes(
+        b"\n".join(
+            orjson.dumps(
+                {"conversation_id": str(n // 2), "turn_id": str(n % 2), "role": role, "text": f"Is it {n}?"}
+                | {"timestamp": 1_700_000_000 + n, "version": version}
+            )
+            for version, first in (("v1", 0), ("v2", 80))
+            for n, role in enumerate(("user", "assistant") * 40, first)
+        )
+    )
+    compared = []
+    for options in ([], ["--whole-conversations"]):
+        done = CliRunner().invoke(turnsignal, ["replay", str(path), *options, "--out", str(tmp_path / "out"), "--json"])
+        assert done.exit_code == 0
+        compared.append(len(orjson.loads(done.stdout)["comparisons"]))
+    assert compared == [0, 1]

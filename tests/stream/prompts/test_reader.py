@@ -301,6 +301,8 @@ FORBIDDEN = {
     "Write at most 2 paragraphs.": ("One.\n\nTwo.\n \nThree.", "\n\nOne.\n\nTwo.\n\n"),
     "Write at least 2 paragraphs.": ("One.\nStill one.", "One.\n\nTwo."),
     'Begin with "Hi (there)".': ("Hello", "hi (there), Bo"),
+    'Never begin with "Certainly".': ("certainly! Here it is.", "It is certainly here."),
+    'Do not end with "Anything else?".': ("Done. Anything else?", "Anything else? Then ask."),
 }
 
 

@@ -78,7 +78,9 @@ def test_releases_that_are_too_small_to_compare_are_named_and_one_release_is_no_
     said = "releases are not compared: v1 has 6 whole conversations of 30 needed"
     assert sentences(quality=quality) == [said]
     quality[0]["left_out"] = {"young": 1_200, "headless": 4, "other_environment": 9}
-    assert sentences(quality=quality) == [f"{said}; the recording begins or ends within 1,204 others"]
+    assert sentences(quality=quality) == [
+        f"{said}; the recording begins or ends within 1,204 others (if all are whole: replay --whole-conversations)"
+    ]
     assert sentences(quality=quality[:1]) == []
     same = compared("a", **{"nDCG@5": delta(0.0, "no difference shown"), "RR": delta(0.0, "no difference shown")})
     assert sentences(same) == ["no change shown from one release to the next in 2 figures"]
