@@ -108,7 +108,8 @@ def replay_files(
     says; alerts: say under "alerts" in the summary when would have been called; decisions: what operators said
     meanwhile, for that, by time; read_as: how the turns' files were read, kept in the summary so that texts are found
     again; resume: go on where an interrupted run of the same left off, and keep checkpoints in case that this one is
-    interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError when a file or the directory cannot be used.
+    interrupted; progress: told how many bytes of the files have been worked through, in steps. Raises TurnsignalError
+    when a file or the directory cannot be used.
     """
     recording = Recording(paths, feedback=feedback, verdicts=verdicts)
     spare_others(out, (path for source in recording.sources for path in source.paths))

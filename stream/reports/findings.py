@@ -284,7 +284,8 @@ def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fi
     if few is None:
         return Finding("note", "releases are not compared")
     cut = sum(few["left_out"].get(why, 0) for why in ("young", "headless"))
-    others = f"; the recording begins or ends within {cut:,} others (if all are whole: replay --whole-conversations)" if cut else ""
+    others = f"; the recording begins or ends within {cut:,} others" if cut else ""
+    others += " (if all are whole: replay --whole-conversations)" if cut else ""
     release = few["version"] or "what has no version"
     return Finding("note", f"releases are not compared: {release} has {few['not_compared']}{others}")
 
