@@ -54,6 +54,11 @@ from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
 _CELLS = 500  #: bytes of a row of CSV, about
+_OFTEN = 0.2  #: of the answers, that are told to be empty
+_EMPTY = (
+    "{:,} of {:,} answers are empty: where users saw some, their text stands under another name than what is read, or "
+    "was not recorded"
+)
 DEALING = 0.5  #: of the bytes that progress is told: those that count as they are read; the others, as turns are made
 
 
@@ -171,6 +176,8 @@ class _Reading:
         self._strangers = Strangers(together.report.format)
         self._repeats = False  # any call sends more than its question
         self._lines = 0  # that were read until now, of all files
+        self._empty = 0  # answers without a text
+        self._line_of = array("Q")  # of each call, in the order in which they stand
         self._stems: Counter[str] = Counter()  # what ids begin with that are made here → files that wanted it
 
     def turns(self, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
@@ -196,7 +203,8 @@ class _Reading:
                 self.has_times = True
                 yield part, line
                 continue
-            part.line = line
+            self._line_of.append(line)
+            part.line = len(self._line_of)  # not the line, in which many may stand
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
                 traces.put(group_of(part), part)
@@ -237,7 +245,7 @@ class _Reading:
         roles: list[str] = []  # of the first turn and of the last
         for turn, line in turns:
             roles[1:] = [turn["role"]]
-            yield turn, line
+            yield turn, self._line_of[line - 1]
         self._report.assumed[BACKWARDS] += roles == ["assistant", "user"] and are_timeless(calls)
 
     def _conclude(self) -> None:
@@ -255,6 +263,9 @@ class _Reading:
         turns = report.turns.total()
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
+        answers = report.turns["assistant"]
+        if self._empty > 1 and self._empty >= _OFTEN * answers:
+            report.warnings.append(_EMPTY.format(self._empty, answers))
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 
@@ -274,6 +285,7 @@ class _Reading:
             self._refuse(line, error, turn.get("turn_id"))
             return None
         self._report.turns[turn["role"]] += 1
+        self._empty += turn["role"] == "assistant" and not turn["text"].strip()
         return formatted
 
     def _parts(self, progress: Progress) -> Iterator[tuple[Call | TurnFields, int]]:

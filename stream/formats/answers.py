@@ -12,6 +12,8 @@ _REQUESTS = ("request", "request_body", "input", "body", "kwargs")
 _MESSAGE = {"role", "content", "id", "name", "refusal", "annotations", "tool_calls"}  #: keys of a message alone
 _RESPONSES = {"choices", "content", "candidates", "output", "object", "type", "body", "message", "error"}
 
+_NOTHING = {"", "{}", "[]", "null", "none", "nan"}  #: cells of a table where no answer came
+
 
 def response_of(record: Record) -> Record:
     """Return what holds the choices: the record, or its response."""
@@ -28,6 +30,8 @@ def _streamed(record: Record) -> Record:
 def answer_of(record: Record) -> Record | None:
     """Return the assistant's message where an answer stands beside the messages as a text, or as {role, content}."""
     given = first(record, *_ANSWERS)
+    if isinstance(given, str) and given.strip().lower() in _NOTHING:
+        return None
     if isinstance(given, str) and not _is_vendors(given):
         return {"role": "assistant", "content": given}
     given = mapping(given)
@@ -41,7 +45,8 @@ def answer_of(record: Record) -> Record | None:
 
 def _is_vendors(text: str) -> bool:
     """Say whether a text holds a response of an API, and not the answer itself, which may be JSON, too."""
-    return bool(mapping(text).keys() & _RESPONSES) or isinstance(nested(text), list)
+    held = mapping(text).keys()
+    return bool(held & _RESPONSES) or held == {"detail"} or isinstance(nested(text), list)
 
 
 def is_foreign(record: Record) -> bool:

@@ -136,9 +136,10 @@ def take_turns(
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
     for call, asked, outputs, taken in added_by(in_sequence(calls), assumed, repeats=repeats):
-        clock.begin(len(asked) - taken)
+        sent = len(asked) if call.outputs else len(asked) + len(outputs)
+        clock.begin(sent - taken)
         for number, message in enumerate([*asked, *outputs][taken:], taken):
-            is_output = number >= len(asked)
+            is_output = number >= sent
             origin = _origin(message, call.origin if is_output else f"{call.origin}#{number}", used)
             time = clock.of(message, call, is_output=is_output)
             yield _turn(name, origin, message, call, time), call.line
@@ -258,10 +259,12 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     answers = without_asides([call for call in models if spoken_in(call.outputs)], assumed)
     if not answers:
         return [call for call in models if spoken_in(call.inputs)][-1:]
+    if _failed_in_the_end(models[-1], answers):
+        answers.append(models[-1])
     answered: set[tuple[str, bytes]] = set()
     seen: list[Call] = []
     for at, call in reversed(list(enumerate(answers))):
-        is_answered = not seen or digested(spoken_in(call.outputs)[0]) in answered
+        is_answered = not seen or digested(spoken_in(call.outputs)[0]) in answered  # a call that failed is the last
         if is_answered or (_is_pause(call, answers[at + 1]) and _is_turn_before(call, seen[-1])):
             seen.append(call)
         spoken = spoken_in(call.inputs)
@@ -269,6 +272,14 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
     assumed[MANY_QUESTIONS] += len(answers) > _MANY and _questions(answers) > len(seen) + _MANY
     return seen[::-1]
+
+
+def _failed_in_the_end(last: Call, answers: Sequence[Call]) -> bool:
+    """Say whether the last call of a trace got nothing, and was no title or guard: it holds none of the answers."""
+    asked = spoken_in(last.inputs)[-1:]
+    if spoken_in(last.outputs) or not asked or asked[0].role != "user":
+        return False
+    return not any(spoken_in(call.outputs)[0].text.strip() in asked[0].text for call in answers)
 
 
 def _is_pause(call: Call, following: Call) -> bool:

@@ -85,7 +85,7 @@ def asked_in(occurrence: Occurrence, question: str) -> list[Any]:
     if not isinstance(text, str) or not text.strip():
         return messages
     last = read_message(messages[-1], Counter()) if messages and isinstance(messages[-1], dict) else None
-    is_there = last is not None and last.role == "user"
+    is_there = last is not None and last.role == "user" and text.strip() in last.text
     return messages if is_there else [*messages, {"role": "user", "content": text}]
 
 

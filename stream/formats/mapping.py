@@ -229,8 +229,10 @@ def _text(field: Field, value: Any, metadata: dict[str, Any], assumed: Assumed) 
 
 
 def _blocks(value: Any) -> Any:
-    """Return the blocks of a text that a database keeps as JSON in a string; any other text as it is."""
-    read = nested(value) if isinstance(value, str) and value.startswith("[{") else None
+    """Return the blocks, or the text, that a database keeps as JSON in a string; any other text as it is."""
+    read = nested(value) if isinstance(value, str) and value.startswith(("[{", '"')) else None
+    if isinstance(read, str):
+        return read
     are_blocks = isinstance(read, list) and all(isinstance(part, dict) and "type" in part for part in read)
     return read if are_blocks else value
 

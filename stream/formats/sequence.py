@@ -38,10 +38,12 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool) -> list[
     for call in calls:
         _name_environment(call, assumed)
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
+        if not call.outputs and asked and asked[-1].role == "assistant":
+            asked, outputs = asked[:-1], asked[-1:]  # a record of all that was said ends with its own answer
         if is_about(call, history.messages[-2:]):
             assumed[ASIDES] += 1
             continue
-        assumed["system prompts and tool results left out"] += len(call.inputs) - len(asked)
+        assumed["system prompts and tool results left out"] += len(call.inputs) - len(spoken_in(call.inputs))
         passage = Passage(asked, [digested(message) for message in asked])
         kept, taken = overlap(history, passage, is_alone=is_alone)
         if (begun := responses.get(call.previous or "")) is not None:

@@ -71,7 +71,7 @@ EXPECTED: dict[str, list[dict[str, Any]]] = {
         user("openai:chatcmpl-2#2", AGAIN, 30, **NAMED),
         answer("openai:chatcmpl-2", ANSWERED_AGAIN, 33, retrieved=[{"doc_id": "d-security"}], **NAMED),
     ],
-    "messages.json": without_times([f"openai:s1#{number}" for number in range(4)], "openai:s1", 2),
+    "messages.json": without_times([f"openai:s1#{number}" for number in range(4)], "openai:s1", 1),
     "sharegpt.jsonl": without_times([f"sharegpt:s1#{number}" for number in range(4)], "sharegpt:s1", 1),
     "responses.jsonl": [
         turn | {"conversation_id": "responses:resp_1"}

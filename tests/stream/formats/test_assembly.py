@@ -248,6 +248,20 @@ def test_a_guard_that_comes_last_in_a_trace_answers_nobody(
     assert [answer.origin for answer in join_trace([first, guard], Counter())] == seen
 
 
+@pytest.mark.parametrize(
+    ("sent", "asked"),
+    [("How do I pay?", "How do I pay?"), ("A title for: By card, in your account", "Plan: How do I pay?")],
+    ids=["the answer failed", "a title failed"],
+)
+def test_a_trace_whose_last_call_failed_answers_nothing_unless_it_was_about_an_answer(sent: str, asked: str) -> None:
+    planner = call(1, "Plan: How do I pay?", "By card, in your account", start=100.0, end=101.0)
+    failed = call(2, sent, "", start=101.5, end=102.0)
+    failed.outputs = []
+    (answer,) = join_trace([planner, failed], Counter())
+    assert answer.inputs[-1].text == asked
+    assert bool(answer.outputs) == (asked != sent)
+
+
 def test_many_different_questions_in_a_trace_that_leave_one_answer_are_counted() -> None:
     for many, counted in ((3, 0), (40, 1)):
         assumed: Counter[str] = Counter()

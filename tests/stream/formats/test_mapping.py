@@ -36,6 +36,12 @@ def test_documents_stand_apart_where_the_mapping_names_what_is_between_them() ->
     assert "retrieved" not in read(ROW | {"docs": " | "}, *more)
 
 
+def test_a_text_that_a_table_keeps_as_json_is_read_without_its_quotes() -> None:
+    turn = read(ROW | {"said": '"How?\\nWhen?"', "at": 0})
+    assert turn["text"] == "How?\nWhen?"
+    assert read(ROW | {"said": '"How?" he asked', "at": 0})["text"] == '"How?" he asked'
+
+
 def test_a_time_that_is_written_otherwise_is_refused_with_how_to_say_so() -> None:
     with pytest.raises(Refused) as refused:
         read(ROW)
