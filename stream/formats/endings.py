@@ -92,6 +92,15 @@ def _digest(words: bytes) -> bytes:
     return blake2b(words, digest_size=DIGEST).digest()
 
 
+def word_by_word(end: End) -> End:
+    """Return an end that is looked for by its last question and two answers alone, or not at all.
+
+    Records of all that was said begin alike in many conversations; one that is cut goes on from so much.
+    """
+    is_two = len(end.words) > 2 * DIGEST
+    return End(end.words, b"", is_telling=False, are_answers_telling=False) if is_two and end.is_telling else NO_END
+
+
 def sought_by(end: End) -> list[bytes]:
     """Return by what a call looks for the end that its history has: its words, then what suffices where it is long.
 

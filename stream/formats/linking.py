@@ -22,7 +22,7 @@ from operator import attrgetter
 from sys import intern
 from typing import NamedTuple
 
-from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, known_by, sought_by
+from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, known_by, sought_by, word_by_word
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.repeats import TELLING
@@ -79,7 +79,7 @@ def head_of(number: int, call: Call) -> Head:
     if call.conversation is not None:
         return Head(*_FIRST, number, "", intern(call.conversation), call.response, None, _NOBODY, b"", b"", b"", False)
     inputs, outputs = call.inputs, call.outputs
-    is_whole = not outputs and bool(inputs) and inputs[-1].role == "assistant"  # nobody cuts it, or words it anew
+    is_whole = not outputs and bool(inputs) and inputs[-1].role == "assistant"  # nobody words it anew
     if is_whole and not inputs[-1].called:
         inputs, outputs = inputs[:-1], inputs[-1:]  # a record of all that was said ends with its own answer
     history = _History()
@@ -87,12 +87,12 @@ def head_of(number: int, call: Call) -> Head:
         history.take(message)
     before, answered, asked = history.ends(), history.answered, history.said
     earlier = history.earlier()
-    repeats = NO_END if is_whole else end_of(history.spoken)
+    repeats = word_by_word(end_of(history.spoken)) if is_whole else end_of(history.spoken)
     for message in first_choice(outputs):
         history.take(message)
     is_answer = bool(spoken_in(outputs))
     after = history.said if is_answer else history.called
-    leaves = end_of(history.spoken) if is_answer and not is_whole else NO_END
+    leaves = end_of(history.spoken) if is_answer else NO_END
     who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
     order = (*in_order(call), number)
     named = (*order, call.origin, None, call.response, call.previous, who)
