@@ -26,6 +26,7 @@ SAMPLED = 50  #: records of them
 SAMPLED_BYTES = 8 << 20  #: of such records; beyond the first one, where it is larger
 SAMPLED_PARTS = 2_000  #: records that lists in them may hold
 
+_PRINTED = re.compile(rb'\n\{\r?\n\s+"')  #: pretty-printed JSON, behind what a program says beside it
 _HEADER = re.compile(r'[\w .:/()-]+|"[^"]*"')
 _TAR, _TAR_AT = b"ustar", 257  #: what an archive's first header holds there
 _BOM = b"\xef\xbb\xbf"
@@ -76,7 +77,7 @@ def kind_of(path: Path) -> Kind:
     if head.startswith((b"{", b"[")):
         _refuse_one_byte_letters(path, head, _ODD_BYTES)
     if not head.startswith((b"{", b"[")):
-        return Kind.LINES
+        return Kind.VALUES if _PRINTED.search(head) else Kind.LINES
     if line.startswith(b"{") and _is_json(line):
         return Kind.LINES
     whole = head.split(b"\n") if len(head) < SAMPLE // 2 else head.split(b"\n")[:-1]

@@ -10,6 +10,7 @@ from turnsignal.stream.formats.times import spell_time
 from turnsignal.stream.formats.values import seconds, timestamp, unwrapped
 
 _NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
+_CLOCK = re.compile(r"[0-9]:[0-9]{2}")
 _TIMES = ("created_at", "createdAt", "time", "ts", "date")  #: names of the time, where it is not called timestamp
 _EARLIEST = 1e8  #: a smaller number under one of them is a duration, or counted from elsewhere
 
@@ -48,6 +49,12 @@ def _take_time(turn: dict[str, Any], assumed: Assumed) -> None:
         text = value if isinstance(value, str) and not _NUMBER.fullmatch(value.strip()) else None
         if abs(time) >= _EARLIEST if text is None else ":" in text:
             turn["timestamp"] = timestamp(time) if text is not None and text.endswith(" UTC") else value
+            assumed[f"{name} is timestamp"] += 1
+            return
+    for name in _TIMES:
+        value = turn.get(name)
+        if isinstance(value, str) and _CLOCK.search(value):  # it is refused, and shown
+            turn["timestamp"] = value
             assumed[f"{name} is timestamp"] += 1
             return
 

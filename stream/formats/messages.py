@@ -1,7 +1,7 @@
 """Messages as chat interfaces spell them: roles by many names, texts as strings or as blocks, citations in blocks."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.protocol import Assumed, Message, Record
@@ -25,6 +25,13 @@ _DOCUMENT_BLOCKS = ("document", "search_result")  #: read as documents where the
 _CALLS = ("tool_use", "tool_call", "function_call", "functionCall")
 _LIST_KEYS = ("messages", "input", "output", "contents", "conversation", "conversations")
 _TEXT_KEYS = ("question", "query", "prompt", "user_input", "answer", "response", "result", "text", "content")
+_MESSAGE_KEYS = ("message", "user_message", "userMessage", "user_query", "utterance")
+_NO_TEXT = {"id", "user", "session", "lang", "language", "locale", "model", "name", "type", "kind", "role", "channel"}
+_NO_TEXT |= {"platform", "version", "tenant", "customer", "email", "time", "date", "status", "key", "token", "url"}
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_ID = re.compile(r"[0-9_@/:-]")  #: in a word that nobody says
+_EAST = "\u2e80"  #: from here on scripts are written without spaces
+SEVERAL = "calls of a function with several texts, of which one was taken for the question"
 
 
 def role_of(value: object) -> str | None:
@@ -132,22 +139,28 @@ def text_of(content: object, metadata: dict[str, Any], assumed: Assumed) -> str:
     return text
 
 
-def plain_text(value: object) -> str:
+def plain_text(value: object, depth: int = 0) -> str:
     """Return the one text that an input or output holds which is no message: a string, or {question: …}, {answer: …}.
 
-    >>> plain_text({"question": "How?"})
-    'How?'
+    >>> plain_text({"question": "How?"}), plain_text({"user_id": "u1", "request": {"note": "How?"}})
+    ('How?', 'How?')
     """
     value = nested(value)
     if isinstance(value, str):
         return value
-    if isinstance(value, dict):
-        keyed = first(value, *_TEXT_KEYS, "input", "output")
-        if isinstance(keyed, str):
-            return keyed
-        texts = [text for text in value.values() if isinstance(text, str)]
-        return texts[0] if len(value) == len(texts) == 1 else ""
-    return ""
+    if not isinstance(value, dict):
+        return ""
+    keyed = first(value, *_TEXT_KEYS, "input", "output", *_MESSAGE_KEYS)
+    if isinstance(keyed, str):
+        return keyed
+    others = {
+        key: inner for key, inner in value.items() if not _NO_TEXT & {word.lower() for word in _WORD.findall(key)}
+    }
+    texts = [inner for inner in (others if len(value) > 1 else value).values() if isinstance(inner, str)]
+    if texts or depth == MAX_DEPTH:
+        return texts[0] if len(texts) == 1 else ""
+    held = (plain_text(inner, depth + 1) for inner in others.values() if isinstance(inner, dict))
+    return next(filter(None, held), "")
 
 
 def spoken(value: object, role: str, assumed: Assumed) -> list[Message]:
@@ -174,10 +187,19 @@ def _arguments(given: Record, assumed: Assumed) -> list[Message]:
     positional, named = items(given["args"]), mapping(given["kwargs"])
     lists = (read_messages(argument, assumed) for argument in (*positional, *named.values()))
     messages = next((messages for messages in lists if messages), [])
-    question = next((text for text in positional if isinstance(text, str) and text), None) or plain_text(named)
+    question = _question_among([text for text in positional if isinstance(text, str) and text.strip()], assumed)
+    question = question or plain_text(named) or next(filter(None, map(plain_text, positional)), "")
     if question and (not messages or messages[-1].role == "assistant"):
         messages += spoken(question, "user", assumed)
     return messages
+
+
+def _question_among(texts: Sequence[str], assumed: Assumed) -> str:
+    """Return which of a function's arguments is what the user said: words rather than an id."""
+    worded = [text for text in texts if " " in text.strip() or max(text) >= _EAST]
+    chosen = worded or [text for text in texts if _ID.search(text) is None] or texts
+    assumed[SEVERAL] += len(chosen) > 1
+    return chosen[0] if chosen else ""
 
 
 def spoken_in(messages: Iterable[Message]) -> list[Message]:

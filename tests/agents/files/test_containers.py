@@ -120,3 +120,15 @@ def test_csv_whose_first_line_cannot_be_read_is_told_in_one_line(tmp_path: Path)
     path.write_bytes(b'a,b"x\rc\n1,2\n')
     with pytest.raises(TurnsignalError, match=r"log.csv, line 1: expected a line of CSV that names the columns, got "):
         list(read_items(path, Kind.CSV))
+
+
+def test_what_a_program_says_before_its_printed_records_is_refused_alone(tmp_path: Path) -> None:
+    path = tmp_path / "console.txt"
+    path.write_bytes(
+        b'INFO: starting "all"\n' + b"\n".join(orjson.dumps({"a": n}, option=orjson.OPT_INDENT_2) for n in (1, 2))
+    )
+    assert kind_of(path) is Kind.VALUES
+    values = [item.value for item in read_items(path, Kind.VALUES)]
+    assert [orjson.loads(value) for value in values[1:] if isinstance(value, bytes)] == [{"a": 1}, {"a": 2}]
+    path.write_bytes(b'INFO: starting\n{"a": 1}\n{"a": 2}\n')
+    assert kind_of(path) is Kind.LINES

@@ -20,6 +20,14 @@ HISTORY = [{"role": "user", "content": "How?"}, {"role": "assistant", "content":
         ([HISTORY], {"question": "Why?", "top_k": 5}, ["How?", "So.", "Why?"]),
         (["Why?", [*HISTORY, {"role": "user", "content": "Why?"}]], {}, ["How?", "So.", "Why?"]),
         ([7, None], {"verbose": True}, []),
+        (["user-17", "Where is my parcel?"], {}, ["Where is my parcel?"]),
+        (["user-17", "Hello"], {}, ["Hello"]),
+        ([{"user": "u1", "message": "Why?"}], {}, ["Why?"]),
+        ([], {"user_id": "u1", "message": "Why?"}, ["Why?"]),
+        ([], {"user_message": "Why?", "lang": "en"}, ["Why?"]),
+        ([], {"request": {"message": "Why?", "user": "u1"}}, ["Why?"]),
+        ([], {"ask": "Why?", "tenant": "acme"}, ["Why?"]),
+        ([], {"left": "Why?", "right": "How?"}, []),
     ],
 )
 def test_a_question_among_arguments_follows_the_history_among_them(
@@ -27,6 +35,13 @@ def test_a_question_among_arguments_follows_the_history_among_them(
 ) -> None:
     given = {"args": positional, "kwargs": named}
     assert [message.text for message in spoken(given, "user", Counter())] == texts
+
+
+def test_which_of_several_texts_was_said_is_told() -> None:
+    assumed: Counter[str] = Counter()
+    spoken({"args": ["Why is that?", "Because of this"], "kwargs": {}}, "user", assumed)
+    spoken({"args": ["user-17", "Why is that?"], "kwargs": {}}, "user", assumed)
+    assert assumed["calls of a function with several texts, of which one was taken for the question"] == 1
 
 
 def test_a_whole_completion_is_its_first_choice() -> None:

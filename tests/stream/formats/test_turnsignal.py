@@ -90,3 +90,10 @@ def test_a_turn_is_refused_for_what_nobody_can_read_and_not_for_a_number_as_id()
         decode_turn(spelled)
     assert refused.value.reason == Reason.BAD_TIMESTAMP
     assert not assumed
+
+
+def test_a_time_by_another_name_that_cannot_be_read_is_shown() -> None:
+    with pytest.raises(Refused) as refused:
+        mended(timestamp="leave out", created_at="20/11/2025 10:00")
+    assert refused.value.reason is Reason.BAD_TIMESTAMP
+    assert "20/11/2025 10:00" in refused.value.shown
