@@ -132,7 +132,11 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         if self.exchanges is not None:
             return _exchange(self.exchanges, where, assumed)
         assert self.turns is not None, "a mapping has one of the two"
-        if len(where) > 1 and all(value_of(field, where) is None for field in (self.turns.role, self.turns.text)):
+        if (
+            len(where) > 1
+            and value_of(self.turns.text, where) is None
+            and role_of(value_of(self.turns.role, where)) is None
+        ):
             assumed["items of a list that say nothing left out"] += 1
             return None
         return _turn(self.turns, where, assumed, time)

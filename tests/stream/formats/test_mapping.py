@@ -36,6 +36,17 @@ def test_documents_stand_apart_where_the_mapping_names_what_is_between_them() ->
     assert "retrieved" not in read(ROW | {"docs": " | "}, *more)
 
 
+def test_items_of_nobody_who_speaks_that_say_nothing_are_left_out() -> None:
+    lines = '[turns]\nlist = "events"\nconversation_id = "c"\nrole = "event"\ntext = "text"\ntimestamp = "at"'
+    events = [{"event": "slot", "at": 1}, {"event": "user", "text": "How?", "at": 2}, {"event": "bot", "at": 3}]
+    assumed: Counter[str] = Counter()
+    turns = parse_format_mapping(lines, "m.toml").read({"c": "7", "events": events}, assumed)
+    assert next(turns)["text"] == "How?"  # type: ignore[index]
+    with pytest.raises(Refused, match="expected the text at text"):
+        next(turns)
+    assert assumed["items of a list that say nothing left out"] == 1
+
+
 def test_a_text_that_a_table_keeps_as_json_is_read_without_its_quotes() -> None:
     turn = read(ROW | {"said": '"How?\\nWhen?"', "at": 0})
     assert turn["text"] == "How?\nWhen?"
