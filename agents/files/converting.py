@@ -97,7 +97,8 @@ def convert_files(
                 turn = decode_turn(line)
             except Refused as error:
                 name, place = recording.where(number)
-                done.refuse({"file": name, "line": place, "reason": str(error.reason), "detail": error.shown})
+                detail = error.shown if how.user_key is None else error.detail  # what came may name the user
+                done.refuse({"file": name, "line": place, "reason": str(error.reason), "detail": detail})
                 done.records += 1
                 continue
             done.turns += 1

@@ -378,8 +378,9 @@ class _Reading:
         reason = str(error.reason)
         self._report.refused[reason] += 1
         name, line = origin_of(self.origins, line)
-        self._report.first.setdefault(reason, (line, error.shown))
-        letter = {"file": name, "line": line, "reason": reason, "detail": error.shown}
+        detail = error.shown if self._user_key is None else error.detail  # what came may name the user
+        self._report.first.setdefault(reason, (line, detail))
+        letter = {"file": name, "line": line, "reason": reason, "detail": detail}
         if isinstance(value, str) and self._user_key is None:
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")

@@ -202,3 +202,14 @@ def test_a_misspelt_path_in_a_mapping_is_named(tmp_path: Path) -> None:
     done = convert(written(tmp_path / "log.jsonl", {"c": 1}), "--mapping", mapping, "--check")
     assert "role: expected { path = " in str(done.exception)
     assert "got pth" in str(done.exception)
+
+
+def test_what_is_refused_names_no_user_that_is_hidden(tmp_path: Path) -> None:
+    turn = {"conversation_id": "c", "turn_id": "1", "role": "user", "text": "Hi", "timestamp": "2026-11-18T09:00:00Z"}
+    path = written(tmp_path / "log.jsonl", {**turn, "user_id": "ann@corp", "vote": "ann@corp"})
+    with Imported([path], HowToRead(user_key=KEY)) as imported:
+        (report,) = imported.reports
+        assert imported.refused is not None
+        told = f"{report.first} {imported.refused.read_text()}"
+    assert "wrong_type" in told
+    assert "ann@corp" not in told
