@@ -14,8 +14,9 @@ LEAST_KNOWN, LEAST_TIME = 1_000, 86_400.0  #: observations and seconds before wh
 #: usual: of a binary with the same mean, and with twice the variance, as values of a conversation are correlated.
 MARGIN = 0.005
 
-_EVERY = 32  # observations between two looks at how much is known
-_DAY, _HOUR, _HOURS = 86_400.0, 3_600.0, 24
+LEARNED_EVERY = 32  #: observations between two looks at how much is known
+SECONDS_OF_DAY = 86_400.0
+_HOUR, _HOURS = 3_600.0, 24
 
 
 class Baseline(msgspec.Struct, array_like=True, gc=False):
@@ -44,7 +45,7 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
         weight = self.weight
         if not weight:
             return 0.5
-        hour = int(time % _DAY / _HOUR) % _HOURS
+        hour = hour_of(time)
         return (self.sums[hour] + SHRINKING * self.total / weight) / (self.hours[hour] + SHRINKING)
 
     def is_known(self, now: float) -> bool:
@@ -53,7 +54,7 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
 
     def per_day(self, now: float) -> float:
         """Return how many observations there are in a day, of late."""
-        days = max((now - self.since) / _DAY, 1.0)
+        days = max((now - self.since) / SECONDS_OF_DAY, 1.0)
         return self.weight / (FORGETTING * -math.expm1(-days / FORGETTING))
 
     def learn(self, value: float, time: float, now: float, shortfall: float, n: float, before: float) -> None:
@@ -62,12 +63,12 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
         time: its event time; now: stream time; shortfall: what is usual, less the value; n, before: number and sum of
         the shortfalls of the conversation's earlier values.
         """
-        day = int(now // _DAY)
+        day = int(now // SECONDS_OF_DAY)
         if not self.known:
             self.since, self.day = now, day
         elif day > self.day:
             self._decay(day)
-        hour = int(time % _DAY / _HOUR) % _HOURS
+        hour = hour_of(time)
         self.hours[hour] += 1.0
         self.sums[hour] += value
         self.weight += 1.0
@@ -76,11 +77,9 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
         if n:
             self.products += shortfall * before
             self.squares += n * shortfall * shortfall
-        if not self.known % _EVERY:
-            mean = self.total / self.weight
-            self.margin = max(MARGIN, math.sqrt(2.0 * max(mean * (1.0 - mean), 0.0) / self.weight))
-            if self.squares:
-                self.intraclass_correlation = min(max(self.products / self.squares, 0.0), MOST_CORRELATED)
+        if not self.known % LEARNED_EVERY:
+            self.margin = margin_of(self.total, self.weight)
+            self.intraclass_correlation = correlation_of(self.products, self.squares, self.intraclass_correlation)
 
     def _decay(self, day: int) -> None:
         kept = math.exp((self.day - day) / FORGETTING)
@@ -91,3 +90,19 @@ class Baseline(msgspec.Struct, array_like=True, gc=False):
         self.total *= kept
         self.products *= kept
         self.squares *= kept
+
+
+def hour_of(time: float) -> int:
+    """Return the hour of the day (UTC) of an event time."""
+    return int(time % SECONDS_OF_DAY / _HOUR) % _HOURS
+
+
+def margin_of(total: float, weight: float) -> float:
+    """Return below what a change is no change, where so many values have that sum."""
+    mean = total / weight
+    return max(MARGIN, math.sqrt(2.0 * max(mean * (1.0 - mean), 0.0) / weight))
+
+
+def correlation_of(products: float, squares: float, before: float) -> float:
+    """Return the correlation within a conversation; before: what it is where nothing tells."""
+    return min(max(products / squares, 0.0), MOST_CORRELATED) if squares else before

@@ -35,7 +35,7 @@ MAX_ALARMS = 12  #: open at a time; versions come from strangers
 #: Days by which an observation may be older than the newest one: what is sent again says nothing of today.
 LATEST = 2.0
 
-_EVERY = 8  # observations of a version between two comparisons: more would cost more than they tell sooner
+COMPARED_EVERY = 8  #: observations of a version between two comparisons: more would cost more than they tell sooner
 _LEAST_BACK = 50.0  # observations in a day, below which nobody can say that values are back
 
 
@@ -92,6 +92,14 @@ class Released(msgspec.Struct, array_like=True, gc=False):
     since: float = 0.0
 
 
+class AlarmChange(NamedTuple):
+    """What one value did to alarms: closed some, opened some; clock: stream time of the series then."""
+
+    clock: float
+    closed: list[Alarm]
+    opened: list[Alarm]
+
+
 class Detector(msgspec.Struct, array_like=True):
     """What is remembered of one scorer of one assistant.
 
@@ -105,6 +113,15 @@ class Detector(msgspec.Struct, array_like=True):
     versions: dict[str, Released] = {}
     alarms: dict[str, Alarm] = {}
     clock: float = -math.inf
+
+    def observe(
+        self, version: str, observation: Observation, paging: Paging, latest: float = math.inf
+    ) -> AlarmChange | None:
+        """Take in what a version was given, as `update`; return what became of alarms, None where nothing did."""
+        before = tuple(self.alarms.values()) if self.alarms else ()
+        opened = self.update(version, observation, paging, latest)
+        closed = [alarm for alarm in before if alarm.name not in self.alarms]
+        return AlarmChange(self.clock, closed, opened) if closed or opened else None
 
     def update(self, version: str, observation: Observation, paging: Paging, latest: float = math.inf) -> list[Alarm]:
         """Take in what a version was given; return the alarms that are new, or a page now that were a ticket.
@@ -123,7 +140,7 @@ class Detector(msgspec.Struct, array_like=True):
         before = n * usual - total
         opened: list[Alarm] = []
         if baseline.is_known(now):
-            released = self._meet(version, now)
+            released = self.meet(version, now)
             surprise = shortfall
             if n:
                 correlation = baseline.intraclass_correlation
@@ -141,7 +158,7 @@ class Detector(msgspec.Struct, array_like=True):
                     opened += self._open_if_enough(direction, evidence, strength, version, now, paging)
             if len(self.versions) > 1:  # of one alone nobody asks: a new one is compared with what comes beside it
                 released.sums.add(shortfall, n, before)
-            if released.replaces is not None and not released.sums.n % _EVERY:
+            if released.replaces is not None and not released.sums.n % COMPARED_EVERY:
                 opened += self._compare(version, released, now)
             if self.alarms:
                 self._look_back(version, shortfall, now)
@@ -226,7 +243,7 @@ class Detector(msgspec.Struct, array_like=True):
             return onset.since, onset.n
         return known.since, min(onset.n, known.sums.n + 1.0)  # the value that opens it is not in the sums yet
 
-    def _meet(self, version: str, now: float) -> Released:
+    def meet(self, version: str, now: float) -> Released:
         """Return what is known of a version, the last of them from now on; a new one replaces the last before."""
         last = next(reversed(self.versions), None)
         if version == last:

@@ -33,10 +33,10 @@ LONGEST_ID = 200  #: characters of a conversation's id
 
 #: More than payoffs have to be for a change to have begun, from the least on: else chance would date it too early. One
 #: that is half of a change dates that best (Page's CUSUM).
-_LEAST, _LARGE, _LARGEST = 0.015, 0.06, 0.2
+LEAST, LARGE, LARGEST = 0.015, 0.06, 0.2
 _A, _B, _C, _D, _E, _F = STAKES
-_AT_RISK = 0.9  # of a fortune, that one payoff can cost
-_HARMLESS = -_AT_RISK / _F  # payoffs that cannot cost more, whatever is put down
+AT_RISK = 0.9  # of a fortune, that one payoff can cost
+HARMLESS = -AT_RISK / _F  # payoffs that cannot cost more, whatever is put down
 
 
 class Onset(msgspec.Struct, array_like=True, gc=False):
@@ -120,14 +120,14 @@ class Evidence(msgspec.Struct, array_like=True, gc=False):
         c = (c + 1.0) * (1.0 + _C * payoff)
         d = (d + 1.0) * (1.0 + _D * payoff)
         e = (e + 1.0) * (1.0 + _E * payoff)
-        f = (f + 1.0) * (1.0 + (_F if least >= _HARMLESS else _AT_RISK / -least) * payoff)
+        f = (f + 1.0) * (1.0 + (_F if least >= HARMLESS else AT_RISK / -least) * payoff)
         self.fortunes = [a, b, c, d, e, f]
         large, largest = self.larger
-        if large.n or payoff > _LARGE:
-            large.add(payoff - _LARGE, time, deviation, earlier)
-        if largest.n or payoff > _LARGEST:
-            largest.add(payoff - _LARGEST, time, deviation, earlier)
-        run = self.run + payoff - _LEAST
+        if large.n or payoff > LARGE:
+            large.add(payoff - LARGE, time, deviation, earlier)
+        if largest.n or payoff > LARGEST:
+            largest.add(payoff - LARGEST, time, deviation, earlier)
+        run = self.run + payoff - LEAST
         if run <= 0.0:
             if self.n:
                 self.run = self.n = self.total = self.squares = self.pairs = 0.0

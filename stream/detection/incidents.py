@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import msgspec
 
-from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, Alarm, Detector, Paging
+from turnsignal.stream.detection.detector import LOWER, PAGE, TICKET, VERSION, Alarm, AlarmChange, Detector, Paging
 from turnsignal.stream.detection.policy import AlertPolicy, meaning_of
 from turnsignal.stream.detection.wording import describe_incident
 from turnsignal.stream.diagnosis import Level, diagnose
@@ -74,13 +74,13 @@ class Incidents:
 
         latest: as `Detector.update` has it.
         """
-        before = tuple(detector.alarms.values()) if detector.alarms else ()
-        alarms = detector.update(version, observation, self.paging_of(series[2]), latest)
-        if not before and not alarms:
-            return []
-        over = [alarm for alarm in before if alarm.name not in detector.alarms]
-        closed = self.close(series, over, detector.clock, BACK)
-        return closed + [self._open_or_add(series, alarm) for alarm in alarms]
+        change = detector.observe(version, observation, self.paging_of(series[2]), latest)
+        return [] if change is None else self.follow(series, change)
+
+    def follow(self, series: SeriesKey, change: AlarmChange) -> list[Incident]:
+        """Return the incidents' new records after alarms of a series opened or closed, in their order."""
+        closed = self.close(series, change.closed, change.clock, BACK)
+        return closed + [self._open_or_add(series, alarm) for alarm in change.opened]
 
     def paging_of(self, scorer: str) -> Paging:
         """Return what of a scorer's series pages, as the policy says it."""

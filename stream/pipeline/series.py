@@ -20,8 +20,9 @@ from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.bounded_labels import MAX_LABEL, OTHER
 from turnsignal.stream.pipeline.incident_log import IncidentLog
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
+from turnsignal.stream.pipeline.series_columns import MOST, SeriesColumns, SeriesPart
 from turnsignal.stream.pipeline.series_gauges import SeriesGauges
-from turnsignal.stream.pipeline.series_state import BEFORE_ALL, Rolling, Series, restore_series
+from turnsignal.stream.pipeline.series_state import BEFORE_ALL, Series, restore_series
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
 from turnsignal.stream.records.decisions import Decision, read_decision
 from turnsignal.stream.records.observations import Observations, read_observations
@@ -30,9 +31,6 @@ from turnsignal.stream.records.wire import Record, size_of
 
 MAX_SERIES = 10_000  #: kept per partition; what is new beyond them counts as the assistant "other"
 MAX_NAME = MAX_LABEL  #: bytes of an assistant's or a version's name; a longer one counts as "other"
-
-#: what an observation moves: the rolling mean of its version, and the detector of its series; None: nobody watches it
-_Part = tuple[Rolling, SeriesKey, Detector | None]
 
 _OTHERS = 1_000  # series for which there is room beyond the limit: of "other", one per scorer
 _MAX_KEY = 1_000  # bytes; a scorer whose name is longer counts as "other", too
@@ -71,6 +69,7 @@ class SeriesProcessor:
         self._decoded: dict[bytes, tuple[bytes, Series]] = {}  # what snapshots decode to, while the store has them
         self._policy = policy
         self._log = IncidentLog(policy)
+        self._columns = SeriesColumns()
         self._gauges = SeriesGauges(self._log.incidents.paging_of)
 
     def read_store(self) -> int:
@@ -146,11 +145,14 @@ class SeriesProcessor:
         clock, budget: as of `PartitionProcessor.process`. At least one record of each is done: nobody waits for ever.
         """
         self._live = {}
+        self._columns.clear()
         result, allowance = BatchResult(), Allowance(clock, budget)
-        result.consumed = {
-            self.topic: self._take_in(records, self._on_observations, result, allowance),
-            self.decisions_topic: self._take_in(decisions, self._on_decision, result, allowance),
-        }
+        observed = self._take_in(records, self._on_observations, result, allowance)
+        written = len(result.outputs)
+        self._feed(result)
+        allowance.write(sum(map(size_of, result.outputs[written:])))
+        decided = self._take_in(decisions, self._on_decision, result, allowance)
+        result.consumed = {self.topic: observed, self.decisions_topic: decided}
         for key, series in self._live.items():
             snapshot = result.changes[key] = series.snapshot()
             self._decoded[key] = snapshot, series
@@ -170,8 +172,11 @@ class SeriesProcessor:
         taken, written, touched = 0, len(result.outputs), len(self._live)
         for taken, record in enumerate(records, 1):  # noqa: B007 - it is what is returned
             handle(record, result)
-            allowance.write(sum(map(size_of, result.outputs[written:])) + _STATE * max(0, len(self._live) - touched))
-            written, touched = len(result.outputs), len(self._live)
+            if len(result.outputs) > written or len(self._live) != touched:
+                allowance.write(
+                    sum(map(size_of, result.outputs[written:])) + _STATE * max(0, len(self._live) - touched)
+                )
+                written, touched = len(result.outputs), len(self._live)
             if allowance.is_over():
                 break
         return taken
@@ -197,6 +202,7 @@ class SeriesProcessor:
 
     def _add_letter(self, record: Record, topic: str, expected: str, error: ValueError, result: BatchResult) -> None:
         """Set a record aside that cannot be read."""
+        self._feed(result)  # what comes of those before it is written before it
         detail = f"expected {expected}, got {str(error).splitlines()[0]}"
         reason, detail = reason_for(record, Reason.WRONG_TYPE, detail)
         result.outputs.append(dead_letter(record, topic, self.partition, reason, detail))
@@ -217,53 +223,69 @@ class SeriesProcessor:
         return changed
 
     def _update_series(self, record: Record, observed: Observations, result: BatchResult) -> None:
-        """Feed the series of every scorer in a record, that of "other" where there is no room for a new one.
-
-        Rows come in their order, and of each the scorers in theirs, as a replay has them.
-        """
+        """Feed the series of every scorer in a record, that of "other" where there is no room for a new one."""
         broker_time = record.timestamp / 1000 if record.timestamp > 0 else None
         latest = math.inf if broker_time is None else broker_time
-        version = _short_version(observed)
-        parts = self._parts_of(record, observed, version, broker_time, result)
-        observe = self._log.incidents.observe
-        for row in observed.by_row():
-            for scorer, observation in row:
-                part = parts.get(scorer)
-                if part is None:
-                    continue
-                rolling, series, detector = part
-                rolling.update(observation.value, observation.time, observation.weight)
-                if detector is not None and (incidents := observe(series, detector, version, observation, latest)):
-                    self._log.report(incidents, result)
+        parts = self._parts_of(record, observed, broker_time, result)
+        self._columns.add(observed, parts, latest)
+        if self._columns.waiting >= MOST:
+            self._feed(result)
         result.deltas.records[self.topic, "watched"] += 1
 
+    def _feed(self, result: BatchResult) -> None:
+        """Have the series take in what waits for them, and report what comes of it."""
+        for name, change in self._columns.feed(self._log.incidents):
+            self._log.report(self._log.incidents.follow(name, change), result)
+
     def _parts_of(
-        self, record: Record, observed: Observations, version: str, broker_time: float | None, result: BatchResult
-    ) -> dict[str, _Part]:
-        """Return what each scorer in a record moves, which is touched by it; none that took the record in before."""
+        self, record: Record, observed: Observations, broker_time: float | None, result: BatchResult
+    ) -> list[SeriesPart | None]:
+        """Return what each scorer in a record moves, which is touched by it; None if that took the record in before."""
         newest, now = max(observed.times, default=BEFORE_ALL), None
-        fed, parts = set[bytes](), dict[str, _Part]()
+        fed, parts = set[bytes](), list[SeriesPart | None]()
         limit = self._limit if len(observed.assistant.encode()) <= MAX_NAME else 0
+        known = self._columns.parts_of(observed)
         for scorer in observed.scorers:
-            name, key = self._bounded_name(observed, scorer, limit)
-            if self._skip_applied and key not in fed and record.offset <= self._load(name, key).offset:
-                continue
+            part = known.get(scorer)
+            is_new = part is None
+            if part is None:
+                part = self._make_part(observed, scorer, limit)
+            if self._skip_applied and part.key not in fed:
+                if record.offset <= part.series.offset:
+                    parts.append(None)
+                    continue
+                fed.add(part.key)
             if now is None:
                 now = self.clock.advance(newest, broker_time)
                 if self._expire_unfed(now, result):
-                    name, key = self._bounded_name(observed, scorer, limit)  # there may be room for it now
-            series = self._live[key] = self._load(name, key)
+                    known, is_new = self._columns.parts_of(observed), True
+                    part = self._make_part(observed, scorer, limit)  # there may be room for it now
+            if is_new:
+                known[scorer] = part
+                self._touch(part, observed, scorer)
+            if part.is_other:
+                result.deltas.overflow["series"] += 1
+            key, series = part.key, part.series
             series.offset, series.clock = record.offset, now
             self._fed[key] = now
             self._fed.move_to_end(key)
-            fed.add(key)
-            if (name[0], version) != (observed.assistant, observed.version or ""):
-                result.deltas.overflow["series"] += 1
-            is_watched = name[0] == observed.assistant and name[2] == scorer and scorer not in self._policy.ignored
-            if is_watched and series.detector is None:
-                series.detector = Detector()
-            parts[scorer] = series.rolling_of(version), name, series.detector if is_watched else None
+            parts.append(part)
         return parts
+
+    def _make_part(self, observed: Observations, scorer: str, limit: int) -> SeriesPart:
+        """Return what a scorer moves; nothing is touched by it yet."""
+        name, key = self._bounded_name(observed, scorer, limit)
+        return SeriesPart(key, name, self._load(name, key), _short_version(observed), self._columns.runs_of(key))
+
+    def _touch(self, part: SeriesPart, observed: Observations, scorer: str) -> None:
+        """Count a series among those that this batch touches, and have it watched if it is to be."""
+        series = self._live[part.key] = part.series
+        assistant, _, name = part.name
+        part.is_other = (assistant, part.version) != (observed.assistant, observed.version or "")
+        if assistant == observed.assistant and name == scorer and scorer not in self._policy.ignored:
+            if series.detector is None:
+                series.detector = Detector()
+            part.detector = series.detector
 
     def _bounded_name(self, observed: Observations, scorer: str, limit: int) -> tuple[SeriesKey, bytes]:
         """Return the assistant, the scorer and the lane that observations count for, and their key.
@@ -300,6 +322,8 @@ class SeriesProcessor:
             key = next(iter(self._fed), None)
             if key is None or (now - self._fed[key] <= RETENTION and len(self._fed) <= self._limit + _OTHERS):
                 return count > 0
+            if not count:
+                self._feed(result)
             series = self._live.pop(key, None) or self._restore(key, self.store[key])
             del self._fed[key]
             result.changes[key] = None

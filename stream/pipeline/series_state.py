@@ -1,8 +1,11 @@
 """The state of a series: how many observations there were, a rolling mean per version, and the detector."""
 
+from collections.abc import Sequence
+
 import msgspec
 import orjson
 
+from turnsignal.stream.detection.columns import Given
 from turnsignal.stream.detection.detector import MAX_VERSIONS, Detector
 from turnsignal.stream.errors import SchemaError
 
@@ -26,12 +29,16 @@ class Rolling(msgspec.Struct, array_like=True, gc=False):
     total: float = 0.0
     last: float = 0.0
 
-    def update(self, value: float, time: float, weight: float = 1.0) -> None:
-        """Take in one observation."""
-        self.count += 1
-        self.weight = self.weight * _DECAY + weight
-        self.total = self.total * _DECAY + weight * value
-        self.last = max(self.last, time)
+    def take_in(self, column: Sequence[Given]) -> None:
+        """Take in observations, in their order."""
+        held, total, last = self.weight, self.total, self.last
+        for (_, _, _, time, _, _, weight), value, _, _ in column:
+            held = held * _DECAY + weight
+            total = total * _DECAY + weight * value
+            if time > last:
+                last = time
+        self.count += len(column)
+        self.weight, self.total, self.last = held, total, last
 
     def get(self) -> float | None:
         """Return the rolling mean, None before the first observation."""

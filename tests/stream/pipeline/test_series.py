@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turnsignal.stream.detection.columns import Given
 from turnsignal.stream.detection.detector import Detector, Paging
 from turnsignal.stream.errors import Reason, SchemaError
 from turnsignal.stream.pipeline.series import MAX_NAME, SeriesProcessor
@@ -47,6 +48,10 @@ class Columns:
         (self.value,) = pack(assistant, "v1", lane, rows)
 
 
+def one_value(value: float) -> Given:
+    return (0, (("s",), (0,)), "c", 1.0, 1.0, 0, 1.0), value, 0.0, 0.0
+
+
 def processor(store: MutableMapping[bytes, bytes] | None = None, **options: int) -> SeriesProcessor:
     return SeriesProcessor({} if store is None else store, "turnsignal.series", 0, **options)
 
@@ -55,14 +60,13 @@ def test_the_rolling_mean_of_a_constant_is_the_constant_from_the_first_observati
     rolling = Rolling()
     assert rolling.get() is None
     for _ in range(3 * HALF_LIFE):
-        rolling.update(0.25, 1.0)
+        rolling.take_in([one_value(0.25)])
         assert rolling.get() == pytest.approx(0.25)
 
 
 def test_a_value_weighs_half_after_a_half_life() -> None:
     rolling = Rolling()
-    for value in [1.0] * 20_000 + [0.0] * HALF_LIFE:
-        rolling.update(value, 1.0)
+    rolling.take_in([one_value(value) for value in [1.0] * 20_000 + [0.0] * HALF_LIFE])
     assert rolling.get() == pytest.approx(0.5, abs=0.001)
 
 

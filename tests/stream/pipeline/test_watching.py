@@ -118,6 +118,29 @@ def test_restored_in_the_middle_and_in_a_replay_the_same_is_called(step: int) ->
     assert list(newest(whole).values()) == back_test([[record.value or b"" for record in fed]], POLICY).incidents
 
 
+@pytest.mark.parametrize("step", [7, 1000])
+def test_what_is_written_and_kept_does_not_depend_on_how_many_records_are_taken_in_at_once(step: int) -> None:
+    """Releases of two assistants by turns, of which one breaks, and a record that cannot be read before every tenth."""
+    values, observed = list[bytes](), [*dropped(), *recovered()]
+    for number, start in enumerate(range(0, len(observed), 10)):
+        for assistant, version in (("support", f"v{number % 3}"), ("sales", "")):
+            values += pack(assistant, version, 0, rows(observed[start : start + 10]))
+        values += [b"{"] * (number % 10 == 0)
+    fed = [FakeRecord(offset, b"a", value, -1) for offset, value in enumerate(values)]
+    written, stores = [], []
+    for size in (1, step):
+        processor = watching()
+        results = []
+        for start in range(0, len(fed), size):
+            results.append(processor.process(fed[start : start + size]))
+            processor.accept(results[-1])
+        written.append([(out.topic, out.key, out.value) for result in results for out in result.outputs])
+        stores.append(processor.store)
+    assert written[0] == written[1]
+    assert {topic for topic, _, _ in written[0]} == {REGRESSIONS, DEAD_LETTERS}
+    assert stores[0] == stores[1]
+
+
 def test_what_was_silent_for_a_week_is_forgotten_live_and_in_a_replay() -> None:
     later = [o._replace(time=o.time + 8.0 * DAY) for o in recovered()]
     fed = records([*dropped(), *later])
