@@ -44,16 +44,19 @@ class Passage(NamedTuple):
     digests: list[Digested]
 
 
-def overlap(history: Passage, asked: Passage, *, is_alone: bool = False) -> tuple[int, int]:
+def overlap(history: Passage, asked: Passage, *, is_alone: bool = False, has_history: bool = False) -> tuple[int, int]:
     """Say how much of the history stays, and how many of the messages that were asked it holds already.
 
     The last of what stays is what the last of those that it holds repeats. is_alone: no call sends more than its
-    question, so that one that was answered and comes back is asked once more.
+    question, so that one that was answered and comes back is asked once more; has_history: others of the conversation
+    do, so that it is the first one, which was edited, and is answered anew.
     """
     prefix = _prefix(history, asked)
     length = len(history.digests)
     if prefix == length:
         return prefix, prefix
+    if len(asked.digests) == 1 and has_history and history.digests[-2:-1] == asked.digests:
+        return length - 1, 1
     if len(asked.digests) == 1 and (length > 2 or is_alone):
         return length, int(history.digests[-1] == asked.digests[0])
     for restore in (_as_sent, _as_given):

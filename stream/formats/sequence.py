@@ -33,7 +33,8 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool) -> list[
     history = Passage([], [])
     news: list[Added] = []
     frame: Frame | None = None
-    is_alone = not repeats and all(len(spoken_in(call.inputs)) == 1 for call in calls)
+    has_history = any(len(spoken_in(call.inputs)) > 1 for call in calls)
+    is_alone = not repeats and not has_history and all(spoken_in(call.inputs) for call in calls)
     responses: dict[str, int] = {}  # a response → how much had been said after it
     for call in calls:
         _name_environment(call, assumed)
@@ -45,7 +46,7 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool) -> list[
             continue
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(spoken_in(call.inputs))
         passage = Passage(asked, [digested(message) for message in asked])
-        kept, taken = overlap(history, passage, is_alone=is_alone)
+        kept, taken = overlap(history, passage, is_alone=is_alone, has_history=has_history)
         if (begun := responses.get(call.previous or "")) is not None:
             is_again = history.digests[begun : begun + len(asked)] == passage.digests
             kept, taken = (begun + len(asked), len(asked)) if is_again else (begun, 0)

@@ -57,6 +57,11 @@ def test_an_answer_that_comes_back_as_it_was_shown_is_no_other_answer() -> None:
     assert [text for _, text in turns(call(1, "a", "A [1]"), call(2, "a", "A", "b", "B"))] == ["a", "A [1]", "b", "B"]
 
 
+def test_a_first_question_that_was_edited_and_then_answered_anew_is_asked_once() -> None:
+    calls = [call(1, "a", "A"), call(2, "b", "B"), call(3, "b", "B2"), call(4, "b", "B2", "c", "C")]
+    assert [text for _, text in turns(*calls)] == ["a", "A", "b", "B", "B2", "c", "C"]
+
+
 def test_a_regenerated_answer_stands_beside_the_first_without_its_question_again() -> None:
     said = turns(call(1, "a", "A"), call(2, "a", "better"), call(3, "a", "better", "b", "B"))
     assert [text for _, text in said] == ["a", "A", "better", "b", "B"]
