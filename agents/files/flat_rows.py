@@ -21,6 +21,7 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.protocol import Assumed, LogFormat, Record, TurnFields
 from turnsignal.stream.formats.row_order import RowOrder, TurnedRound
 from turnsignal.stream.formats.times import DESCENDING, NEWEST_FIRST
+from turnsignal.stream.formats.turnsignal import has_blocks
 from turnsignal.stream.formats.values import conversation_of, first, id_of
 
 _NAMES = ("message_id", "messageId", "msg_id", "msgId", "uuid", "_id", "id")  #: of a message's own id
@@ -118,12 +119,12 @@ def _names_messages(key: str, rows: Sequence[Record]) -> bool:
 
 
 def is_ready(path: Path) -> bool:
-    """Say whether a file of turns, one a line, can be read as it stands: its first ones have ids, in a known order."""
+    """Say whether a file of turns, one a line, can be read as it stands: its first ones have ids and an order."""
     if holds_lists(path):
         return False
     order = RowOrder()
     for turn in sample_of(path, Kind.LINES, as_records):
-        if "role" in turn and turn.get("turn_id") in (None, ""):
+        if "role" in turn and (turn.get("turn_id") in (None, "") or has_blocks(turn.get("text"))):
             return False
         order.add(turn)
     order.close()

@@ -37,7 +37,7 @@ from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.bodies import messages_in
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.mapped_times import time_at, times_between
-from turnsignal.stream.formats.messages import role_of, text_of
+from turnsignal.stream.formats.messages import blocks_in, role_of, text_of
 from turnsignal.stream.formats.paths import (
     DOCUMENT_KEYS,
     OPTIONAL,
@@ -220,7 +220,7 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
 
 def _text(field: Field, value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:
     """Return the text at a path; raises Refused for an object, or a list of such, that holds it somewhere else."""
-    value = _blocks(value)
+    value = blocks_in(value)
     if not isinstance(value, str | list | dict):
         return "" if value is None else str(value)
     text = text_of(value, metadata, assumed)
@@ -230,15 +230,6 @@ def _text(field: Field, value: Any, metadata: dict[str, Any], assumed: Assumed) 
         detail = f"expected a text at {path_of(field)}, got an object; try the path of the text within it"
         raise Refused(Reason.WRONG_TYPE, detail, actual=f"it has {keys}")
     return text
-
-
-def _blocks(value: Any) -> Any:
-    """Return the blocks, or the text, that a database keeps as JSON in a string; any other text as it is."""
-    read = nested(value) if isinstance(value, str) and value.startswith(("[{", '"')) else None
-    if isinstance(read, str):
-        return read
-    are_blocks = isinstance(read, list) and all(isinstance(part, dict) and "type" in part for part in read)
-    return read if are_blocks else value
 
 
 def _exchange(paths: ExchangePaths, where: Sequence[Record], assumed: Assumed) -> Call:

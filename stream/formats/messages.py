@@ -139,6 +139,15 @@ def text_of(content: object, metadata: dict[str, Any], assumed: Assumed) -> str:
     return text
 
 
+def blocks_in(value: Any) -> Any:
+    """Return the blocks, or the text, that a database keeps as JSON in a string; any other text as it is."""
+    read = nested(value) if isinstance(value, str) and value.startswith(("[{", '"')) else None
+    if isinstance(read, str):
+        return read
+    are_blocks = isinstance(read, list) and all(isinstance(part, dict) and "type" in part for part in read)
+    return read if are_blocks else value
+
+
 def plain_text(value: object, depth: int = 0) -> str:
     """Return the one text that an input or output holds which is no message: a string, or {question: …}, {answer: …}.
 

@@ -10,7 +10,7 @@ import orjson
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
-from turnsignal.stream.formats.messages import read_message, role_of
+from turnsignal.stream.formats.messages import blocks_in, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
 from turnsignal.stream.formats.values import conversation_of, first, id_of, nested
 from turnsignal.stream.records.turns import decode_turn
@@ -29,6 +29,8 @@ class Turns:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[TurnFields]:
         """Give the turn, in the spelling that a topic takes; a tool's call or result in blocks is none."""
+        spoken = {key: blocks_in(record[key]) for key in ("text", "content") if has_blocks(record.get(key))}
+        record = {**record, **spoken} if spoken else record
         if _is_for_nobody(record):
             assumed["messages that are for no user's eyes left out"] += 1
             return
@@ -40,6 +42,11 @@ class Turns:
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the turn's id: it is the origin's own."""
         return {"turn_id": turn_id}
+
+
+def has_blocks(text: object) -> bool:
+    """Say whether a text is the JSON of a message's blocks, as databases keep it."""
+    return isinstance(text, str) and text.startswith("[{") and isinstance(blocks_in(text), list)
 
 
 def _is_for_nobody(record: Record) -> bool:

@@ -115,3 +115,21 @@ def test_rows_without_an_id_that_came_twice_are_told(name: str, tmp_path: Path) 
     assert warning.startswith("2 rows without an id")
     assert TWICE in warning
     assert len(turns) == 5
+
+
+@pytest.mark.parametrize("ids", [("1", "2", "3", "4"), ("", "", "", "")], ids=["turns of our own", "rows"])
+def test_blocks_that_a_database_keeps_as_text_are_read_as_blocks(ids: tuple[str, ...], tmp_path: Path) -> None:
+    contents = [
+        ("user", [{"type": "text", "text": "How?"}]),
+        ("assistant", [{"type": "tool_use", "id": "tu", "name": "kb", "input": {}}]),
+        ("user", [{"type": "tool_result", "tool_use_id": "tu", "content": "found"}]),
+        ("assistant", [{"type": "text", "text": "So."}]),
+    ]
+    key = "text" if ids[0] else "content"
+    records = [
+        {"conversation_id": "a", "role": role, key: orjson.dumps(blocks).decode(), "timestamp": f"{DAY}{n}Z"}
+        | ({"turn_id": ids[n]} if ids[n] else {})
+        for n, (role, blocks) in enumerate(contents)
+    ]
+    turns, _ = read(spelled(tmp_path / "log.jsonl", records))
+    assert [(turn["role"], turn["text"]) for turn in turns] == [("user", "How?"), ("assistant", "So.")]
