@@ -25,7 +25,7 @@ from turnsignal.stream.conversations.pairing import (
     prompted,
     unprompted,
 )
-from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.conversations.state import BEFORE_ALL, Conversation
 from turnsignal.stream.conversations.windows import MergedScores
 from turnsignal.stream.follow_ups.rules import FollowUpReading
 from turnsignal.stream.pipeline import votes
@@ -183,7 +183,7 @@ class ConversationProcessor:
         Returns its index among the kept turns; None when it is too old to be kept.
         """
         state = context.state
-        prompted_before = state.prompted_before
+        prompted_before = state.prompted and state.evicted_before > BEFORE_ALL  # as the property, for every turn
         index = state.insert(turn, self._limits)
         if index is not None:
             affected = affected_responses(state.kept, index)
@@ -196,7 +196,7 @@ class ConversationProcessor:
             response = state.kept[at].response
             if pairing is None or response is None or pairing.key == response.pairing:
                 continue
-            if state.prompted_before or prompted(state.kept, at):
+            if prompted(state.kept, at) or state.prompted_before:
                 self._pair(context, at, response, pairing, effects)
         return index
 
@@ -253,10 +253,8 @@ class ConversationProcessor:
             return
         if state.suite != self._suite or response.environment != self._environment:
             return  # it was never part of these means
-        positions, _ = self._layout.positions(tuple(values))
-        state.score_windows.retract(
-            self._layout.windows, response.row_time, state.last, positions, tuple(values.values())
-        )
+        at = self._layout.offsets(tuple(values))
+        state.score_windows.retract(self._layout.windows, response.row_time, state.last, at, tuple(values.values()))
 
     def _move_means(self, state: Conversation, row: ScoreRow) -> None:
         """Add a row's values to the means and to the windows of its event time.
@@ -268,11 +266,9 @@ class ConversationProcessor:
         scored = row.scored
         if not scored.values or row.responder.environment != self._environment:
             return
-        positions, pick = self._layout.positions(scored.scorers)
-        row.earlier = state.score_windows.look_up(pick)
-        row.window_expired = state.score_windows.add(
-            self._layout.windows, row.time, state.last, positions, scored.values
-        )
+        at, windows = self._layout.offsets(scored.scorers), state.score_windows
+        row.earlier = windows.look_up(at)
+        row.window_expired = windows.add(self._layout.windows, row.time, state.last, at, scored.values)
 
 
 def _pairing_fields(pairing: Pairing, response: PendingResponse, *, late: bool) -> dict[str, Any]:
