@@ -11,8 +11,6 @@ from turnsignal.stream.records.summaries import ScoreMean
 
 #: [count, sum] of every scorer in the suite's order; counts are whole numbers
 Means = list[int | float]
-#: where the counts and sums of some scorers stand among the means: few slices, as scorers stand together
-Offsets = Sequence[slice]
 
 
 def empty(scorers: int) -> Means:
@@ -20,45 +18,19 @@ def empty(scorers: int) -> Means:
     return [0] * (2 * scorers)
 
 
-def offsets(positions: Iterable[int]) -> Offsets:
-    """Join positions of scorers among the means: each scorer's position in the suite times two, ascending.
-
-    >>> offsets([0, 2, 6])
-    [slice(0, 4, None), slice(6, 8, None)]
-    """
-    joined: list[slice] = []
-    for position in positions:
-        start = joined.pop().start if joined and joined[-1].stop == position else position
-        joined.append(slice(start, position + 2))
-    return joined
-
-
-def add(means: Means, at: Offsets, values: Sequence[float]) -> None:
-    """Add values to the means of the scorers that stand at these offsets.
+def add(means: Means, positions: Sequence[int], values: Iterable[float]) -> None:
+    """Add values to the means; positions: each scorer's position in the suite, times two, the greatest last.
 
     >>> means = empty(2)
-    >>> add(means, offsets([2]), (0.5,))
+    >>> add(means, (2,), (0.5,))
     >>> means
     [0, 0, 1, 0.5]
     """
-    if at and at[-1].stop > len(means):
-        widen(means, at[-1].stop)
-    more: Means = [1] * (2 * len(values))  # sliced and mapped, because a loop over the values costs twice as much
-    more[1::2] = values
-    for span in at:
-        size = span.stop - span.start
-        means[span] = map(plus, means[span], more)
-        more = more[size:]
-
-
-def pick(means: Means, at: Offsets) -> Means:
-    """Return the counts and sums of the scorers that stand at these offsets."""
-    if at[-1].stop > len(means):
-        means = widen(list(means), at[-1].stop)
-    picked = means[at[0]]
-    for span in at[1:]:
-        picked += means[span]
-    return picked
+    if positions and positions[-1] >= len(means):
+        widen(means, positions[-1] + 2)
+    for position, value in zip(positions, values, strict=True):
+        means[position] += 1
+        means[position + 1] += value
 
 
 def merge(means: Means, other: Means) -> None:
@@ -74,9 +46,8 @@ def widen(means: Means, size: int) -> Means:
     return means
 
 
-def retract(means: Means, at: Offsets, values: Iterable[float]) -> None:
+def retract(means: Means, positions: Iterable[int], values: Iterable[float]) -> None:
     """Retract values; a scorer without observations is exactly empty."""
-    positions = [position for span in at for position in range(span.start, span.stop, 2)]
     for position, value in zip(positions, values, strict=True):
         means[position] -= 1
         means[position + 1] = means[position + 1] - value if means[position] else 0

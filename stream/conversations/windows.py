@@ -6,14 +6,14 @@ into other windows, the pending sums are merged into the conversation's means an
 kept as bytes, which are read only then.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import add as plus
 from typing import NamedTuple
 
 import msgspec
 
-from turnsignal.stream.conversations.means import Means, Offsets, add, empty, merge, pick, retract
+from turnsignal.stream.conversations.means import Means, add, empty, merge, retract
 
 _FOREVER = float("inf")
 
@@ -82,12 +82,15 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
     pending: Means = []
     merged: bytes = b""
 
-    def look_up(self, at: Offsets) -> Means:
-        """Return the counts and sums over the conversation's life at some offsets, [] before the first row."""
+    def look_up(self, pick: Callable[[Means], tuple[int | float, ...]]) -> tuple[int | float, ...]:
+        """Return what `pick` takes out of the means over the conversation's life, () before the first row.
+
+        pick: takes out as many numbers of the means of merged rows as of those of pending ones.
+        """
         if not self.merged:
-            return pick(self.pending, at) if self.pending else []
-        merged = pick(_decode_means(self.merged).means, at)
-        return list(map(plus, merged, pick(self.pending, at))) if self.pending else merged
+            return pick(self.pending) if self.pending else ()
+        merged = pick(_decode_means(self.merged).means)
+        return tuple(map(plus, merged, pick(self.pending))) if self.pending else merged
 
     def means(self) -> Means:
         """Return the means over the conversation's life, [] before the first row."""
@@ -97,32 +100,35 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
         merge(means, self.pending)
         return means
 
-    def add(self, layout: WindowLayout, time: float, stream_time: float, at: Offsets, values: Sequence[float]) -> int:
+    def add(
+        self, layout: WindowLayout, time: float, stream_time: float, positions: Sequence[int], values: Sequence[float]
+    ) -> int:
         """Add a row's values; return how many windows they came too late for.
 
-        time: of the row; stream_time: largest event time of the conversation; at: where the values' scorers stand.
+        time: of the row; stream_time: largest event time of the conversation; positions: of each value's scorer, its
+        position in the suite times two.
         """
         if time < stream_time:
-            return self._add_late(layout, time, stream_time, at, values)
+            return self._add_late(layout, time, stream_time, positions, values)
         if not self.since <= time < self.until:
             if self.pending:
                 self.merge_pending(layout, stream_time)
             self.pending = empty(layout.scorers)
             self.since = max([spec.start(time) for spec in layout.specs], default=-_FOREVER)
             self.until = min([spec.start(time) + spec.size for spec in layout.specs], default=_FOREVER)
-        add(self.pending, at, values)
+        add(self.pending, positions, values)
         return 0
 
     def retract(
-        self, layout: WindowLayout, time: float, stream_time: float, at: Offsets, values: Sequence[float]
+        self, layout: WindowLayout, time: float, stream_time: float, positions: Sequence[int], values: Sequence[float]
     ) -> None:
         """Retract a row's values, where they still are; arguments as in `add`."""
         merged = self._merge(layout, stream_time)
-        retract(merged.means, at, values)
+        retract(merged.means, positions, values)
         for spec in layout.specs:
             window = find(merged.windows, spec, time)
             if window is not None:
-                retract(window.means, at, values)
+                retract(window.means, positions, values)
         self.merged = _encode(merged)
 
     def merge_pending(self, layout: WindowLayout, stream_time: float) -> MergedScores:
@@ -144,17 +150,17 @@ class ScoreWindows(msgspec.Struct, array_like=True, gc=False):
         return merged
 
     def _add_late(
-        self, layout: WindowLayout, time: float, stream_time: float, at: Offsets, values: Sequence[float]
+        self, layout: WindowLayout, time: float, stream_time: float, positions: Sequence[int], values: Sequence[float]
     ) -> int:
         """Add a row that is older than the conversation's newest turn, whose windows may have expired."""
         merged = self._merge(layout, stream_time)
-        add(merged.means, at, values)
+        add(merged.means, positions, values)
         expired = 0
         for spec in layout.specs:
             if spec.expired(spec.start(time), stream_time):
                 expired += 1
             else:
-                add(_window(merged.windows, spec, time, layout.scorers).means, at, values)
+                add(_window(merged.windows, spec, time, layout.scorers).means, positions, values)
         self.merged = _encode(merged)
         return expired
 

@@ -253,8 +253,10 @@ class ConversationProcessor:
             return
         if state.suite != self._suite or response.environment != self._environment:
             return  # it was never part of these means
-        at = self._layout.offsets(tuple(values))
-        state.score_windows.retract(self._layout.windows, response.row_time, state.last, at, tuple(values.values()))
+        positions, _ = self._layout.positions(tuple(values))
+        state.score_windows.retract(
+            self._layout.windows, response.row_time, state.last, positions, tuple(values.values())
+        )
 
     def _move_means(self, state: Conversation, row: ScoreRow) -> None:
         """Add a row's values to the means and to the windows of its event time.
@@ -266,9 +268,11 @@ class ConversationProcessor:
         scored = row.scored
         if not scored.values or row.responder.environment != self._environment:
             return
-        at, windows = self._layout.offsets(scored.scorers), state.score_windows
-        row.earlier = windows.look_up(at)
-        row.window_expired = windows.add(self._layout.windows, row.time, state.last, at, scored.values)
+        positions, pick = self._layout.positions(scored.scorers)
+        row.earlier = state.score_windows.look_up(pick)
+        row.window_expired = state.score_windows.add(
+            self._layout.windows, row.time, state.last, positions, scored.values
+        )
 
 
 def _pairing_fields(pairing: Pairing, response: PendingResponse, *, late: bool) -> dict[str, Any]:

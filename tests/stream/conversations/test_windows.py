@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnsignal.stream.conversations.means import offsets
 from turnsignal.stream.conversations.windows import MergedScores, ScoreWindows, Window, WindowLayout, WindowSpec
 
 SPEC = WindowSpec(size=300.0, keep=900.0)
@@ -26,7 +25,7 @@ def test_a_window_expires_when_its_keep_has_passed_since_its_end() -> None:
     assert SPEC.expired(0.0, 1200.0)
 
 
-AT = offsets([0])
+PLACES = (0,)
 HOUR = WindowSpec(3600.0, 3600.0)
 
 
@@ -35,14 +34,14 @@ def score_windows(*times: float, specs: Sequence[WindowSpec] = (SPEC,)) -> tuple
     kept, last, expired = ScoreWindows(), float("-inf"), []
     for time in times:
         last = max(last, time)
-        expired.append(kept.add(WindowLayout(specs, 1), time, last, AT, (1.0,)))
+        expired.append(kept.add(WindowLayout(specs, 1), time, last, PLACES, (1.0,)))
     return kept, expired
 
 
 def test_rows_of_one_window_wait_together_and_move_on_when_the_next_window_begins() -> None:
     kept, _ = score_windows(10.0, 20.0)
     assert (kept.since, kept.until, kept.pending, kept.merged) == (0.0, 300.0, [2, 2.0], b"")
-    kept.add(WindowLayout([SPEC], 1), 300.0, 300.0, AT, (0.5,))
+    kept.add(WindowLayout([SPEC], 1), 300.0, 300.0, PLACES, (0.5,))
     assert (kept.since, kept.until, kept.pending) == (300.0, 600.0, [1, 0.5])
     assert kept.merge_pending(WindowLayout([SPEC], 1), 300.0) == MergedScores(
         [3, 2.5], [Window(300.0, 0.0, [2, 2.0]), Window(300.0, 300.0, [1, 0.5])]
@@ -96,12 +95,12 @@ def test_waiting_and_moving_on_changes_no_sum(rows: list[tuple[int, float]], dat
     life, windows = [0, 0.0], {}
     for time, value in rows:
         last = max(last, float(time))
-        kept.add(WindowLayout(specs, 1), float(time), last, AT, (value,))
+        kept.add(WindowLayout(specs, 1), float(time), last, PLACES, (value,))
         if data.draw(st.booleans()):
             kept = msgspec.msgpack.decode(msgspec.msgpack.encode(kept), type=ScoreWindows)
         gone = data.draw(st.integers(0, 4)) == 0
         if gone:
-            kept.retract(WindowLayout(specs, 1), float(time), last, AT, (value,))
+            kept.retract(WindowLayout(specs, 1), float(time), last, PLACES, (value,))
         for spec in specs:
             start = spec.start(float(time))
             if not gone and not spec.expired(start, last):
