@@ -179,14 +179,23 @@ class MaxConsecutive(InstructionCheck):
 
     def evaluate(self, response: Response) -> CheckResult:
         """Fail at the first row that is too long."""
-        citations = response.citations
-        if not citations.markers:
+        citations, text, at_most = response.citations, response.text, self.at_most
+        markers, documents = citations.markers, len(citations.all) + len(citations.faults)
+        if not markers:
             return NOT_APPLICABLE
-        if len(citations.all) + len(citations.faults) <= self.at_most:
+        if documents <= at_most:
             return PASSED
-        for start, end, count in _rows(response.text, citations):
-            if count > self.at_most:
-                return failed(f"{count} citations in a row, at most {self.at_most} are allowed", start, end)
+        if documents <= len(markers):  # one in each: where none of every few follows the one before it, no row is long
+            for place in range(at_most, len(markers), at_most):
+                start = markers[place][0]
+                if start - markers[place - 1][1] < 2 or text[start - 2] in _BETWEEN:
+                    break
+            else:
+                return PASSED
+        row = _long_row(text, citations, at_most)
+        if row is not None:
+            start, end, count = row
+            return failed(f"{count} citations in a row, at most {at_most} are allowed", start, end)
         return PASSED
 
 
@@ -243,25 +252,24 @@ class Required(InstructionCheck):
         return failed(f"none of the {len(response.documents)} retrieved documents is cited")
 
 
-def _rows(text: str, citations: Citations) -> Iterator[tuple[int, int, int]]:
-    """Yield start, end and number of citations of each unbroken row of markers."""
+def _long_row(text: str, citations: Citations, at_most: int) -> tuple[int, int, int] | None:
+    """Return start, end and number of citations of the first unbroken row of markers that has too many."""
     starts: list[int] = []
     if len(citations.all) + len(citations.faults) > len(citations.markers):
         starts += [c.start for c in citations.all if c.style != "structured"]
         starts += [f.start for f in citations.faults if f.kind != "duplicate"]
         starts.sort()
     several = len(starts) > len(citations.markers)  # documents in one marker
-    first = last = -1
-    count = 0
+    first = last = count = 0
     for start, end in citations.markers:
-        if last < 0 or text[last:start].strip(_BETWEEN):
-            if count:
-                yield first, last, count
+        # Nearly always there is a word right before the space before a marker, and nothing else to be looked at.
+        if (start - last > 1 and text[start - 2] not in _BETWEEN) or text[last:start].strip(_BETWEEN) or not count:
+            if count > at_most:
+                break
             first, count = start, 0
         count += max(1, bisect_left(starts, end) - bisect_left(starts, start)) if several else 1
         last = end
-    if count:
-        yield first, last, count
+    return (first, last, count) if count > at_most else None
 
 
 def _visible_urls(response: Response) -> Iterator[str]:

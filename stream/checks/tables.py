@@ -17,7 +17,7 @@ from turnsignal.stream.text.markdown import CUT
 
 #: every delimiter row has one of these; pipes alone are common in Slack links and code
 _DELIMITERS = ("|-", "|:", "| -", "| :", "-|", ":|", "- |", ": |")
-_NOT_PLAIN = re.compile(r"[<`&\\~\t\r•]")
+_NOT_PLAIN = "<`&\\~\t\r•"
 _NOT_PLAIN_LINE = re.compile(r"\n(?: {2,}|>| {0,3}(?:[-*+]|\d{1,9}[.)])\s+\|)")
 _DELIMITER_ROW = re.compile(r"\|(?: ?:?-+:? ?\|)+ ?")
 #: pipes at both ends, and no cell that begins like a list or holds a number like a list's
@@ -75,7 +75,10 @@ def _is_plainly_fine(text: str) -> bool:
     Most tables are; parsing costs a hundred times as much. Whatever is not plain (code, quotes, escapes, tags, rows of
     another form than the header's) is left to the parser.
     """
-    if _NOT_PLAIN.search(text) or _NOT_PLAIN_LINE.search("\n" + text):
+    for sign in _NOT_PLAIN:
+        if sign in text:
+            return False
+    if _NOT_PLAIN_LINE.search("\n" + text):
         return False
     tables = pipes = 0  # pipes in every row of the table that the line stands in, 0 outside of tables
     before = ""
@@ -85,12 +88,12 @@ def _is_plainly_fine(text: str) -> bool:
                 pipes = 0
             elif not _is_plain_row(line, pipes):
                 return False
-        elif _DELIMITER_ROW.fullmatch(line) is not None:
+        elif "|" in line and _DELIMITER_ROW.fullmatch(line) is not None:
             pipes = line.count("|")
             tables += 1
             if not _is_plain_row(before, pipes):
                 return False
-        elif any(delimiter in line for delimiter in _DELIMITERS) and not _is_row(line):
+        elif "|" in line and any(delimiter in line for delimiter in _DELIMITERS) and not _is_row(line):
             return False
         before = line
     return tables > 0
@@ -101,7 +104,9 @@ def _is_plain_row(line: str, pipes: int) -> bool:
 
 
 def _is_row(line: str) -> bool:
-    return _PLAIN_ROW.fullmatch(line) is not None and _NUMBER.search(line) is None
+    if (". " in line or ") " in line) and _NUMBER.search(line) is not None:
+        return False
+    return _PLAIN_ROW.fullmatch(line) is not None
 
 
 def _rows(tokens: list[Token]) -> Iterator[tuple[int, list[Token] | None]]:

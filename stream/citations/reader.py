@@ -96,14 +96,15 @@ class Fault(msgspec.Struct, gc=False):
 class Citations(msgspec.Struct, gc=False):
     """The citations of a response, in order of appearance.
 
-    markers: the spans of all markers, including dangling and malformed ones, one for each bracket; beside: the
-    citations in `all` that have no marker and were delivered beside the text.
+    markers: the spans of all markers, also dangling and malformed ones, one for each bracket; beside: citations
+    in `all` that were delivered beside the text without one; ranks: document id → its best rank, None if not needed.
     """
 
     all: list[Citation] = []
     faults: list[Fault] = []
     markers: list[tuple[int, int]] = []
     beside: tuple[Citation, ...] = ()
+    ranks: dict[str, int] | None = None
 
     @property
     def cited_ids(self) -> list[str]:
@@ -169,6 +170,7 @@ class _Reader:
         if not (square or wide or raised or rounded or annotated):
             return out
         names = Names(documents)
+        out.ranks = names.ids or None
         hidden = code_spans(text) if "`" in text or "~~~" in text else []
         if (square or wide) and (lists := source_lists(text)):
             hidden = join_spans(hidden, lists)
@@ -204,23 +206,21 @@ class _Reader:
             offset += len(part) + 1
             if start < past or (hidden and covers(hidden, start)):
                 continue
-            close = part.find("]")
-            inside = part[:close] if close > 0 else ""
-            if not inside:
-                if close < 0:
+            inside, closed, behind = part.partition("]")
+            if not (inside and closed):
+                if not closed:
                     self._unclosed(text, start, names, out)
                 continue
-            end = start + close + 2
-            after = part[close + 1 : close + 2]
-            if after in _LINKING and (past := self._link(text, start, end, names, out)):
+            end = start + len(inside) + 2
+            if behind and behind[0] in _LINKING and (past := self._link(text, start, end, names, out)):
                 continue
-            digits = inside[0].isdecimal()
+            digits = not "A" <= inside < "{" and inside[0].isdecimal()  # most begin with a letter
             if digits and (
                 not start
                 or text[start - 1] != " "
                 or text[start - 2] in _SUSPECT
                 or not inside.isdecimal()
-                or after in _CODE
+                or behind[:1] in _CODE
             ):
                 if start and self._is_index(text, start, end, index_end):
                     index_end = end

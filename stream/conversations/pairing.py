@@ -146,8 +146,12 @@ def affected_responses(kept: Sequence[KeptTurn], index: int) -> list[int]:
     """Return the indexes of the responses whose pairing the turn inserted at `index` may have changed."""
     last = index == len(kept) - 1
     answers_last = last and kept[index].role in _ANSWERED
-    if last and not answers_last and index and kept[index - 1].role == ASSISTANT:
-        return [index - 1]  # most turns of users follow a response, and are the newest
+    if last and index:  # most turns are the newest
+        before_it = kept[index - 1].role
+        if answers_last and before_it in ASKED:
+            return []
+        if not answers_last and before_it == ASSISTANT:
+            return [index - 1]
     changed = []
     for before in range(index - 1, -1, -1):
         if kept[before].role == ASSISTANT:
@@ -175,6 +179,8 @@ def unprompted(kept: Sequence[KeptTurn]) -> list[int]:
 
 def prompted(kept: Sequence[KeptTurn], index: int) -> bool:
     """Say whether a user spoke before the response at `index`; a greeting answers nobody, so nothing follows it up."""
+    if index and kept[index - 1].role in ASKED:  # as before most responses
+        return True
     return not _BY_USERS.isdisjoint([turn.role for turn in kept[:index]])
 
 

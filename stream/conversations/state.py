@@ -25,7 +25,7 @@ VERSION = 3
 _UNJUDGED = 1  #: what state has as long as no judge has anything to do with it, so that older code still takes it
 _UNPACKED = 2  #: what had been judged was not packed
 
-_BEFORE_ALL = float("-inf")
+BEFORE_ALL = float("-inf")  #: event time from which all turns are kept
 
 
 @dataclass(slots=True, frozen=True)
@@ -66,10 +66,10 @@ class Conversation(msgspec.Struct, array_like=True):
 
     version: int = _UNJUDGED
     due: float = 0.0
-    clock: float = _BEFORE_ALL
+    clock: float = BEFORE_ALL
     offset: int = -1
     first: float = 0.0
-    last: float = _BEFORE_ALL
+    last: float = BEFORE_ALL
     closed: bool = False
     closes: int = 0
     close_row: str = ""
@@ -80,7 +80,7 @@ class Conversation(msgspec.Struct, array_like=True):
     late: int = 0
     duplicates: int = 0
     gaps: int = 0
-    evicted_before: float = _BEFORE_ALL
+    evicted_before: float = BEFORE_ALL
     recent: bytes = b""
     suite: str = ""
     kept: list[KeptTurn] = []
@@ -129,7 +129,7 @@ class Conversation(msgspec.Struct, array_like=True):
         index = insert(self.kept, turn)
         if len(self.kept) > limits.kept_turns:
             gone = self.kept.pop(0)
-            self.prompted = self.prompted_before or gone.role in ASKED
+            self.prompted = (self.prompted and self.evicted_before > BEFORE_ALL) or gone.role in ASKED
             self.evicted_before = gone.time
             if gone.response is not None:
                 gone.text = ""
@@ -220,12 +220,12 @@ class Conversation(msgspec.Struct, array_like=True):
     @property
     def forgot_turns(self) -> bool:
         """Whether turns are no longer kept because there were too many."""
-        return self.evicted_before > _BEFORE_ALL
+        return self.evicted_before > BEFORE_ALL
 
     @property
     def prompted_before(self) -> bool:
         """Whether a user spoke before all turns that are kept."""
-        return self.prompted and self.evicted_before > _BEFORE_ALL  # as `forgot_turns`; this is asked for every turn
+        return self.prompted and self.evicted_before > BEFORE_ALL  # as `forgot_turns`; this is asked for every turn
 
     @property
     def quiet_since(self) -> float:
@@ -244,8 +244,10 @@ class Conversation(msgspec.Struct, array_like=True):
 
     def schedule(self, limits: Limits) -> float:
         """Set and return when the conversation has to be closed, or forgotten, next."""
-        since = self.needed_since if self.closed else self.quiet_since
-        self.due = since + limits.idle + (limits.retention if self.closed else 0.0)
+        if self.closed:
+            self.due = self.needed_since + limits.idle + limits.retention
+        else:  # `quiet_since`, which is asked for every turn
+            self.due = (self.last if self.last > self.clock else self.clock) + limits.idle
         return self.due
 
     def idle_at(self, now: float, limits: Limits) -> bool:

@@ -84,12 +84,9 @@ class Failures:
         self._own = Patterns(own, few=True) if own else None
         self._last = "", True
         self._known: dict[str, bool] = {}
-        for section, name in (
-            ("patterns", "whole"),
-            ("patterns", "acknowledgement"),
-            *(("beside", name) for name in _TABLE["beside"]),
-        ):
+        for section, name in (("patterns", "acknowledgement"), *(("beside", name) for name in _TABLE["beside"])):
             _table(section, name)  # compiled here, not while the first answer waits
+        self._whole, self._courtesy = _table("patterns", "whole"), _table("beside", "courtesy")
         _answers(""), _answers("_elsewhere")
 
     def is_failing(self, response: str) -> bool:
@@ -121,12 +118,12 @@ class Failures:
             return True
         opening = _plain(text[:_OPENING])
         read = _encode(opening)
-        if len(text) <= _OPENING and (_table("patterns", "whole").match(read) or acknowledges(text)):
+        if len(text) <= _OPENING and (self._whole.match(read) or acknowledges(text)):
             return True
         failed = _kinds(opening, read)
         if not failed and len(text) <= _OPENING:
             return False
-        polite = bool(_table("beside", "courtesy").match(read))
+        polite = bool(self._courtesy.match(read))
         closing = _plain(text[_OPENING:][-_OPENING:])
         if not failed and not (polite and _kinds(closing, _encode(closing))):
             return False

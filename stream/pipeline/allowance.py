@@ -31,6 +31,7 @@ class Allowance:
         """Take in that so many bytes are to be written."""
         self._left -= size
 
-    def is_over(self) -> bool:
-        """Say whether the batch has taken what it may."""
+    def is_over(self, size: int = 0) -> bool:
+        """Say whether the batch has taken what it may, with so many bytes more that are to be written."""
+        self._left -= size
         return self._left <= 0 or self._is_late()

@@ -4,6 +4,7 @@ Score records are encoded at once and never validated: most of a row is the same
 own output again would cost more than computing it. Tests read every row back through `stream.records.scores`.
 """
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
@@ -243,9 +244,8 @@ class BatchOutput:
             self._suite,
             msgspec.Raw(orjson.dumps(row.scored.scores)),
             None if row.offset is None else _Source(row.topic or self.topic, self.partition, row.offset),
+            **row.fields,
         )
-        for name, value in row.fields.items():
-            setattr(record, name, value)
         if record.environment is None:
             record.environment = responder.environment
         return _encode_row(record)
@@ -324,13 +324,13 @@ class BatchOutput:
         lowest = self._good_from.get(name[2])
         if lowest is None:
             return
-        bad = len([value for value in values if value < lowest])
+        ordered = sorted(values)
+        bad = bisect_left(ordered, lowest)
         if len(values) > bad:
             deltas.quality[(*name, "good")] += len(values) - bad
         if bad:
             deltas.quality[(*name, "bad")] += bad
-            worst = min(values)
-            deltas.on_bad(name, conversations[values.index(worst)], worst)
+            deltas.on_bad(name, conversations[values.index(ordered[0])], ordered[0])
 
     def _count(self) -> None:
         deltas = self.deltas

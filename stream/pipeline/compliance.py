@@ -18,6 +18,8 @@ COMPLIANCE = "compliance"
 
 _SPENT = CheckResult(Result.ERROR, "this response had used up its processor time before the check's turn came")
 _REMEMBERED = 1000  #: combinations of results that are kept encoded
+#: of the two results that say no more than that; each is one object, told by its identity at a tenth of the cost
+_USUAL = frozenset((id(PASSED), id(NOT_APPLICABLE)))
 
 #: scores ready to be written: plain values, or bytes encoded once where they are always the same
 Encoded = dict[str, Any] | orjson.Fragment
@@ -60,7 +62,7 @@ class InstructionScorer:
         self._looks = [check.evaluate if isinstance(check, InstructionCheck) else check.check for check in self._checks]
         self._names = [check.name for check in self._checks]
         self._weights = [part.weight for part, _ in parts]
-        self._usual: dict[int, tuple[EncodedScores, Results, float | None]] = {}
+        self._usual: dict[tuple[int, ...], tuple[EncodedScores, Results, float | None]] = {}
         self._passed = [Score(name, 1.0, "pass").as_json() for name in self._names]
         self._left_out = [Score(name, unscored=Unscored.NOT_APPLICABLE).as_json() for name in self._names]
 
@@ -85,16 +87,11 @@ class InstructionScorer:
         except Exception:  # one of them: find out which
             findings = [_check(check, response) for check in self._checks]
         # What only passes or does not apply is always the same: encoded once per combination.
-        combination = 1
-        for finding in findings:
-            if finding is PASSED:
-                combination = combination * 2 + 1
-            elif finding is NOT_APPLICABLE:
-                combination *= 2
-            else:
-                return self._encode(findings)
+        combination = tuple(map(id, findings))
         usual = self._usual.get(combination)
         if usual is None:
+            if not _USUAL.issuperset(combination):
+                return self._encode(findings)
             if len(self._usual) >= _REMEMBERED:
                 self._usual.clear()
             part, results, share = self._encode(findings)

@@ -25,7 +25,7 @@ from turnsignal.stream.conversations.pairing import (
     prompted,
     unprompted,
 )
-from turnsignal.stream.conversations.state import Conversation
+from turnsignal.stream.conversations.state import BEFORE_ALL, Conversation
 from turnsignal.stream.conversations.windows import MergedScores
 from turnsignal.stream.follow_ups.rules import FollowUpReading
 from turnsignal.stream.pipeline import votes
@@ -183,7 +183,7 @@ class ConversationProcessor:
         Returns its index among the kept turns; None when it is too old to be kept.
         """
         state = context.state
-        prompted_before = state.prompted_before
+        prompted_before = state.prompted and state.evicted_before > BEFORE_ALL  # as the property, for every turn
         index = state.insert(turn, self._limits)
         if index is not None:
             affected = affected_responses(state.kept, index)
@@ -196,7 +196,7 @@ class ConversationProcessor:
             response = state.kept[at].response
             if pairing is None or response is None or pairing.key == response.pairing:
                 continue
-            if state.prompted_before or prompted(state.kept, at):
+            if prompted(state.kept, at) or state.prompted_before:
                 self._pair(context, at, response, pairing, effects)
         return index
 

@@ -232,8 +232,7 @@ class PartitionProcessor:
             handlers[topic](record)
             if last[record.key] == count:
                 self._put_away(record.key or b"")
-            allowance.write(output.weigh())
-            if allowance.is_over():
+            if allowance.is_over(output.weigh()):
                 break
         topics = [topic for _, topic in ordered[:count]]
         return {topic: topics.count(topic) for topic in inputs}
@@ -279,7 +278,7 @@ class PartitionProcessor:
             output.add(key, self._conversations.on_response(context, turn))
         elif turn.role == "user":
             output.add(key, self._conversations.on_user(context, turn))
-        if state.is_waiting:
+        if state.feedback is not None and state.feedback.waiting:
             output.add_feedback(key, self._feedback.on_turn(context, turn.turn_id))
         if turn.vote is not None:
             output.add_feedback(key, self._feedback.on_vote(context, turn))

@@ -5,7 +5,7 @@ all, not on their names. Measures of one ranking by the same judgments share one
 same ranks are computed and encoded once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import groupby
 
 import orjson
@@ -36,15 +36,16 @@ class RankScorer:
     def score(self, response: Response) -> "tuple[list[EncodedScores], float | None, tuple[int, ...], tuple[int, ...]]":
         """Return the scores in parts; relevancy among them; the context ranks of all documents and of those cited."""
         documents, citations = response.documents, response.citations
-        context, ranks = in_order(documents)
-        judgments, cited = citations.judgments, tuple(citations.cited_ranks)
-        uncited = None if judgments else _why_uncited(citations)
-        known = None if response.relevant is None else dict.fromkeys(response.relevant, 1.0)
-        retrieval = in_retrieval_order(documents) if self._before_reranking else []
+        context, ranks = in_order(documents, citations.ranks)
+        rank_of = {citation.doc_id: citation.rank for citation in citations.all}
+        cited = tuple(sorted(set(rank_of.values())))
+        uncited = None if rank_of else _why_uncited(citations)
+        known = None if response.relevant is None else dict.fromkeys(response.relevant, 1)
+        retrieval = in_retrieval_order(documents, len(context)) if self._before_reranking else []
         parts, relevancy = list[EncodedScores](), None
         for group in self._groups:
             ranking = context if group.order == "context" else retrieval
-            gains, missing = (judgments, uncited) if group.on == "citations" else (known, None)
+            gains, missing = (rank_of, uncited) if group.on == "citations" else (known, None)
             if not documents:
                 missing = Unscored.NO_RETRIEVAL
             elif not gains:
@@ -75,14 +76,14 @@ class _Group:
         self._known: dict[object, tuple[EncodedScores, float | None]] = {}
 
     def measure(
-        self, ranking: Sequence[str], gains: Mapping[str, float], cited: tuple[int, ...]
+        self, ranking: Sequence[str], gains: Collection[str], cited: tuple[int, ...]
     ) -> tuple[EncodedScores, float | None]:
-        """Return the scores, and relevancy if it is among them."""
+        """Return the scores, and relevancy if it is among them; gains: ids of the documents that have gain."""
         # Only relevancy is explained, by the cited ranks.
         combination = (tuple(map(gains.__contains__, ranking)), len(gains), self._relevancy is None or cited)
         measured = self._known.get(combination)
         if measured is None:
-            measured = self._measure(ranking, gains, cited)
+            measured = self._measure(ranking, dict.fromkeys(gains, 1.0), cited)
             if len(ranking) <= _FEW:
                 if len(self._known) >= _REMEMBERED:
                     self._known.clear()

@@ -202,7 +202,12 @@ class ScoreRecord:
 SCORE_RECORDS: TypeAdapter[ScoreRecord] = TypeAdapter(ScoreRecord)
 
 
+_HASH = blake2b(digest_size=12)
+
+
 def row_id(conversation_id: str, turn_id: str, stage: str, saw: str, suite: str, judge: str = "") -> str:
     """Digest what a score record is about: 24 hex digits, the same wherever and whenever it is computed."""
     text = "\x1f".join((conversation_id, turn_id, stage, saw, suite, judge))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    hashed = _HASH.copy()
+    hashed.update(text.encode("utf-8", "surrogatepass"))
+    return hashed.hexdigest()

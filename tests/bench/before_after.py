@@ -1,9 +1,11 @@
 """Before and after: the speed of this tree's pipeline beside that of an earlier commit, in one interleaved run.
 
     python tests/bench/before_after.py 23b7b5d [--rounds 7] [--turns 20000] [--checks] [--rows FILE ...] [--worker]
+    python tests/bench/before_after.py 23b7b5d --instructions [--turns 20000]
 
 Both trees work through the same simulated turns under their own default suite, in processes of their own, in turn, so
-that a noisy minute meets both; what counts is the median over the rounds of the ratio within a round. --checks prints
+that a noisy minute meets both; what counts is the median over the rounds of the ratio within a round. --instructions
+counts those of the processor instead, by valgrind: in minutes, and undisturbed by neighbours. --checks prints
 what each registered check costs, too. --rows says instead whether both write the same, byte for byte: rows, all other
 records, states and counts, of the golden conversations, of simulated ones in every disorder, and of recordings that are
 named (lines of JSON). CPU time; no broker is needed but for --worker, which compares the score workers of both trees on
@@ -14,10 +16,13 @@ import argparse
 import gzip
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
 from statistics import median
@@ -67,6 +72,8 @@ def main() -> int:
         if options.worker:
             return _compare_workers(options.base, before, Path(directory), options)
         write_turns(turns, options.turns, options.conversations)
+        if options.instructions:
+            return _compare_instructions(options.base, before, turns, options.turns)
         rounds = []
         for round_ in range(options.rounds):
             trees = [before, ROOT] if round_ % 2 == 0 else [ROOT, before]
@@ -94,6 +101,7 @@ def _read_arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=_positive, default=7, help="interleaved rounds (default 7)")
     parser.add_argument("--turns", type=_positive, default=20_000, help="turns a round; a quarter only warms up")
     parser.add_argument("--conversations", type=_positive, default=1_000, help="among which the turns go round")
+    parser.add_argument("--instructions", action="store_true", help="count instructions by valgrind instead of time")
     parser.add_argument(
         "--rows", nargs="*", type=Path, metavar="FILE", help="compare what is written, of these files too"
     )
@@ -176,6 +184,30 @@ def _compare_workers(base: str, before: Path, directory: Path, options: argparse
     return 0
 
 
+def _compare_instructions(base: str, before: Path, turns: Path, count: int) -> int:
+    """Print the instructions per turn of both trees' plain loops; return 1 where valgrind is not installed."""
+    if shutil.which("valgrind") is None:
+        _say("expected valgrind on the path, got none; try: apt install valgrind")
+        return 1
+    old, new = (_count_instructions(tree, turns, count) for tree in (before, ROOT))
+    lines = [[f"before ({base})", f"{old:,.0f}", "1.000"], ["after (this tree)", f"{new:,.0f}", f"{new / old:.3f}"]]
+    print(table(["plain loop, default suite", "instructions per turn", "beside before"], lines))
+    return 0
+
+
+def _count_instructions(tree: Path, turns: Path, count: int) -> float:
+    """Return instructions per turn of the last three quarters: those of all turns less those of the first quarter."""
+    totals = []
+    for part in ("warm", "all"):
+        under = ("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null")
+        done = _run_variant(tree, "processor_loop.py", str(turns), part, under=under)
+        collected = re.search(r"Collected : (\d+)", done.stderr)
+        assert collected is not None, "callgrind ends with what it collected"
+        totals.append(int(collected[1]))
+        _say(f"{tree.name}, {part}: {totals[-1]:,} instructions")
+    return (totals[1] - totals[0]) / (count - count // 4)
+
+
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
@@ -187,19 +219,29 @@ def _run(tree: Path, turns: Path) -> float:
 
 def _tell(tree: Path, variant: str, *arguments: str) -> dict[str, Any]:
     """Run a variant on the sources of one tree, and return what it says."""
-    done = subprocess.run(
-        [sys.executable, str(HERE / "variants" / variant), *arguments],
-        env={**os.environ, "PYTHONPATH": str(HERE) if tree == ROOT else f"{tree}{os.pathsep}{HERE}"},
+    came: dict[str, Any] = json.loads(_run_variant(tree, variant, *arguments).stdout)
+    if tree != ROOT and not Path(came["from"]).is_relative_to(tree):
+        msg = f"expected the sources of {tree}, got those of {came['from']}; is another stream/ on the path?"
+        raise RuntimeError(msg)
+    return came
+
+
+def _run_variant(
+    tree: Path, variant: str, *arguments: str, under: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run a variant on the sources of one tree; under: the program that runs it, with its options."""
+    return subprocess.run(
+        [*under, sys.executable, str(HERE / "variants" / variant), *arguments],
+        env={
+            **os.environ,
+            **({"PYTHONHASHSEED": "0"} if under else {}),  # the same dictionaries in both trees
+            "PYTHONPATH": str(HERE) if tree == ROOT else f"{tree}{os.pathsep}{HERE}",
+        },
         cwd=HERE,
         capture_output=True,
         text=True,
         check=True,
     )
-    came: dict[str, Any] = json.loads(done.stdout)
-    if tree != ROOT and not Path(came["from"]).is_relative_to(tree):
-        msg = f"expected the sources of {tree}, got those of {came['from']}; is another stream/ on the path?"
-        raise RuntimeError(msg)
-    return came
 
 
 def _report(base: str, rounds: list[tuple[float, float]], what: str = "plain loop, default suite") -> str:

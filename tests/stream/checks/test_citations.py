@@ -1,3 +1,6 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
 from turnsignal.stream.checks import compliance, parse_check
 from turnsignal.stream.checks.protocol import CheckResult, Result
 from turnsignal.stream.citations.reader import Citation, Citations, Fault, citation_reader
@@ -137,6 +140,22 @@ def test_four_citations_in_a_row_are_one_too_many() -> None:
 
 def test_words_between_citations_end_the_row() -> None:
     assert result("citation.max_consecutive", "One [1][2] two [3][4] three [5].") is Result.PASS
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", " ", ", ", "  ;", "a", " and ", "—"]), st.integers(1, 5)), max_size=14))
+def test_a_row_is_too_long_wherever_it_begins(parts: list[tuple[str, int]]) -> None:
+    text = "So" + "".join(f"{between}[doc_{number}]" for between, number in parts)
+    rows, ends = [0], 2
+    for start, end in READ(text, NUMBERED).markers:
+        if text[ends:start].strip(" \t,;"):
+            rows.append(0)
+        rows[-1], ends = rows[-1] + 1, end
+    long = [count for count in rows if count > 2]
+    finding = parse_check("citation.max_consecutive(at_most=2)").check(answer(text))
+    if long:
+        assert finding.explanation == f"{long[0]} citations in a row, at most 2 are allowed"
+    else:
+        assert finding.result is (Result.PASS if parts else Result.NOT_APPLICABLE)
 
 
 def test_items_of_a_list_marker_count_each() -> None:
