@@ -7,7 +7,16 @@ from turnsignal.stream.formats.documents import once, read_document
 from turnsignal.stream.formats.messages import read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, ENDED, time_in
-from turnsignal.stream.formats.values import body_of, conversation_of, fields_of, first, items, mapping, short_name
+from turnsignal.stream.formats.values import (
+    body_of,
+    contexts_of,
+    conversation_of,
+    fields_of,
+    first,
+    items,
+    mapping,
+    short_name,
+)
 from turnsignal.stream.formats.vendors import is_anthropic, refuse_foreign
 
 _BLOCKS = ("search_result", "document", "tool_use", "tool_result")
@@ -44,7 +53,7 @@ class AnthropicMessages:
         end = time_in(assumed, record, *ENDED)
         yield Call(
             origin=f"anthropic:{first(response, 'id') or first(record, 'id', 'request_id') or ''}",
-            conversation=conversation_of(record, metadata),
+            conversation=conversation_of(record, metadata, *contexts_of(record)),
             response=short_name(first(response, "id")),
             start=start,
             end=end if end is not None else start,

@@ -17,10 +17,10 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
 from turnsignal.stream.formats.beside import Beside, Occurrence, answer_in, asked_in, find_beside
 from turnsignal.stream.formats.documents import DOCUMENTS
-from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.messages import is_pair, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record
 from turnsignal.stream.formats.times import BEGAN
-from turnsignal.stream.formats.values import conversation_of, first, id_of, mapping, nested, seconds
+from turnsignal.stream.formats.values import contexts_of, conversation_of, first, id_of, mapping, nested, seconds
 from turnsignal.stream.text.visible import one_line
 
 _TRIED = 50  #: records that are tried, and items of their lists
@@ -29,6 +29,7 @@ _DEPTH = 5  #: keys and lists of such a path
 _KEYS = 40  #: of an object that may lead to one,
 _FIELDS = 500  #: and that are read
 _COMPARED = 5  #: items of a list that are looked at to say whether it is one of messages
+_HISTORIES = ("history", "chat", "conversation", "dialog")  #: in the name of a history of pairs
 _SHORT = 200  #: characters of what is kept beside a request and its answer
 _SHOWN = 40  #: characters of a key that are shown
 _THREADS = ("thread_id", "threadId")  #: where they are numbers, a logger's own threads, and nobody's conversation
@@ -208,7 +209,7 @@ def _paths(record: Record) -> Iterator[tuple[str, ...]]:
                 continue
             left -= 1
             where = (*path, str(key))
-            if isinstance(inside, dict) or _are_messages(inside):
+            if isinstance(inside, dict) or _are_messages(inside) or _are_pairs(str(key), inside):
                 yield where
             if len(where) < _DEPTH and not _are_messages(inside):
                 waiting.append((where, inside))
@@ -258,10 +259,14 @@ def _completed(inner: dict[str, Any], holders: Sequence[Record]) -> dict[str, An
     for holder in holders:
         if first(inner, "id") is None and (own := id_of(first(holder, "id", "_id"))) is not None:
             missing.setdefault("id", own)
-        if inner.keys().isdisjoint(_TIMES) and seconds(time := first(holder, *BEGAN)) is not None:
-            missing.setdefault("timestamp", time)
-        if conversation_of(inner) is None and (named := conversation_of(_without_threads(holder))) is not None:
-            missing.setdefault("session_id", named)
+        contexts = contexts_of(holder)
+        if inner.keys().isdisjoint(_TIMES):
+            times = (first(each, *BEGAN) for each in (holder, *contexts))
+            time = next((time for time in times if seconds(time) is not None), None)
+            missing |= {} if time is None else {"timestamp": missing.get("timestamp", time)}
+        if conversation_of(inner) is None:
+            named = conversation_of(_without_threads(holder), *contexts)
+            missing |= {} if named is None else {"session_id": missing.get("session_id", named)}
     return {**inner, **missing}
 
 
@@ -276,6 +281,12 @@ def _are_messages(value: Any) -> bool:
     if not isinstance(value, list) or not value:
         return False
     return all(isinstance(item, dict) and _speaks(item) for item in value[:_COMPARED])
+
+
+def _are_pairs(key: str, value: Any) -> bool:
+    """Say whether a history is one of questions with their answers, without roles; headers are pairs, too."""
+    is_history = any(name in key.lower() for name in _HISTORIES)
+    return is_history and isinstance(value, list) and all(map(is_pair, value[:_COMPARED]))
 
 
 def _is_turn(record: Record) -> bool:

@@ -55,7 +55,10 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
         return read_messages(inner, assumed, depth + 1) if depth < MAX_DEPTH and not isinstance(inner, str) else []
     messages: list[Message] = []
     for item in value if isinstance(value, list) else ():
-        if isinstance(item, list) and depth < MAX_DEPTH:  # LangChain's batches: a list of lists
+        if is_pair(item):
+            sides = zip(("user", "assistant"), item, strict=True)
+            messages += [Message(role, text) for role, text in sides if text]
+        elif isinstance(item, list) and depth < MAX_DEPTH:  # LangChain's batches: a list of lists
             messages += read_messages(item, assumed, depth + 1)
         elif isinstance(item, dict) and item.get("type") == "function_call" and "role" not in item:
             _add_call(messages, _call_id(item))
@@ -64,6 +67,11 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
         elif not (isinstance(item, dict) and _says_nothing(item)):
             assumed["messages that are none left out"] += 1
     return oldest_first(messages, assumed)
+
+
+def is_pair(item: object) -> bool:
+    """Say whether an item of a history is a question and its answer, without roles, as older LangChain keeps them."""
+    return isinstance(item, list) and len(item) == 2 and all(text is None or isinstance(text, str) for text in item)
 
 
 def read_message(item: Record, assumed: Assumed) -> Message | None:
@@ -141,9 +149,10 @@ def text_of(content: object, metadata: dict[str, Any], assumed: Assumed) -> str:
 
 def blocks_in(value: Any) -> Any:
     """Return the blocks, or the text, that a database keeps as JSON in a string; any other text as it is."""
-    read = nested(value) if isinstance(value, str) and value.startswith(("[{", '"')) else None
+    read = nested(value) if isinstance(value, str) and value.startswith(("[{", "{", '"')) else None
     if isinstance(read, str):
         return read
+    read = [read] if isinstance(read, dict) and read.keys() == {"type", "text"} else read
     are_blocks = isinstance(read, list) and all(isinstance(part, dict) and "type" in part for part in read)
     return read if are_blocks else value
 

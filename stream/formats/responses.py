@@ -8,6 +8,7 @@ from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, s
 from turnsignal.stream.formats.times import BEGAN, time_in
 from turnsignal.stream.formats.values import (
     body_of,
+    contexts_of,
     conversation_of,
     fields_of,
     first,
@@ -47,7 +48,9 @@ class OpenAIResponses:
         text = "\n\n".join(message.text for message in read_messages(outputs, assumed) if message.role == "assistant")
         yield Call(
             origin=f"responses:{named or ''}",
-            conversation=conversation_of({"conversation": response.get("conversation")}, request, metadata, record),
+            conversation=conversation_of(
+                {"conversation": response.get("conversation")}, request, metadata, record, *contexts_of(record)
+            ),
             response=named,
             previous=short_name(first(response, "previous_response_id") or first(request, "previous_response_id")),
             start=made,

@@ -12,7 +12,7 @@ from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
 from turnsignal.stream.formats.messages import blocks_in, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
-from turnsignal.stream.formats.values import conversation_of, first, id_of, nested
+from turnsignal.stream.formats.values import conversation_of, first, id_of, items, nested
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
@@ -46,12 +46,15 @@ class Turns:
 
 def has_blocks(text: object) -> bool:
     """Say whether a text is the JSON of a message's blocks, as databases keep it."""
-    return isinstance(text, str) and text.startswith("[{") and isinstance(blocks_in(text), list)
+    return isinstance(text, str) and text.startswith(("[{", "{")) and isinstance(blocks_in(text), list)
 
 
 def _is_for_nobody(record: Record) -> bool:
-    """Say whether a record holds blocks of which none is an answer's or a question's text."""
-    if not isinstance(first(record, "text", "content"), list):
+    """Say whether a record calls a tool and says nothing, or holds blocks of which none is a text for the user."""
+    text = first(record, "text", "content")
+    if text in (None, "") and items(record.get("tool_calls")):
+        return True
+    if not isinstance(text, list):
         return False
     message = read_message(record, Assumed())
     is_remark = record.get("stop_reason") == "tool_use"

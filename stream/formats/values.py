@@ -27,8 +27,11 @@ _LONGEST_TIME = 100  #: characters of a text that may be a time
 _LATEST = 253_402_300_800.0  #: seconds of the year 10000, which no timestamp can name
 _CONVERSATION_KEYS = (
     *("conversation_id", "conversationId", "conversation", "thread_id", "threadId", "session_id", "sessionId"),
-    *("session.id", "chat_id", "chatId"),
+    *("session.id", "chat_id", "chatId", "dialog_id", "dialogId", "dialogue_id"),
 )
+#: Names of objects beside a call that say whose it is, and of the conversation's id within them.
+_CONTEXTS = ("metadata", "meta", "context", "labels", "properties", "headers", "extra", "info", "trace_metadata")
+_WITHIN = ("session", "mlflow.trace.session", "x-session-id", "X-Session-Id")
 _FIELD_KEYS = {
     "assistant": ("assistant", "agent", "agent_name", "assistant_name", "bot"),
     "version": ("version", "release", "prompt_version", "app_version"),
@@ -274,6 +277,18 @@ def conversation_of(*records: Mapping[str, Any]) -> str | None:
             if (value := record.get(key)) is not None and (named := id_of(nested(value))) is not None:
                 return named
     return None
+
+
+def contexts_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the objects beside a call that say whose it is, with `session_id` where they name it by an unusual name.
+
+    >>> contexts_of({"meta": {"session": "s1"}})
+    [{'session': 's1', 'session_id': 's1'}]
+    """
+    held = [mapping(record[key]) for key in _CONTEXTS if record.get(key)]
+    held += [mapping(each[key]) for each in held for key in _CONTEXTS if each.get(key)]
+    named = [(each, conversation_of(each) or id_of(first(each, *_WITHIN))) for each in held]
+    return [{**each, "session_id": conversation} if conversation else each for each, conversation in named]
 
 
 def id_of(value: object) -> str | None:

@@ -76,6 +76,26 @@ def test_a_record_without_time_and_conversation_has_those_of_its_line(tmp_path: 
     assert turns[2]["timestamp"] == "2026-11-18T09:01:00+00:00"
 
 
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"meta": {"session": "s1", "ts": TIMES[3]}},
+        {"context": {"conversationId": "s1", "time": TIMES[3]}},
+        {"headers": {"x-session-id": "s1"}, "time": TIMES[3]},
+        {"labels": {"session_id": "s1"}, "time": TIMES[3]},
+        {"info": {"request_time": TIMES[3], "trace_metadata": {"mlflow.trace.session": "s1"}}},
+        {"dialog_id": "s1", "time": TIMES[3]},
+    ],
+    ids=list,
+)
+@pytest.mark.parametrize("is_wrapped", [False, True])
+def test_what_stands_beside_a_call_says_whose_it_is(beside: Record, is_wrapped: bool, tmp_path: Path) -> None:
+    lines = [{**beside, "payload": call(0)} if is_wrapped else {**beside, **call(0)} for _ in range(1)]
+    turns, _ = read(written(tmp_path / "log.jsonl", *lines))
+    assert {turn["conversation_id"] for turn in turns} == {"s1"}
+    assert not is_wrapped or turns[0]["timestamp"] == "2026-11-18T09:03:00+00:00"
+
+
 def test_a_record_keeps_its_own_time_and_conversation(tmp_path: Path) -> None:
     lines = [
         {"time": TIMES[5 - n], "sessionId": f"pod{n}", "payload": call(n, time=TIMES[n], session_id="s1")}

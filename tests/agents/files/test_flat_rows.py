@@ -123,7 +123,7 @@ def test_blocks_that_a_database_keeps_as_text_are_read_as_blocks(ids: tuple[str,
         ("user", [{"type": "text", "text": "How?"}]),
         ("assistant", [{"type": "tool_use", "id": "tu", "name": "kb", "input": {}}]),
         ("user", [{"type": "tool_result", "tool_use_id": "tu", "content": "found"}]),
-        ("assistant", [{"type": "text", "text": "So."}]),
+        ("assistant", {"type": "text", "text": "So."}),
     ]
     key = "text" if ids[0] else "content"
     records = [
@@ -133,3 +133,12 @@ def test_blocks_that_a_database_keeps_as_text_are_read_as_blocks(ids: tuple[str,
     ]
     turns, _ = read(spelled(tmp_path / "log.jsonl", records))
     assert [(turn["role"], turn["text"]) for turn in turns] == [("user", "How?"), ("assistant", "So.")]
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.jsonl"])
+def test_a_row_that_calls_a_tool_and_says_nothing_is_left_out(name: str, tmp_path: Path) -> None:
+    called = '[{"id":"tu"}]' if name == "log.jsonl" else '"[{""id"":""tu""}]"'
+    records = [row(1, "user", "How?", tool_calls=""), row(2, "assistant", "", tool_calls=called)]
+    turns, report = read(spelled(tmp_path / name, [*records, row(3, "assistant", "So.", tool_calls="")]))
+    assert [turn["text"] for turn in turns] == ["How?", "So."]
+    assert not report.refused

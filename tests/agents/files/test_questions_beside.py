@@ -53,6 +53,13 @@ HISTORIES: dict[str, Callable[[list[Record], str, str], Record]] = {
         "chat_history": history,
         "assistant_message": answer,
     },
+    "pairs without roles": lambda history, question, answer: {
+        "question": question,
+        "chat_history": [
+            [asked["content"], given["content"]] for asked, given in zip(history[::2], history[1::2], strict=True)
+        ],
+        "answer": answer,
+    },
     "null at first": lambda history, question, answer: {"input": question, "past": history or None, "output": answer},
     "absent at first": lambda history, question, answer: {
         "query": question,
