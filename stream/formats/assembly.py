@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from turnsignal.stream.formats.asides import instructions_of, without_asides
 from turnsignal.stream.formats.documents import once, reranked
-from turnsignal.stream.formats.doubles import each_once, is_response, once_a_trace, take_known
+from turnsignal.stream.formats.doubles import each_once, is_failed, is_response, once_a_trace, take_known
 from turnsignal.stream.formats.halves import is_half, pair
 from turnsignal.stream.formats.linking import APART, digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
@@ -50,7 +50,8 @@ def group_of(call: Call) -> str:
         return call.response if call.partial else call.origin
     if call.partial or call.kind != "answer":
         return call.origin
-    return f"{call.origin}\0{call.conversation}\0{call.start}\0{words_of(call).hex()}"
+    standing = "" if is_failed(call) else call.origin
+    return f"{standing}\0{call.conversation}\0{call.start}\0{words_of(call).hex()}"
 
 
 def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:

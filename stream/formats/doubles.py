@@ -54,6 +54,11 @@ def is_response(call: Call) -> bool:
     return call.response is not None and call.trace is None and not call.partial
 
 
+def is_failed(call: Call) -> bool:
+    """Say whether a call got nothing, at a known time: by that it is known, wherever it stands."""
+    return call.kind == "answer" and call.trace is None and not call.outputs and call.start is not None
+
+
 def _identity(call: Call, number: int) -> _Key:
     """Return what a record is that comes again. Spans have ids that nobody else has; what is logged of them grows."""
     if call.partial:  # two pieces of a stream may be alike, but not two events of one moment
@@ -61,6 +66,8 @@ def _identity(call: Call, number: int) -> _Key:
         return call.origin, number if call.response else (call.start, texts)
     if is_response(call):
         return call.origin, call.conversation, _words(spoken_in(call.outputs))
+    if is_failed(call):
+        return call.conversation, call.start, words_of(call)
     if call.origin.endswith((":", "/")) and not is_half(call):  # without an id nobody knows that it came again
         return call.origin, number
     return call.origin, words_of(call) if is_half(call) else None

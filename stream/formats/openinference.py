@@ -75,7 +75,8 @@ def _spoken(given: dict[str, Any], side: str, role: str, assumed: Assumed) -> li
     """Read the messages of a side, or its value: what hides the one may leave the other."""
     left_out = Assumed()
     messages = read_messages(_messages(given, f"llm.{side}_messages"), left_out)
-    value = [] if any(m.text or m.called for m in messages) else spoken(given.get(f"{side}.value"), role, assumed)
+    content = first(given, f"gen_ai.{side}.messages", f"{side}.value")  # of spans that say it both ways
+    value = [] if any(m.text or m.called for m in messages) else spoken(content, role, assumed)
     assumed.update({} if value else left_out)
     return (value if side == "input" else value[-1:]) or messages
 

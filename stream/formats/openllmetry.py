@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
-from turnsignal.stream.formats.messages import read_messages
+from turnsignal.stream.formats.messages import read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of, unflatten
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
-from turnsignal.stream.formats.values import conversation_of, fields_of, first, mapping, short_names
+from turnsignal.stream.formats.values import conversation_of, fields_of, first, items, mapping, short_names
 
 _ASSOCIATION = "traceloop.association.properties."
 _HITS = ("db.query.result", "db.search.result")
@@ -47,13 +47,18 @@ def _call(span: Span, assumed: Assumed) -> Call:
         fields=_fields(span, chosen),
     )
     hits = [_hit(attributes) for event, attributes in span.events if event in _HITS]
+    hits += items(given.get("gen_ai.retrieval.documents"))
     inputs = read_messages(unflatten(given, "gen_ai.prompt"), assumed)
-    outputs = unflatten(given, "gen_ai.completion")
+    outputs = [item for item in unflatten(given, "gen_ai.completion") if isinstance(item, dict)]
+    outputs = outputs or items(given.get("gen_ai.output.messages"))[:1]  # as newer versions write them
     if hits:
         call.kind, call.documents = "retrieval", read_documents(hits)
-    elif inputs or outputs or given.get("llm.request.type") in ("chat", "completion"):
-        call.kind, call.inputs = "answer", inputs
-        answers = [{"role": "assistant", **item} for item in outputs if isinstance(item, dict)]
+    elif (
+        inputs or outputs or "gen_ai.input.messages" in given or given.get("llm.request.type") in ("chat", "completion")
+    ):
+        call.kind = "answer"
+        call.inputs = inputs or spoken(given.get("gen_ai.input.messages"), "user", assumed)
+        answers = [{"role": "assistant", **mapping(item)} for item in outputs]
         call.outputs = read_messages(answers, assumed)
     elif given.get("traceloop.span.kind") == "workflow" and not span.parent:
         asked, state = (_of_entity(given, side, assumed) for side in ("input", "output"))

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from turnsignal.stream.formats import recognise
+from turnsignal.stream.errors import Refused
+from turnsignal.stream.formats import FORMATS, recognise
 from turnsignal.stream.formats.protocol import Call
 
 Part = TypeVar("Part")
@@ -23,12 +24,12 @@ class Strangers:
         """Give what is read of a record, and look at the record where that is silent."""
         is_silent = True
         for part in parts:
-            is_silent = is_silent and isinstance(part, Call) and not (part.inputs or part.outputs or part.documents)
+            is_silent = is_silent and _is_silent(part)
             yield part
         if is_silent and self._left:
             self._left -= 1
             names = recognise([record])
-            if names and self._own.isdisjoint(names):
+            if names and self._own.isdisjoint(names) and _says_something(record, next(iter(names))):
                 self._names[next(iter(names))] += 1
 
     def warnings(self) -> list[str]:
@@ -38,3 +39,15 @@ class Strangers:
             "give them a file of their own"
             for name, times in self._names.items()
         ]
+
+
+def _is_silent(part: object) -> bool:
+    return isinstance(part, Call) and not (part.inputs or part.outputs or part.documents)
+
+
+def _says_something(record: Mapping[str, Any], name: str) -> bool:
+    """Say whether a format reads anything in a record; the spans around calls say nothing in any."""
+    try:
+        return not all(map(_is_silent, FORMATS[name].read(record, Counter())))
+    except (Refused, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+        return True

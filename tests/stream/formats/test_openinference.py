@@ -79,3 +79,17 @@ def test_without_a_version_of_its_own_an_answer_has_that_of_its_service(
     (call,) = reader.read(record, Assumed())
     assert isinstance(call, Call)
     assert call.fields["version"] == "v1"
+
+
+def test_a_span_that_says_its_messages_as_gen_ai_alone_is_read() -> None:
+    span = {
+        "traceId": "t1",
+        "spanId": "s1",
+        "attributes": {
+            "openinference.span.kind": "LLM",
+            "gen_ai.input.messages": '[{"role": "user", "content": "How?"}]',
+            "gen_ai.output.messages": '[{"role": "assistant", "content": "So."}]',
+        },
+    }
+    (call,) = OpenInference().read(span, Counter())
+    assert [message.text for message in (*call.inputs, *call.outputs)] == ["How?", "So."]

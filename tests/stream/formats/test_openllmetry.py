@@ -64,3 +64,20 @@ def test_a_workflow_that_puts_out_a_text_of_its_own_says_what_its_models_call_di
     chat = {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": "How?", "gen_ai.completion.0.content": "So."}
     (answer,) = joined(workflow([], {"status": "done"}), chat)
     assert [message.text for message in (*answer.inputs, *answer.outputs)] == ["How?", "So."]
+
+
+def test_messages_as_newer_versions_write_them_are_read_beside_their_workflow() -> None:
+    asked = [{"role": "user", "parts": [{"type": "text", "content": "How?"}]}]
+    given = [{"role": "assistant", "parts": [{"type": "text", "content": "So."}], "finish_reason": "stop"}]
+    span = {
+        "traceloop.workflow.name": "desk",
+        "traceloop.association.properties.session_id": "s1",
+        "gen_ai.input.messages": orjson.dumps(asked).decode(),
+        "gen_ai.output.messages": orjson.dumps(given).decode(),
+    }
+    (answer,) = joined(span)
+    assert [(message.role, message.text) for message in (*answer.inputs, *answer.outputs)] == [
+        ("user", "How?"),
+        ("assistant", "So."),
+    ]
+    assert (answer.conversation, answer.fields["assistant"]) == ("s1", "desk")
