@@ -18,6 +18,8 @@ from turnsignal.stream.formats.protocol import TurnFields
 from turnsignal.stream.records.turns import Document, Metadata, Truth, Turn
 
 _KEY_BYTES = 16
+_LONG = 6  #: digits of a user id that is none of a counter's
+_UNIQUE = 16  #: characters of one that stands in no other word
 _MANY = 100  #: users whom the ids of one conversation name
 _FIELDS = frozenset(each.name for each in fields(Turn) if each.init)
 _OF_DOCUMENTS = frozenset(each.name for each in fields(Document))
@@ -120,9 +122,15 @@ def _ids_of(record: Mapping[str, Any]) -> dict[str, str]:
 
 @lru_cache(1024)
 def _of(user: str) -> re.Pattern[str]:
-    """Return what finds a user in an id, in any case and as a URL has it, but not user 1 in conversation 21."""
+    """Return what finds a user in an id, in any case and as a URL has it, but not user 1 in conversation 21.
+
+    A number of some length is found behind letters, too, and what nobody spells by chance anywhere.
+    """
     spelled = "|".join(map(re.escape, dict.fromkeys((user, quote(user, safe="")))))
-    return re.compile(rf"(?<![0-9A-Za-z])(?:{spelled})(?![0-9A-Za-z])", re.IGNORECASE)
+    if "@" in user or len(user) >= _UNIQUE:
+        return re.compile(spelled, re.IGNORECASE)
+    edge = "0-9" if user.isdigit() and len(user) >= _LONG else "0-9A-Za-z"
+    return re.compile(rf"(?<![{edge}])(?:{spelled})(?![{edge}])", re.IGNORECASE)
 
 
 def _plain(document: Any) -> Any:

@@ -67,11 +67,16 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     if ordered and all(map(is_half, ordered)):
         calls = pair(sorted(ordered, key=lambda call: call.line), assumed)
         return [answer for call in calls for answer in join_trace([call], assumed)]
+    if len(names := _conversations(ordered)) > 1:  # one trace of a queue's worker, or of a batch
+        parts = [[call for call in ordered if (call.conversation or names[0]) == name] for name in names]
+        return [answer for part in parts for answer in join_trace(part, assumed)]
     wholes = [call for call in ordered if call.kind == "whole"]
     if len(wholes) > 1:
         wholes = sorted(once_a_trace(wholes, assumed), key=_began)
     answers = [call for call in wholes if spoken_in(call.outputs)]
     models = [call for call in ordered if call.kind == "answer"]
+    if not any(spoken_in(call.outputs) for call in (*wholes, *models)):
+        answers = _topmost([call for call in ordered if call.kind == "inner" and _is_exchange(call)])
     if answers:
         _complete(answers, models)
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
@@ -89,6 +94,26 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     _share(ordered, answers)
     assumed[ONE_SIDED] += sum(map(_is_one_sided, answers))
     return answers
+
+
+def _conversations(calls: Sequence[Call]) -> list[str]:
+    """Return the conversations that a trace's model calls name, none where one call stands for the whole of it."""
+    if any(call.kind == "whole" for call in calls):
+        return []
+    return list(dict.fromkeys(call.conversation for call in calls if call.kind == "answer" and call.conversation))
+
+
+def _is_exchange(call: Call) -> bool:
+    return any(message.role == "user" for message in spoken_in(call.inputs)) and bool(spoken_in(call.outputs))
+
+
+def _topmost(inner: Sequence[Call]) -> list[Call]:
+    """Return the calls, in the order of their times, that run within no other."""
+    kept: list[Call] = []
+    for call in sorted(inner, key=lambda call: (_began(call)[0], -(call.end or 0.0))):
+        if not kept or kept[-1].end is None or call.end is None or call.end > kept[-1].end:
+            kept.append(call)
+    return kept
 
 
 def _part_state(call: Call, assumed: Assumed) -> None:

@@ -98,8 +98,8 @@ def _observation(record: Record, assumed: Assumed) -> Iterator[Call]:
         call.kind, call.documents = "retrieval", read_documents(record.get("output"))
     elif "rerank" in titled:
         call.kind, call.documents = "reranking", read_documents(record.get("output"))
-    elif kind == "GENERATION" or (is_root and kind in ("AGENT", "CHAIN", "SPAN")):
-        call.kind = "answer" if kind == "GENERATION" else "whole"
+    elif kind in ("GENERATION", "AGENT", "CHAIN") or (is_root and kind == "SPAN"):
+        call.kind = "answer" if kind == "GENERATION" else "whole" if is_root else "inner"
         call.inputs = spoken(record.get("input"), "user", assumed)
         call.outputs = spoken(record.get("output"), "assistant", assumed)
     yield call

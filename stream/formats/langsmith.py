@@ -56,8 +56,8 @@ class LangSmith:
         if kind == "retriever":
             call.documents = read_documents(outputs)
             call.kind = "reranking" if "rerank" in titled or "compress" in titled else "retrieval"
-        elif kind == "llm" or (kind == "chain" and not record.get("parent_run_id")):
-            call.kind = "answer" if kind == "llm" else "whole"
+        elif kind in ("llm", "chain"):
+            call.kind = "answer" if kind == "llm" else "inner" if record.get("parent_run_id") else "whole"
             call.inputs = spoken(inputs, "user", assumed)
             call.outputs = _answer(outputs, assumed)
             if call.kind == "whole":

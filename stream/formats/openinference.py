@@ -64,8 +64,8 @@ def _call(span: Span, kind: str, assumed: Assumed) -> Call:
         call.kind, call.documents = "retrieval", _documents(given, "retrieval.documents")
     elif kind == "RERANKER":
         call.kind, call.documents = "reranking", _documents(given, "reranker.output_documents")
-    elif kind == "LLM" or (kind in ("CHAIN", "AGENT") and not span.parent):
-        call.kind = "answer" if kind == "LLM" else "whole"
+    elif kind in ("LLM", "CHAIN", "AGENT"):
+        call.kind = "answer" if kind == "LLM" else "inner" if span.parent else "whole"
         call.inputs = _spoken(given, "input", "user", assumed)
         call.outputs = _spoken(given, "output", "assistant", assumed)
     return call

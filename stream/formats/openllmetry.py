@@ -60,10 +60,10 @@ def _call(span: Span, assumed: Assumed) -> Call:
         call.inputs = inputs or spoken(given.get("gen_ai.input.messages"), "user", assumed)
         answers = [{"role": "assistant", **mapping(item)} for item in outputs]
         call.outputs = read_messages(answers, assumed)
-    elif given.get("traceloop.span.kind") == "workflow" and not span.parent:
+    elif given.get("traceloop.span.kind") == "workflow":
         asked, state = (_of_entity(given, side, assumed) for side in ("input", "output"))
         if any(message.role == "assistant" for message in state):
-            call.kind, call.inputs, call.outputs = "whole", asked, state
+            call.kind, call.inputs, call.outputs = "inner" if span.parent else "whole", asked, state
     return call
 
 

@@ -68,12 +68,13 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
     if span.is_log:
         call.response = None  # pieces of one span belong together, whatever response they name
     inputs, outputs = _messages(given, span, assumed)
-    if operation == "retrieval" or "gen_ai.retrieval.documents" in given:
-        call.kind, call.documents = "retrieval", read_documents(given.get("gen_ai.retrieval.documents"))
+    call.documents = read_documents(given.get("gen_ai.retrieval.documents"))
+    if operation == "retrieval" or (call.documents and operation not in _ANSWERS):
+        call.kind = "retrieval"
     elif operation in _ANSWERS or (operation is None and (inputs or outputs)):
         call.kind, call.inputs, call.outputs = "answer", inputs, outputs
-    elif operation in ("invoke_agent", "invoke_workflow") and not span.parent and outputs:
-        call.kind, call.inputs, call.outputs = "whole", inputs, outputs
+    elif operation in ("invoke_agent", "invoke_workflow") and outputs:
+        call.kind, call.inputs, call.outputs = "inner" if span.parent else "whole", inputs, outputs
     return call if span.trace or call.inputs or call.outputs else None
 
 

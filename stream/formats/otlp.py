@@ -167,4 +167,5 @@ def _number(value: object) -> object:
 
 def _hexadecimal(value: object) -> str:
     """Return an id as OTLP's JSON spells it; the console exporter puts 0x before it."""
-    return (short_name(value) or "").removeprefix("0x")
+    named = (short_name(value) or "").removeprefix("0x")
+    return named if named.strip("0") else ""  # of zeros alone it says that there is none

@@ -41,17 +41,18 @@ class Call(msgspec.Struct, omit_defaults=True):
     """One call of a model, one retrieval, or what else a log says of both.
 
     origin: ids of its own behind the format's name, unique in its source; kind: an answer; the whole of a trace, whose
-    input and output are what the user saw; a retrieval; a reranking; context, which only names the conversation and
-    the fields of others in its trace; or a request and a reply that stand in records of their own. session: the
-    conversation, where no call of the trace names one; named: the conversation by an id that others may have as well,
-    so that their words must go on from each other, too; trace: what belongs to one request; response, previous:
-    its own id and that of the response that it follows; partial: one of several pieces of the same response; start,
-    end: seconds since 1970; inputs: the history as it was sent; fields: assistant, version, model and so on of its
-    turns; line: its number in the log, in the order in which calls stand.
+    input and output are what the user saw; an inner one, which may be that where nothing above it is logged; a
+    retrieval; a reranking; context, which only names the conversation and the fields of others in its trace; or a
+    request and a reply that stand in records of their own. session: the conversation, where no call of the trace names
+    one; named: the conversation by an id that others may have as well, so that their words must go on from each other,
+    too; trace: what belongs to one request; response, previous: its own id and that of the response that it follows;
+    partial: one of several pieces of the same response; start, end: seconds since 1970; inputs: the history as it was
+    sent; fields: assistant, version, model and so on of its turns; line: its number in the log, in the order in which
+    calls stand.
     """
 
     origin: str
-    kind: Literal["answer", "whole", "retrieval", "reranking", "context", "request", "reply"] = "answer"
+    kind: Literal["answer", "whole", "inner", "retrieval", "reranking", "context", "request", "reply"] = "answer"
     trace: str | None = None
     conversation: str | None = None
     session: str | None = None

@@ -28,6 +28,7 @@ _LATEST = 253_402_300_800.0  #: seconds of the year 10000, which no timestamp ca
 _CONVERSATION_KEYS = (
     *("conversation_id", "conversationId", "conversation", "thread_id", "threadId", "session_id", "sessionId"),
     *("session.id", "chat_id", "chatId", "dialog_id", "dialogId", "dialogue_id"),
+    *("conv_id", "convId", "chat_session_id", "chatSessionId", "session"),
 )
 #: Names of objects beside a call that say whose it is, and of the conversation's id within them.
 _CONTEXTS = ("metadata", "meta", "context", "labels", "properties", "headers", "extra", "info", "trace_metadata")

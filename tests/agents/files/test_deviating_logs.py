@@ -213,3 +213,11 @@ def test_what_is_refused_names_no_user_that_is_hidden(tmp_path: Path) -> None:
         told = f"{report.first} {imported.refused.read_text()}"
     assert "wrong_type" in told
     assert "ann@corp" not in told
+
+
+@pytest.mark.parametrize("user", ["10457732", "ann@corp.example", "7f1c2a90d3e44b5f8a1b"])
+@pytest.mark.parametrize("id_of", ["c{}_conv", "user{}T1", "{}"])
+def test_a_user_that_touches_letters_in_an_id_is_hidden(user: str, id_of: str, tmp_path: Path) -> None:
+    turn = {"turn_id": "1", "role": "user", "text": "Hi", "timestamp": "2026-11-18T09:00:00Z", "user_id": user}
+    turns, _ = read(written(tmp_path / "log.jsonl", {**turn, "conversation_id": id_of.format(user)}), KEY)
+    assert user not in str(turns)

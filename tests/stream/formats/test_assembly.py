@@ -187,6 +187,23 @@ def test_a_root_that_holds_its_question_alone_has_the_history_of_its_model_call(
     assert [message.text for message in answer.inputs] == taken
 
 
+def test_where_no_root_and_no_model_call_says_anything_the_topmost_inner_call_does() -> None:
+    server = Call("x:h", kind="context", start=99.0, end=130.0, trace="t")
+    agent = call(1, "a", "A", kind="inner", start=100.0, end=120.0, trace="t", origin="x:a")
+    step = call(1, "step", "done", kind="inner", start=101.0, end=105.0, trace="t", origin="x:s")
+    silent = Call("x:m", start=102.0, end=104.0, trace="t")
+    assert [answer.origin for answer in join_trace([server, step, agent, silent], Counter())] == ["x:a"]
+    spoken = call(1, "a", "A", start=102.0, end=104.0, trace="t", origin="x:m")
+    assert [answer.origin for answer in join_trace([server, step, agent, spoken], Counter())] == ["x:m"]
+
+
+def test_a_trace_of_several_conversations_is_parted_by_them() -> None:
+    calls = [call(n, f"q{n}", f"a{n}", trace="t", conversation=f"c{n}", start=100.0 + n) for n in range(4)]
+    assert [answer.conversation for answer in join_trace(calls, Counter())] == ["c0", "c1", "c2", "c3"]
+    root = call(9, "q", "a", kind="whole", trace="t", conversation="c", start=99.0, end=190.0)
+    assert [answer.conversation for answer in join_trace([root, *calls], Counter())] == ["c"]
+
+
 def test_documents_join_the_answer_of_their_trace_reranked_ones_with_their_rank_before() -> None:
     hits = Call("x:r", kind="retrieval", start=90.0, documents=[{"doc_id": "a"}, {"doc_id": "b", "text": "B"}])
     again = Call("x:s", kind="retrieval", start=91.0, documents=[{"doc_id": "a"}, {"doc_id": "c"}])

@@ -46,3 +46,25 @@ def test_an_output_that_is_the_state_of_a_graph_is_what_was_asked_and_its_answer
     span = {"traceId": "t1", "spanId": "s1", "startTimeUnixNano": "1000000000", "attributes": attributes}
     (answer,) = join_trace(OpenTelemetry().read(span, Counter()), Counter())
     assert [message.text for message in (*answer.inputs, *answer.outputs)] == ["How?", "So."]
+
+
+@pytest.mark.parametrize(("operation", "kind"), [("chat", "answer"), ("retrieval", "retrieval"), (None, "retrieval")])
+def test_a_call_that_carries_its_documents_is_no_retrieval(operation: str | None, kind: str) -> None:
+    attributes = {
+        "gen_ai.operation.name": operation,
+        "gen_ai.input.messages": [{"role": "user", "parts": [{"type": "text", "content": "How?"}]}],
+        "gen_ai.retrieval.documents": [{"id": "d1"}],
+    }
+    (call,) = OpenTelemetry().read({"traceId": "t1", "spanId": "s1", "attributes": attributes}, Counter())
+    assert (call.kind, [document["doc_id"] for document in call.documents]) == (kind, ["d1"])
+
+
+@pytest.mark.parametrize(("parent", "kind"), [("", "whole"), ("0000000000000000", "whole"), ("a1", "inner")])
+def test_an_agent_below_another_span_may_stand_for_the_whole(parent: str, kind: str) -> None:
+    attributes = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.output.messages": [{"role": "assistant", "parts": [{"type": "text", "content": "So."}]}],
+    }
+    span = {"traceId": "t1", "spanId": "s1", "parentSpanId": parent, "attributes": attributes}
+    (call,) = OpenTelemetry().read(span, Counter())
+    assert call.kind == kind
