@@ -33,6 +33,8 @@ _QUOTATION = re.compile(r"^[ *#-]{0,8}(?:user|human|follow[ -]?up (?:input|quest
 _TITLE = 40  #: characters of the first line of such a prompt, to know others like it by
 _VERDICT = 4  #: words that are more than a guard says
 _AT_ONCE = 5.0  #: seconds after an answer, within which no person pastes it
+_TITLED = 9  #: words that are more than a title has,
+_QUOTES = "\"'”’*` "  #: and what may stand around one
 _QUOTED = 8  #: characters that are no quotation by chance
 
 
@@ -118,7 +120,8 @@ def is_about(call: Call, exchange: Sequence[Message]) -> bool:
         return False
     question, answer = (message.text.strip() for message in exchange)
     words = got[0].text.strip()
-    is_short = words.startswith(("{", "[")) or 2 * len(words) < len(answer)
+    is_title = len(words.split(None, _TITLED)) < _TITLED and not words.rstrip(_QUOTES).endswith((".", "?", "!", "…"))
+    is_short = words.startswith(("{", "[")) or 2 * len(words) < len(answer) or is_title
     return is_short and len(answer) >= _QUOTED and question in sent[0].text and answer in sent[0].text
 
 

@@ -204,6 +204,22 @@ def test_a_trace_of_several_conversations_is_parted_by_them() -> None:
     assert [answer.conversation for answer in join_trace([root, *calls], Counter())] == ["c"]
 
 
+@pytest.mark.parametrize(
+    ("given", "seen"),
+    [
+        ("Paying by card in your account", ["x:1"]),
+        ('"Paying by card"', ["x:1"]),
+        ("You pay by card, under Billing, or by a transfer.", ["x:2"]),
+    ],
+    ids=["a title", "in quotes", "a better answer"],
+)
+def test_a_title_that_is_as_long_as_a_short_answer_is_none(given: str, seen: list[str]) -> None:
+    answer = call(1, "How do I pay?", "By card, in your account, under Billing.", trace="t", start=1.0, end=2.0)
+    about = "user: How do I pay?\nassistant: By card, in your account, under Billing.\nWrite a title."
+    after = call(2, about, given, trace="t", start=2.5, end=3.0)
+    assert [each.origin for each in join_trace([answer, after], Counter())] == seen
+
+
 def test_documents_join_the_answer_of_their_trace_reranked_ones_with_their_rank_before() -> None:
     hits = Call("x:r", kind="retrieval", start=90.0, documents=[{"doc_id": "a"}, {"doc_id": "b", "text": "B"}])
     again = Call("x:s", kind="retrieval", start=91.0, documents=[{"doc_id": "a"}, {"doc_id": "c"}])
