@@ -19,6 +19,7 @@ MEASURE = """<script>addEventListener("load", () => {
 });</script>"""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 @pytest.mark.parametrize("width", [1280, 800, 500])
 def test_no_column_of_words_is_one_letter_wide(tmp_path: Path, width: int) -> None:

@@ -118,6 +118,7 @@ def test_restored_in_the_middle_and_in_a_replay_the_same_is_called(step: int) ->
     assert list(newest(whole).values()) == back_test([[record.value or b"" for record in fed]], POLICY).incidents
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [7, 1000])
 def test_what_is_written_and_kept_does_not_depend_on_how_many_records_are_taken_in_at_once(step: int) -> None:
     """Releases of two assistants by turns, of which one breaks, and a record that cannot be read before every tenth."""
@@ -225,6 +226,7 @@ def test_a_clock_a_day_ahead_calls_nothing_and_hides_nothing() -> None:
     assert [one.tier for one in newest(called(processor, fed[100:])).values()] == [PAGE]
 
 
+@pytest.mark.slow
 def test_an_hour_of_silence_and_a_release_per_turn_call_nothing() -> None:
     processor, found = watching(), []
     quiet = [o for o in healthy() if not START + 4 * DAY < o.time < START + 4 * DAY + 3600]
