@@ -2,11 +2,13 @@
 
 import socket
 import struct
+import time
 from collections.abc import Sequence
 
 from aiokafka.record.util import calc_crc32c, encode_varint
 
-NOW = 1_700_000_000_000  #: milliseconds
+#: Milliseconds. Now: the broker deletes what is older than a topic retains, at its first look after half a minute.
+NOW = int(time.time() * 1000)
 CODECS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 
 

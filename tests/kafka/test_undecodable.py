@@ -59,8 +59,8 @@ def test_batches_that_nobody_can_read_are_set_aside_once_and_their_neighbours_ar
         assert produce_batch(fresh_topics.brokers, names["turns"], place, data) == 0, name
         beside = next(one for each in count() if partition_for((one := f"{name} {each}").encode(), 4) == place)
         produce(fresh_topics, [turn(beside, number) for number in (1, 2, 3)])
-    produce_batch(fresh_topics.brokers, names["forget"], place, BATCHES["a bomb in zstd"][0])
-    produce_batch(fresh_topics.brokers, names["series"], 0, BATCHES["a bomb in zstd"][0])
+    for name, partition in (("forget", place), ("series", 0)):
+        assert produce_batch(fresh_topics.brokers, names[name], partition, BATCHES["a bomb in zstd"][0]) == 0, name
     with running(fresh_topics, tmp_path, "turnsignal.agents.cli", "worker", "all") as log:
         for topic, app in (("turns", "score"), ("forget", "score"), ("series", "watch")):
             wait(partial(all_is_read, fresh_topics, topic, app), 90, f"{topic} to be read")
