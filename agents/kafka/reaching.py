@@ -46,7 +46,7 @@ def reach_broker(settings: Settings, timeout: float = ANSWER_SECONDS, named: flo
     began, looked = time.monotonic(), False
     while True:
         try:
-            metadata = admin.list_topics(timeout=1.0)
+            metadata = admin.list_topics(timeout=min(_KNOCK_SECONDS, named))
         except KafkaException as error:
             admin.poll(0)
             errors.append(error.args[0])

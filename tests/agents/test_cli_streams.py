@@ -57,7 +57,12 @@ def test_a_replay_that_is_interrupted_ends_with_the_code_of_the_signal_and_leave
 
 
 @pytest.mark.parametrize(
-    "command", [["replay", "--out", "out"], ["convert", "--out", "out.jsonl"], ["convert", "--check"]]
+    "command",
+    [
+        ["replay", "--out", "out"],
+        pytest.param(["convert", "--out", "out.jsonl"], marks=pytest.mark.slow),
+        pytest.param(["convert", "--check"], marks=pytest.mark.slow),
+    ],
 )
 def test_a_full_disk_is_said_in_one_line(command: list[str], tmp_path: Path) -> None:
     exchange = {"messages": [{"role": "user", "content": "a" * 9_000}, {"role": "assistant", "content": "b"}]}

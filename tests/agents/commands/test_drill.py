@@ -47,7 +47,7 @@ def page() -> Iterator[tuple[str, dict[str, bytes]]]:
         def log_message(self, *args: Any) -> None: ...
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}", answers
         server.shutdown()

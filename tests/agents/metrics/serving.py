@@ -26,7 +26,7 @@ def served(metrics: WorkerMetrics) -> Iterator[str]:
         def log_message(self, *args: Any) -> None: ...
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         try:
             yield f"127.0.0.1:{server.server_port}"
