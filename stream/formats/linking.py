@@ -119,7 +119,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
         if chosen is None and head.before:
             chosen = _gone_on(head, waiting, before) or loose.take(head, assumed)
             assumed["conversations continued where a call repeats their history"] += chosen is not None
-        elif chosen is None and head.asked and head.is_answered:
+        if chosen is None and head.asked and head.is_answered and not head.answered:
             chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
             chosen = chosen if head.start - start <= _SOON else None
             assumed["questions sent again where their call had failed, taken as asked once"] += chosen is not None

@@ -44,6 +44,7 @@ SHARED = {
     "paths",
     "pieces",
     "proposing",
+    "quotations",
     "silence",
     "speakers",
     "strangers",

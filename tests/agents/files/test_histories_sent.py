@@ -154,6 +154,33 @@ def rephrased(exchange: Exchange) -> list[dict[str, Any]]:
     return [*([alone] if exchange.history else []), *whole(exchange)]
 
 
+def guarded(exchange: Exchange) -> list[dict[str, Any]]:
+    guard = call(exchange, [user(f"May this be answered?\n<asked>{exchange.question}</asked>")], "yes", -1)
+    del guard["request"]["messages"][0]
+    return [guard, *whole(exchange)]
+
+
+def guarded_under_instructions(exchange: Exchange) -> list[dict[str, Any]]:
+    guard = call(exchange, [user(f"Text: {exchange.question}")], "harmless", -1)
+    guard["request"]["messages"][0] = {"role": "system", "content": "Harmless or harmful?"}
+    return [guard, *whole(exchange)]
+
+
+def worded_anew(exchange: Exchange) -> list[dict[str, Any]]:
+    prompt = f"Word the last question so that it can be looked up.\nLast question: {exchange.question}\nQuery:"
+    query = call(exchange, [user(prompt)], f"query {exchange.question}", -1)
+    del query["request"]["messages"][0]
+    return [query, *whole(exchange)]
+
+
+def searched(exchange: Exchange) -> list[dict[str, Any]]:
+    """A router that is asked the plain question, then an answer to the question among documents, which come back."""
+    route = call(exchange, [user(exchange.question)], "tech", -1)
+    route["request"]["messages"][0] = {"role": "system", "content": "Answer with billing or tech."}
+    framed = f"Answer by what we know.\nKnown: page {exchange.number}\nQuestion: {exchange.question}"
+    return [route, call(exchange, [*exchange.history, user(framed)], exchange.answer)]
+
+
 def titled(exchange: Exchange) -> list[dict[str, Any]]:
     prompt = f"Find a title.\nUSER: {exchange.question}\nASSISTANT: {exchange.answer}\n"
     title = call(exchange, [user(prompt)], '{"title": "Seats"}', 3)
@@ -177,6 +204,9 @@ SENT: dict[str, Callable[[Exchange], list[dict[str, Any]]]] = {
     "a title behind": titled,
     "a router with the history first": routed,
     "a question that stands alone first": rephrased,
+    "a guard first": guarded,
+    "a guard under instructions first": guarded_under_instructions,
+    "a query first": worded_anew,
     "two choices": with_choices,
     "answers with sources": sending(with_sources),
     "a window, a failure first": failed_in_a_window,
@@ -224,6 +254,23 @@ def test_calls_without_an_id_say_each_message_once(sent: str, seed: int, tmp_pat
     all_of = exchanges(seed)
     records = [record for exchange in all_of for record in SENT[sent](exchange)]
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_search_whose_question_a_router_is_asked_too_is_no_aside(named: bool, tmp_path: Path) -> None:
+    longer = {exchange.conversation for exchange in exchanges(2) if exchange.number}
+    all_of = [exchange for exchange in exchanges(2) if exchange.conversation in longer]  # else nobody repeats it
+    own = [{"session_id": exchange.conversation} if named else {} for exchange in all_of]
+    records = [record | own[at] for at, exchange in enumerate(all_of) for record in searched(exchange)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+def test_a_question_that_failed_and_is_answered_with_a_tool_was_asked_once(tmp_path: Path) -> None:
+    (exchange, *_) = exchanges(0)
+    asked = [user(exchange.question)]
+    failed = call(exchange, asked, "")
+    again = call(exchange, [*asked, CALLING, CAME], exchange.answer, 5)
+    assert said_in(tmp_path / "log.jsonl", [failed, again]) == told_by([exchange])
 
 
 def test_answers_that_begin_alike_and_come_back_cut_are_told_apart(tmp_path: Path) -> None:

@@ -220,6 +220,16 @@ def test_a_title_that_is_as_long_as_a_short_answer_is_none(given: str, seen: lis
     assert [each.origin for each in join_trace([answer, after], Counter())] == seen
 
 
+def test_a_title_of_an_exchange_of_two_words_is_none() -> None:
+    answer = call(1, "no", "Yes.", trace="t", start=1.0, end=2.0)
+    about = call(
+        2, "Write a title, no sentence:\nuser: no\nassistant: Yes.", "A short talk", trace="t", start=2.5, end=3.0
+    )
+    assert [each.origin for each in join_trace([answer, about], Counter())] == ["x:1"]
+    question = call(2, "I know now: Yes. And how much?", "Ten", trace="t", start=2.5, end=3.0)
+    assert [each.origin for each in join_trace([answer, question], Counter())] == ["x:2"]
+
+
 def test_documents_join_the_answer_of_their_trace_reranked_ones_with_their_rank_before() -> None:
     hits = Call("x:r", kind="retrieval", start=90.0, documents=[{"doc_id": "a"}, {"doc_id": "b", "text": "B"}])
     again = Call("x:s", kind="retrieval", start=91.0, documents=[{"doc_id": "a"}, {"doc_id": "c"}])
