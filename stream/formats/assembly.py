@@ -82,10 +82,11 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
         answers = _seen_by_user(models, assumed)
-        if not any(
-            spoken_in(call.outputs) for call in answers
-        ):  # it failed: the whole says what was asked, and no more
-            answers = [call for call in wholes if spoken_in(call.inputs)] or answers
+        if not any(spoken_in(call.outputs) for call in answers):  # it failed: the whole says what was asked
+            failed = [call for call in wholes if spoken_in(call.inputs)]
+            for whole in failed if models else ():
+                _take_history(whole, models[-1])
+            answers = failed or answers
     if not answers:
         assumed[_why_silent(ordered)] += 1
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
@@ -273,7 +274,7 @@ def _take_history(whole: Call, last: Call) -> None:
     """Give a whole that holds its question alone the history that its last model call sent before it."""
     asked, answered, got = spoken_in(whole.inputs), spoken_in(whole.outputs), spoken_in(last.outputs)
     is_alone = [message.role for message in asked] == ["user"]
-    if not is_alone or not got or answered[0].text.strip() != got[0].text.strip():
+    if not is_alone or [each.text.strip() for each in answered[:1]] != [each.text.strip() for each in got[:1]]:
         return
     at = max((at for at, message in enumerate(last.inputs) if message.role == "user"), default=0)
     if at and asked[0].text.strip() in last.inputs[at].text and len(spoken_in(last.inputs[:at])) > 1:

@@ -374,9 +374,16 @@ def test_a_last_call_of_many_messages_is_looked_through_once_for_all_wholes_of_i
     assert calls_made(200) < 2.2 * calls_made(100)
 
 
-def test_a_trace_that_failed_says_what_its_root_was_asked_and_not_the_history_of_its_model() -> None:
+def test_a_trace_that_failed_says_what_its_root_was_asked_behind_the_history_of_its_model() -> None:
     root = Call("x:t1", kind="whole", trace="t1", start=1.0, end=9.0, inputs=talk("b"))
     model = Call("x:o1", kind="answer", trace="t1", start=2.0, end=8.0, inputs=talk("a", "A", "b"))
     (asked,) = join_trace([root, model], Counter())
-    assert [message.text for message in asked.inputs] == ["b"]
+    assert [message.text for message in asked.inputs] == ["a", "A", "b"]
     assert not asked.outputs
+
+
+def test_a_planner_that_failed_says_nothing_of_the_history() -> None:
+    root = Call("x:t1", kind="whole", trace="t1", start=1.0, end=9.0, inputs=talk("b"))
+    model = Call("x:o1", kind="answer", trace="t1", start=2.0, end=8.0, inputs=talk("plan", "P", "go on"))
+    (asked,) = join_trace([root, model], Counter())
+    assert [message.text for message in asked.inputs] == ["b"]
