@@ -47,6 +47,8 @@ from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
+from turnsignal.stream.formats.repeats import UsualFrames
+from turnsignal.stream.formats.sequence import is_framed_alone
 from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
@@ -188,10 +190,12 @@ class _Reading:
             conversations = heaps.enter_context(Heaps())
             answers = self._join(traces, conversations)
             size = sum(file.path.stat().st_size for file in self._files) * (1 - DEALING)
-            done = 0
-            for name, calls in conversations.groups():
+            done, frames = 0, UsualFrames()
+            groups = _framed_last(conversations, heaps.enter_context(Heaps())) if self._repeats else None
+            for name, calls in groups or conversations.groups():
                 self._report.conversations += 1
-                yield from self._in_order(calls, take_turns(name, calls, self._report.assumed, repeats=self._repeats))
+                turns = take_turns(name, calls, self._report.assumed, repeats=self._repeats, frames=frames)
+                yield from self._in_order(calls, turns)
                 progress(int(size * (done + len(calls)) / answers) - int(size * done / answers))
                 done += len(calls)
         self._conclude()
@@ -384,3 +388,13 @@ class _Reading:
         if isinstance(value, str) and self._user_key is None:
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")
+
+
+def _framed_last(conversations: Heaps, later: Heaps) -> Iterator[tuple[str, list[Call]]]:
+    """Give each conversation whole; those that may lack what others show of questions come last."""
+    for name, calls in conversations.groups():
+        if is_framed_alone(calls):
+            later.put(name, calls[0])
+        else:
+            yield name, calls
+    yield from later.groups()

@@ -23,6 +23,7 @@ from turnsignal.stream.formats.halves import is_half, pair
 from turnsignal.stream.formats.linking import APART, digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
+from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.sequence import added_by, in_sequence
 from turnsignal.stream.formats.values import bounded_id, timestamp
 
@@ -149,12 +150,17 @@ def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:
 
 
 def take_turns(
-    conversation: str, calls: Sequence[Call], assumed: Assumed, *, repeats: bool = True
+    conversation: str,
+    calls: Sequence[Call],
+    assumed: Assumed,
+    *,
+    repeats: bool = True,
+    frames: UsualFrames | None = None,
 ) -> Iterator[tuple[TurnFields, int]]:
     """Give the turns of one conversation, in order, each with the line that it was read from.
 
     repeats: whether any call of the log sends more than its question, so that a question that comes back is answered
-    anew rather than asked twice.
+    anew rather than asked twice; frames: what stands around questions, as the conversations before this one showed it.
 
     What a call repeats of the history is taken in once, as the user typed it. A call that goes back to an earlier
     message, edited or not, gives another answer there, which supersedes the one before it.
@@ -162,7 +168,9 @@ def take_turns(
     name = bounded_id(conversation)
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
-    for call, asked, outputs, taken in added_by(in_sequence(calls), assumed, repeats=repeats):
+    for call, asked, outputs, taken in added_by(
+        in_sequence(calls), assumed, repeats=repeats, frames=frames or UsualFrames()
+    ):
         sent = len(asked) if call.outputs else len(asked) + len(outputs)
         clock.begin(sent - taken)
         for number, message in enumerate([*asked, *outputs][taken:], taken):

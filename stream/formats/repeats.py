@@ -13,6 +13,7 @@ one, which never does, is taken out of it as well.
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
@@ -25,6 +26,9 @@ _CUT = 20  #: characters of an answer that comes back cut, at least
 _SEARCHED = 1000  #: last messages of a history in which a call's is looked for that does not go on from their end
 _EDITS = 20  #: places in it where the last question may have been edited
 _DOTS = " .…"
+_FRAMES = 1_000  #: that are counted,
+_USUAL_FRAMES = 4  #: those that are tried,
+_SHOWN = 3  #: and conversations that showed one
 _FIRST = re.compile(r"\W*\w+")
 Digested = tuple[str, bytes]  #: a role, and a digest of what was said
 
@@ -42,6 +46,25 @@ class Passage(NamedTuple):
 
     messages: list[Message]
     digests: list[Digested]
+
+
+class UsualFrames:
+    """What stands around questions in a log, as several conversations showed it; for those that show nothing."""
+
+    def __init__(self) -> None:
+        self._shown: Counter[Frame] = Counter()
+
+    def add(self, frame: Frame) -> None:
+        """Take in what one conversation showed."""
+        if frame in self._shown or len(self._shown) < _FRAMES:
+            self._shown[frame] += 1
+
+    def take_out(self, text: str) -> str:
+        """Return the question in a text that has a usual frame, else the text."""
+        for frame, times in self._shown.most_common(_USUAL_FRAMES):
+            if times >= _SHOWN and frame.before.strip() and (question := taken_out(text, frame)) != text:
+                return question
+        return text
 
 
 def overlap(history: Passage, asked: Passage, *, is_alone: bool = False, has_history: bool = False) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from turnsignal.stream.formats.asides import is_about
 from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
-from turnsignal.stream.formats.repeats import Frame, Passage, frame_of, overlap, taken_out, typed
+from turnsignal.stream.formats.repeats import Frame, Passage, UsualFrames, frame_of, overlap, taken_out, typed
 
 TYPED = "questions that were sent with more around them, taken as the user typed them"
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
@@ -28,8 +28,11 @@ class Added(NamedTuple):
     taken: int
 
 
-def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool) -> list[Added]:
-    """Return what each call of a conversation says first, its questions as the user typed them."""
+def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: UsualFrames) -> list[Added]:
+    """Return what each call of a conversation says first, its questions as the user typed them.
+
+    frames: of the log; what this conversation shows is added to them, and where it shows nothing they are taken.
+    """
     history = Passage([], [])
     news: list[Added] = []
     frame: Frame | None = None
@@ -61,12 +64,22 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool) -> list[
         if call.response is not None:
             responses[call.response] = len(history.digests)
     if frame is not None:
-        for _, asked, _, taken in news:
-            last = asked[-1] if len(asked) > taken else None
-            if last is not None and last.role == "user" and (text := taken_out(last.text, frame)) != last.text:
-                last.text = text
-                assumed[TYPED] += 1
+        frames.add(frame)
+    for _, asked, _, taken in news:
+        last = asked[-1] if len(asked) > taken else None
+        if last is None or last.role != "user":
+            continue
+        text = taken_out(last.text, frame) if frame is not None else frames.take_out(last.text)
+        if text != last.text:
+            last.text = text
+            assumed[TYPED] += 1
     return news
+
+
+def is_framed_alone(calls: Sequence[Call]) -> bool:
+    """Say whether a conversation is one question with more around it, perhaps, and shows nothing of that."""
+    asked = spoken_in(calls[0].inputs) if len(calls) == 1 else []
+    return [message.role for message in asked] == ["user"] and "\n" in asked[0].text
 
 
 def in_sequence(calls: Iterable[Call]) -> list[Call]:

@@ -207,6 +207,7 @@ SENT: dict[str, Callable[[Exchange], list[dict[str, Any]]]] = {
     "a guard first": guarded,
     "a guard under instructions first": guarded_under_instructions,
     "a query first": worded_anew,
+    "a router first, then a search": searched,
     "two choices": with_choices,
     "answers with sources": sending(with_sources),
     "a window, a failure first": failed_in_a_window,
@@ -256,21 +257,23 @@ def test_calls_without_an_id_say_each_message_once(sent: str, seed: int, tmp_pat
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_a_search_whose_question_a_router_is_asked_too_is_no_aside(named: bool, tmp_path: Path) -> None:
-    longer = {exchange.conversation for exchange in exchanges(2) if exchange.number}
-    all_of = [exchange for exchange in exchanges(2) if exchange.conversation in longer]  # else nobody repeats it
-    own = [{"session_id": exchange.conversation} if named else {} for exchange in all_of]
-    records = [record | own[at] for at, exchange in enumerate(all_of) for record in searched(exchange)]
-    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
-
-
 def test_a_question_that_failed_and_is_answered_with_a_tool_was_asked_once(tmp_path: Path) -> None:
     (exchange, *_) = exchanges(0)
     asked = [user(exchange.question)]
     failed = call(exchange, asked, "")
     again = call(exchange, [*asked, CALLING, CAME], exchange.answer, 5)
     assert said_in(tmp_path / "log.jsonl", [failed, again]) == told_by([exchange])
+
+
+def test_a_question_whose_frame_others_show_is_read_as_it_was_typed_and_a_text_of_its_own_stays(tmp_path: Path) -> None:
+    longer = [searched(each)[1] | {"session_id": each.conversation} for each in exchanges(2)]
+    lone = Exchange("c7", 0, [], "May I pay by card?", "You may.")
+    typed = lone._replace(conversation="c8", question="Answer me.\nKnown to you?")
+    records = [searched(lone)[1] | {"session_id": "alone"}, call(typed, [user(typed.question)], "So.")]
+    records[1]["session_id"] = "typed"
+    told = said_in(tmp_path / "log.jsonl", [*records, *longer])
+    assert told["user", lone.question] == told["user", typed.question] == 1
+    assert said_in(tmp_path / "alone.jsonl", records)["user", lone.question] == 0  # nobody shows it
 
 
 def test_answers_that_begin_alike_and_come_back_cut_are_told_apart(tmp_path: Path) -> None:
