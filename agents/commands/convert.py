@@ -109,7 +109,7 @@ def convert(
     if as_json:
         print_json(done.as_json(check=check))
     else:
-        _describe(done, check=check, err=is_taken)
+        _describe(done, check=check, quoted=user_key is None, err=is_taken)
     if out is not None:
         click.echo(f"Wrote {done.turns:,} turns to {_named(out)}.", err=is_taken)
     if feedback is not None:
@@ -176,7 +176,8 @@ def _named(path: Path) -> str:
     return "standard output" if path == _DASH else str(path)
 
 
-def _describe(done: "Converted", *, check: bool, err: bool) -> None:
+def _describe(done: "Converted", *, check: bool, quoted: bool, err: bool) -> None:
+    """Say what came of the files. quoted: with what could not be read, where that may be shown."""
     from turnsignal.agents.commands.reading import echo_described
     from turnsignal.agents.report.unread import (
         describe_assumed,
@@ -195,7 +196,7 @@ def _describe(done: "Converted", *, check: bool, err: bool) -> None:
         click.echo(line.removesuffix(" --strict refuses such lines."), err=err)
     for reason, (n, letter) in done.refused.items():
         click.echo(f"  refused, {reason}: {n:,}; the first: {describe_letter(letter)}", err=err)
-        for line in describe_way_out(reason, letter):
+        for line in describe_way_out(reason, letter, quoted=quoted):
             click.echo(line, err=err)
     for share in done.completeness.shares() if check else ():
         if share.of:

@@ -209,8 +209,8 @@ class _Reading:
             try:
                 traces.put(group_of(part), part)
             except (RecursionError, OverflowError, TypeError, ValueError) as error:
-                detail = f"expected a record of some depth, got {error!r}"[:300]
-                self._refuse(line, Refused(Reason.TOO_DEEP, detail), None)
+                detail = f"expected a record of some depth, got {type(error).__name__}"
+                self._refuse(line, Refused(Reason.TOO_DEEP, detail, actual=str(error)[:300]), None)
 
     def _join(self, traces: Heaps, conversations: Heaps) -> int:
         """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
@@ -257,7 +257,7 @@ class _Reading:
             self._rows.end()
             + self._strangers.warnings()
             + take_warnings(assumed)
-            + take_doubts(assumed, self._report.conversations)
+            + take_doubts(assumed, self._report.conversations, quoted=self._user_key is None)
         )
         report = self._report
         turns = report.turns.total()
@@ -332,8 +332,8 @@ class _Reading:
         except Refused as error:
             self._refuse(item.line, error, item.value)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-            detail = f"expected a record of {self._report.format}, got one that is built otherwise: {error!r}"[:300]
-            self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail), item.value)
+            detail = f"expected a record of {self._report.format}, got one that is built otherwise"
+            self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail, actual=repr(error)[:300]), item.value)
 
     def _describe_missing(self, missing: list[str]) -> str:
         """Say which paths of a mapping lead nowhere, and what the records have."""

@@ -595,6 +595,24 @@ def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hol
     assert other["retrieved"] == [{"doc_id": "d"}]
 
 
+def test_a_hidden_user_stands_in_no_name_and_in_nothing_that_is_said_of_records(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k" * 16)
+    call = {"type": "GENERATION", "user_id": "ann@b.c", "trace_name": "chat of Ann@b.c", "input": "Hi", "output": "Ho"}
+    calls = [call | {"trace_id": f"t{n}", "id": f"g{n}", "start_time": "ann@b.c"} for n in range(2)]
+    plain = TURN | {"user_id": "9", "version": "9"}
+    turns = [plain, TURN | {"turn_id": "t2", "user_id": "ann@b.c", "timestamp": "ann@b.c"}]
+    for name, records in (("calls", calls), ("turns", turns)):
+        log, out = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.out.jsonl"
+        log.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+        for more in ((), ("--json",)):
+            done = run("convert", log, "--out", out, "--hash-users", tmp_path / "key", *more)
+            assert done.exit_code == 0, done.output
+            assert "ann@b.c" not in (done.output + out.read_text()).lower()
+    assert orjson.loads(out.read_bytes())["version"] == "9"  # a short number is none of a user's there
+    done = run("convert", tmp_path / "calls.jsonl", "--check")
+    assert "times that cannot be read, such as 'ann@b.c'" in done.output
+
+
 def test_a_mapping_reads_messages_whose_ids_bear_names_that_nobody_knows(tmp_path: Path) -> None:
     rows = [
         {"tree": "c1", "role": ("user", "assistant")[n % 2], "text": f"What is {n}?", "when": f"2026-11-18T09:00:0{n}Z"}
