@@ -123,9 +123,9 @@ def take_doubts(assumed: Assumed, conversations: int, *, quoted: bool = True) ->
     """
     unread = {what: what if quoted else what.partition(",")[0] for what in assumed if what.startswith(_UNREAD)}
     doubts = [
-        f"{assumed.pop(what):,} {told}: these records count as without a time, in the order in which they stand; day "
+        f"{assumed.pop(what):,} {shown}: these records count as without a time, in the order in which they stand; day "
         "and month are never guessed: --propose writes a mapping, in which date_format says how times are written"
-        for what, told in unread.items()
+        for what, shown in unread.items()
     ]
     if n := assumed.pop(_AS_DAYS, 0):
         doubts.append(f"{n:,} {_AS_DAYS}: where Excel counted days, export times in ISO 8601")
