@@ -26,7 +26,7 @@ from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError
 
 if TYPE_CHECKING:
-    from turnsignal.agents.files.converting import Converted
+    from turnsignal.agents.files.converting import Converted, Known
 
 _OUT = OutFile()
 _DASH = Path("-")  #: standard output
@@ -136,8 +136,8 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
         _spare_edited(to, content)
         write_file(to, content)
     given = " ".join(shlex.quote(str(path)) for path in files)
-    if known:
-        click.echo(f"warning: read as {known}, it needs no mapping: turnsignal replay {given}", err=True)
+    if known is not None:
+        click.echo(f"warning: read as {known.name}, {_describe_need(known, proposed.text, given)}", err=True)
     read = f"This mapping reads {proposed.read:,} of the first {proposed.of:,} records"
     click.echo(f"warning: {read}; correct it before you use it." if proposed.is_poor else f"{read}.", err=err)
     for doubt in proposed.doubts:
@@ -147,6 +147,21 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
     click.echo(
         sentence if to == _DASH else f"{sentence}; try: turnsignal convert {given} --mapping {mapping} --check", err=err
     )
+
+
+def _describe_need(known: "Known", proposed: str, given: str) -> str:
+    """Say whether records of a known format need a mapping: they may where it reads nothing of whose they are."""
+    from turnsignal.stream.text.toml import write_value as toml
+
+    if not known.unnamed:
+        return f"it needs no mapping: turnsignal replay {given}"
+    alone = f"each of {known.unnamed:,} requests is a conversation of its own"
+    if known.key is None:
+        return f"{alone}; where that is right, it needs no mapping: turnsignal replay {given}"
+    ways = ["the mapping reads it"] if f"conversation_id = {toml(known.key)}\n" in proposed else []
+    ways += [f"to give it a name that {known.name} reads: {known.mend}"] if known.mend is not None else []
+    way = "; or ".join(ways or ["name it in the mapping as conversation_id"])
+    return f"{alone}, and {known.key} looks like the conversation's id; {way}"
 
 
 def _spare_edited(to: Path, content: bytes) -> None:
@@ -187,9 +202,10 @@ def _describe(done: "Converted", *, check: bool, quoted: bool, err: bool) -> Non
         describe_way_out,
     )
 
-    refused = {reason: n for reason, (n, _) in done.refused.items()}
-    if aside := describe_set_aside(refused, max(0, done.records - sum(refused.values()))):
-        click.secho(aside, fg="yellow", bold=True, err=err)
+    whole = {reason: n - done.in_part[reason] for reason, (n, _) in done.refused.items()}
+    for counts, became in ((whole, "set aside"), (done.in_part, "read in part")):
+        if aside := describe_set_aside(counts, max(0, done.records - sum(counts.values())), became):
+            click.secho(aside, fg="yellow", bold=True, err=err)
     for report in done.reports:
         echo_described(describe_import(report), err=err)
     for line in describe_assumed(done.assumed):

@@ -316,6 +316,7 @@ class _Reading:
         line: in its file; loose: takes the messages that stand alone, one a record.
         """
         self._report.records += 1
+        is_begun = False
         try:
             value = item.load(self._report.assumed)
             if isinstance(item.value, dict) and any("\ufffd" in cell for cell in item.value.values()):
@@ -325,12 +326,13 @@ class _Reading:
                 return
             for record in as_records(value):
                 for part in self._strangers.watch(record, self._format.read(record, self._report.assumed)):
+                    is_begun = True
                     if isinstance(part, HumanScore):
                         self._take_score(part)
                     else:
                         yield part
         except Refused as error:
-            self._refuse(item.line, error, item.value)
+            self._refuse(item.line, error, item.value, is_begun=is_begun)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
             detail = f"expected a record of {self._report.format}, got one that is built otherwise"
             self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail, actual=repr(error)[:300]), item.value)
@@ -374,13 +376,15 @@ class _Reading:
             self._rows.take(part, f"{stem}:{standing}")
         return part
 
-    def _refuse(self, line: int, error: Refused, value: object) -> None:
+    def _refuse(self, line: int, error: Refused, value: object, *, is_begun: bool = False) -> None:
+        """Keep why a record is not read. is_begun: parts of it are."""
         reason = str(error.reason)
         self._report.refused[reason] += 1
         name, line = origin_of(self.origins, line)
         detail = error.shown if self._user_key is None else error.detail  # what came may name the user
         self._report.first.setdefault(reason, (line, detail))
         letter = {"file": name, "line": line, "reason": reason, "detail": detail}
+        letter |= {"in_part": True} if is_begun else {}
         if isinstance(value, str) and self._user_key is None:
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")

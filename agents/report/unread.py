@@ -56,14 +56,17 @@ def describe_assumed(assumed: Mapping[str, Mapping[str, int]], before: str = "")
             )
 
 
-def describe_set_aside(counts: Mapping[str, int], read: int) -> str:
-    """Say how many of all records could not be taken in, the commonest reason first; empty where all were."""
+def describe_set_aside(counts: Mapping[str, int], read: int, became: str = "set aside") -> str:
+    """Say how many of all records could not be taken in, the commonest reason first; empty where all were.
+
+    became: what they were instead.
+    """
     aside = sum(counts.values())
     if not aside:
         return ""
-    reasons = ", ".join(f"{reason} {n:,}" for reason, n in sorted(counts.items(), key=lambda item: -item[1]))
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in sorted(counts.items(), key=lambda item: -item[1]) if n)
     share = f"{aside / (aside + read):.0%}" if aside >= (aside + read) / 100 else "less than 1%"
-    return f"Of {aside + read:,} records {aside:,} were set aside ({share}: {reasons})."
+    return f"Of {aside + read:,} records {aside:,} were {became} ({share}: {reasons})."
 
 
 def describe_dead_letters(counts: Mapping[str, int], letters: Path) -> Iterator[str]:
