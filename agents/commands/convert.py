@@ -98,6 +98,7 @@ def convert(
         return
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
+    _spare_strangers(out, feedback)
     is_taken = as_json or _DASH in (out, feedback)  # standard output, so that what is said goes to standard error
     with (
         ending_on_signals(),
@@ -176,6 +177,17 @@ def _spare_edited(to: Path, content: bytes) -> None:
             f"another file, or remove it first: rm {shlex.quote(str(to))}"
         )
         raise ConfigError(msg)
+
+
+def _spare_strangers(out: Path | None, feedback: Path | None) -> None:
+    """Raise ConfigError where one of the files is there and holds what no convert wrote."""
+    from turnsignal.agents.files.writing import spare_others_lines
+    from turnsignal.stream.records.feedback import decode_feedback
+    from turnsignal.stream.records.turns import decode_turn
+
+    for path, what, decode in ((out, "turns", decode_turn), (feedback, "feedback", decode_feedback)):
+        if path is not None and path != _DASH:
+            spare_others_lines(path, what, decode)
 
 
 def _opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
