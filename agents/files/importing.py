@@ -253,13 +253,16 @@ class _Reading:
         assumed = self._report.assumed
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
+        if self._strangers.count and self._report.turns:
+            self._report.warnings.clear()  # who asked for one of several formats has it
         self._report.warnings += (
             self._rows.end()
-            + self._strangers.warnings()
+            + self._strangers.warnings(self._report.files)
             + take_warnings(assumed)
             + take_doubts(assumed, self._report.conversations, quoted=self._user_key is None)
         )
         report = self._report
+        report.strangers = self._strangers.count
         turns = report.turns.total()
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []

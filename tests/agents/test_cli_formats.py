@@ -806,6 +806,21 @@ def test_an_archive_is_refused_with_what_unpacks_it(tmp_path: Path) -> None:
     assert str(done.exception).endswith(f"got an archive of files; unpack it first: tar xf {path}")
 
 
+def test_what_is_not_read_beside_a_log_counts_as_such_and_is_read_by_the_command_that_is_named(tmp_path: Path) -> None:
+    asked = [{"messages": [{"role": "user", "content": f"What is {n}?"}], "response": f"It is {n}."} for n in range(60)]
+    call = {"type": "GENERATION", "input": "How?", "start_time": "2026-11-18T09:00:00Z"}
+    calls = [call | {"trace_id": f"t{n}", "id": f"o{n}", "output": f"So {n}."} for n in range(7)]
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"\n".join(map(orjson.dumps, [*asked, *calls])))
+    for most, code in (("6", 1), ("5%", 1), ("7", 0), ("15%", 0)):
+        done = run("convert", log, "--out", tmp_path / "out.jsonl", "--max-rejected", most)
+        assert done.exit_code == code, (most, done.output)
+    assert f"to read them: turnsignal convert {log} --format langfuse --out langfuse.jsonl" in done.output
+    done = run("convert", log, "--format", "langfuse", "--out", tmp_path / "langfuse.jsonl")
+    assert (done.exit_code, len((tmp_path / "langfuse.jsonl").read_bytes().splitlines())) == (0, 14)
+    assert "leave --format out" not in done.output
+
+
 @pytest.mark.parametrize("key", ["ticket_id", "room_id", "case_number", "meta.RoomNo"])
 def test_a_proposal_names_what_looks_like_the_id_of_conversations_that_a_format_does_not_know(
     key: str, tmp_path: Path
