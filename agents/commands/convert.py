@@ -156,7 +156,7 @@ def _describe_need(known: "Known", proposed: str, given: str) -> str:
 
     if not known.unnamed:
         return f"it needs no mapping: turnsignal replay {given}"
-    alone = f"each of {known.unnamed:,} requests is a conversation of its own"
+    alone = f"each of the first {known.unnamed:,} requests is a conversation of its own"
     if known.key is None:
         return f"{alone}; where that is right, it needs no mapping: turnsignal replay {given}"
     ways = ["the mapping reads it"] if f"conversation_id = {toml(known.key)}\n" in proposed else []

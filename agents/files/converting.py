@@ -189,10 +189,10 @@ def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, Known | None]:
         msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read; plain text is not read"
         msg += f"; {unread[0]}" if unread else ""
         raise TurnsignalError(msg)
-    found = known.popitem()[1] if len(known) == 1 else None
-    if found is not None and found.key is not None and has_json and (mend := _name_key(sample, found)) is not None:
-        found = found._replace(mend=f"{mend} {' '.join(map(shlex.quote, names))} > log.jsonl")
-    return propose_mapping(sample, ", ".join(names)), found
+    common = known.popitem()[1] if len(known) == 1 else None
+    if common is not None and common.key is not None and has_json and (mend := _name_key(sample, common)) is not None:
+        common = common._replace(mend=f"{mend} {' '.join(map(shlex.quote, names))} > log.jsonl")
+    return propose_mapping(sample, ", ".join(names)), common
 
 
 def _format_of(sample: Sequence[dict[str, Any]]) -> Known | None:

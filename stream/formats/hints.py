@@ -99,6 +99,9 @@ _OF_OTHERS = frozenset(
         *("api", "group", "system", "instance", "node", "worker", "shard", "partition", "batch", "job", "experiment"),
         *("environment", "env", "release", "build", "store", "shop", "product", "document", "doc", "kunde", "kunden"),
         *("observation", "dataset", "index", "device", "person", "visitor", "member", "contact", "company"),
+        *("order", "item", "sku", "faq", "article", "page", "source", "variant", "campaign", "skill", "flow", "plan"),
+        *("intent", "category", "location", "event", "branch", "commit", "revision", "config", "knowledge", "kb"),
+        *("collection", "chunk", "question", "answer", "label", "class", "country", "city", "site", "policy"),
     )
 )
 #: Words that say of a question that it is what a model was told once and for all.

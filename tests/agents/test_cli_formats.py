@@ -836,7 +836,10 @@ def test_a_proposal_names_what_looks_like_the_id_of_conversations_that_a_format_
     log.write_bytes(b"\n".join(map(orjson.dumps, calls)))
     told = run("convert", log, "--propose", mapping).output
     assert "needs no mapping" not in told
-    assert f"each of 12 requests is a conversation of its own, and {key} looks like the conversation's id; the" in told
+    assert (
+        f"each of the first 12 requests is a conversation of its own, and {key} looks like the conversation's id; the"
+        in told
+    )
     assert f'openai reads: sed \'s/"{last}"/"session_id"/g\' {log} > log.jsonl' in told
     assert f'conversation_id = "{key}"' in mapping.read_text()
     assert "24 turns in 4 conversations" in run("convert", log, "--mapping", mapping, "--check").output
@@ -849,7 +852,7 @@ def test_a_proposal_says_that_requests_without_any_id_are_conversations_of_their
     asked = [{"messages": [{"role": "user", "content": f"What is {n}?"}], "response": f"It is {n}."} for n in range(4)]
     (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, asked)))
     told = run("convert", tmp_path / "log.jsonl", "--propose", tmp_path / "mapping.toml").output
-    assert "each of 4 requests is a conversation of its own; where that is right, it needs no mapping" in told
+    assert "each of the first 4 requests is a conversation of its own; where that is right, it needs no mapping" in told
 
 
 def test_an_attribute_of_spans_that_looks_like_the_id_of_conversations_is_named_with_what_to_type(

@@ -54,6 +54,7 @@ SHARED = {
     "human_scores",
     "linking",
     "times",
+    "unnamed",
     "values",
     "vendors",
 }
