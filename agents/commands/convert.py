@@ -26,7 +26,7 @@ from turnsignal.agents.process.exits import EXIT_FAILED
 from turnsignal.stream.errors import ConfigError
 
 if TYPE_CHECKING:
-    from turnsignal.agents.files.converting import Converted
+    from turnsignal.agents.files.converting import Converted, Known
 
 _OUT = OutFile()
 _DASH = Path("-")  #: standard output
@@ -98,6 +98,7 @@ def convert(
         return
     if out is None and not check:
         raise click.UsageError("expected --out FILE, --check or --propose FILE; got none of them")
+    _spare_strangers(out, feedback)
     is_taken = as_json or _DASH in (out, feedback)  # standard output, so that what is said goes to standard error
     with (
         ending_on_signals(),
@@ -109,12 +110,12 @@ def convert(
     if as_json:
         print_json(done.as_json(check=check))
     else:
-        _describe(done, check=check, err=is_taken)
+        _describe(done, check=check, quoted=user_key is None, err=is_taken)
     if out is not None:
         click.echo(f"Wrote {done.turns:,} turns to {_named(out)}.", err=is_taken)
     if feedback is not None:
         click.echo(f"Wrote {done.feedback:,} records of feedback to {_named(feedback)}.", err=is_taken)
-    refused = sum(n for n, _ in done.refused.values())
+    refused = sum(n for n, _ in done.refused.values()) + sum(report.strangers for report in done.reports)
     if not done.turns or (max_rejected is not None and max_rejected(refused, max(done.records, refused))):
         is_empty = not (done.records or refused or done.turns)
         what = f"{refused:,} records could not be read, {done.turns:,} turns could"
@@ -136,8 +137,8 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
         _spare_edited(to, content)
         write_file(to, content)
     given = " ".join(shlex.quote(str(path)) for path in files)
-    if known:
-        click.echo(f"warning: read as {known}, it needs no mapping: turnsignal replay {given}", err=True)
+    if known is not None:
+        click.echo(f"warning: read as {known.name}, {_describe_need(known, proposed.text, given)}", err=True)
     read = f"This mapping reads {proposed.read:,} of the first {proposed.of:,} records"
     click.echo(f"warning: {read}; correct it before you use it." if proposed.is_poor else f"{read}.", err=err)
     for doubt in proposed.doubts:
@@ -147,6 +148,21 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
     click.echo(
         sentence if to == _DASH else f"{sentence}; try: turnsignal convert {given} --mapping {mapping} --check", err=err
     )
+
+
+def _describe_need(known: "Known", proposed: str, given: str) -> str:
+    """Say whether records of a known format need a mapping: they may where it reads nothing of whose they are."""
+    from turnsignal.stream.text.toml import write_value as toml
+
+    if not known.unnamed:
+        return f"it needs no mapping: turnsignal replay {given}"
+    alone = f"each of the first {known.unnamed:,} requests is a conversation of its own"
+    if known.key is None:
+        return f"{alone}; where that is right, it needs no mapping: turnsignal replay {given}"
+    ways = ["the mapping reads it"] if f"conversation_id = {toml(known.key)}\n" in proposed else []
+    ways += [f"to give it a name that {known.name} reads: {known.mend}"] if known.mend is not None else []
+    way = "; or ".join(ways or ["name it in the mapping as conversation_id"])
+    return f"{alone}, and {known.key} looks like the conversation's id; {way}"
 
 
 def _spare_edited(to: Path, content: bytes) -> None:
@@ -163,6 +179,17 @@ def _spare_edited(to: Path, content: bytes) -> None:
         raise ConfigError(msg)
 
 
+def _spare_strangers(out: Path | None, feedback: Path | None) -> None:
+    """Raise ConfigError where one of the files is there and holds what no convert wrote."""
+    from turnsignal.agents.files.writing import spare_others_lines
+    from turnsignal.stream.records.feedback import decode_feedback
+    from turnsignal.stream.records.turns import decode_turn
+
+    for path, what, decode in ((out, "turns", decode_turn), (feedback, "feedback", decode_feedback)):
+        if path is not None and path != _DASH:
+            spare_others_lines(path, what, decode)
+
+
 def _opened(path: Path | None) -> AbstractContextManager[IO[bytes] | None]:
     """Return what writes a file, or - to standard output; nothing where none is wanted."""
     from turnsignal.agents.files.writing import written
@@ -176,7 +203,8 @@ def _named(path: Path) -> str:
     return "standard output" if path == _DASH else str(path)
 
 
-def _describe(done: "Converted", *, check: bool, err: bool) -> None:
+def _describe(done: "Converted", *, check: bool, quoted: bool, err: bool) -> None:
+    """Say what came of the files. quoted: with what could not be read, where that may be shown."""
     from turnsignal.agents.commands.reading import echo_described
     from turnsignal.agents.report.unread import (
         describe_assumed,
@@ -186,16 +214,17 @@ def _describe(done: "Converted", *, check: bool, err: bool) -> None:
         describe_way_out,
     )
 
-    refused = {reason: n for reason, (n, _) in done.refused.items()}
-    if aside := describe_set_aside(refused, max(0, done.records - sum(refused.values()))):
-        click.secho(aside, fg="yellow", bold=True, err=err)
+    whole = {reason: n - done.in_part[reason] for reason, (n, _) in done.refused.items()}
+    for counts, became in ((whole, "set aside"), (done.in_part, "read in part")):
+        if aside := describe_set_aside(counts, max(0, done.records - sum(counts.values())), became):
+            click.secho(aside, fg="yellow", bold=True, err=err)
     for report in done.reports:
         echo_described(describe_import(report), err=err)
     for line in describe_assumed(done.assumed):
         click.echo(line.removesuffix(" --strict refuses such lines."), err=err)
     for reason, (n, letter) in done.refused.items():
         click.echo(f"  refused, {reason}: {n:,}; the first: {describe_letter(letter)}", err=err)
-        for line in describe_way_out(reason, letter):
+        for line in describe_way_out(reason, letter, quoted=quoted):
             click.echo(line, err=err)
     for share in done.completeness.shares() if check else ():
         if share.of:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import orjson
 
-from turnsignal.agents.files.blocks import read_blocks
-from turnsignal.agents.files.containers import kind_of, sample_of, why_unread
+from turnsignal.agents.files.blocks import is_packed, read_blocks
+from turnsignal.agents.files.containers import Kind, kind_of, sample_of, why_unread
 from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.reading import Recording
@@ -24,8 +24,9 @@ from turnsignal.stream.formats.completeness import Completeness
 from turnsignal.stream.formats.envelopes import open_envelopes
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.proposing import ProposedMapping, propose_mapping
-from turnsignal.stream.formats.protocol import Call
+from turnsignal.stream.formats.protocol import Call, TurnFields
 from turnsignal.stream.formats.reshaping import reshaping_of
+from turnsignal.stream.formats.unnamed import KNOWN_KEYS, count_unnamed, key_of_conversations, renamed
 from turnsignal.stream.records.turns import decode_turn
 
 IMPORTING = 0.5  #: of the bytes that progress is told: those that are told as files are read
@@ -36,7 +37,7 @@ class Converted:
     """What came of it.
 
     turns: written; records: read, and lines of turns; feedback: on their answers; refused: reason → how many, and the
-    first; assumed: by file.
+    first; in_part: reason → of how many of these parts were read; assumed: by file.
     """
 
     turns: int = 0
@@ -45,12 +46,14 @@ class Converted:
     reports: list[FileReport] = field(default_factory=list)
     assumed: dict[str, Counter[str]] = field(default_factory=dict)
     refused: dict[str, tuple[int, dict[str, Any]]] = field(default_factory=dict)
+    in_part: Counter[str] = field(default_factory=Counter)
     completeness: Completeness = field(default_factory=Completeness)
 
     def refuse(self, letter: dict[str, Any]) -> None:
         """Count a record that could not be read."""
         n, first = self.refused.get(letter["reason"], (0, letter))
         self.refused[letter["reason"]] = (n + 1, first)
+        self.in_part[letter["reason"]] += letter.pop("in_part", False)
 
     def as_json(self, *, check: bool) -> dict[str, Any]:
         """Return it for `convert --json`; check: with what the turns lack."""
@@ -139,14 +142,28 @@ class _Shared:
             self._told = int(done)
 
 
-def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, str]:
-    """Write a first mapping for the records of files, and say what format they have already, empty where none.
+class Known(NamedTuple):
+    """A format that records have already.
+
+    unnamed: requests that become a conversation each, as nothing that is read tells whose they are; key: what looks
+    like the conversation's id then, None without any; mend: what to type for its name to be one that is read.
+    """
+
+    name: str
+    unnamed: int = 0
+    key: str | None = None
+    mend: str | None = None
+
+
+def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, Known | None]:
+    """Write a first mapping for the records of files, and say what format they have already, None where none.
 
     Raises TurnsignalError when none of them can be read.
     """
     sample: list[dict[str, Any]] = []
     given = list(paths)
-    known: set[str] = set()
+    known: dict[str, Known | None] = {}
+    has_json = True
     with TemporaryDirectory(prefix="turnsignal-") as directory:
         unread: list[str] = []
         for named, path in zip(given, keep_standard_input(given, Path(directory)), strict=True):
@@ -155,7 +172,9 @@ def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, str]:
             refuse_nothing(named, path, kind)
             refuse_rewritable(path, kind, of_file)
             sample += of_file
-            known.add(_format_of(of_file))
+            of_format = _format_of(of_file)
+            known[of_format.name if of_format is not None else ""] = of_format
+            has_json = has_json and kind is not Kind.CSV and named == path and not is_packed(path)
             if not sample and (why := why_unread(path, kind)) is not None:
                 unread.append(f"{named}, {why}")
     names = list(map(str, given))
@@ -170,24 +189,45 @@ def propose_for(paths: Iterable[Path]) -> tuple[ProposedMapping, str]:
         msg = f"{', '.join(names)}: expected JSON or CSV, got no record that can be read; plain text is not read"
         msg += f"; {unread[0]}" if unread else ""
         raise TurnsignalError(msg)
-    return propose_mapping(sample, ", ".join(names)), known.pop() if len(known) == 1 else ""
+    common = known.popitem()[1] if len(known) == 1 else None
+    if common is not None and common.key is not None and has_json and (mend := _name_key(sample, common)) is not None:
+        common = common._replace(mend=f"{mend} {' '.join(map(shlex.quote, names))} > log.jsonl")
+    return propose_mapping(sample, ", ".join(names)), common
 
 
-def _format_of(sample: Sequence[dict[str, Any]]) -> str:
-    """Return the name of the one format that records have, or those within them, and are read by; empty without."""
+def _format_of(sample: Sequence[dict[str, Any]]) -> Known | None:
+    """Return the one format that records have, or those within them, and are read by; None without."""
     fitting = list(recognise(sample))
     if not fitting and (opened := open_envelopes(sample)) is not None:
-        return opened.name
-    if len(fitting) != 1:
-        return ""
-    speaks = False
+        return Known(opened.name)
+    if len(fitting) != 1 or not (parts := _parts_of(sample, fitting[0])):
+        return None
+    calls = [part for part in parts if isinstance(part, Call)]
+    unnamed = count_unnamed(calls) if len(calls) == len(parts) else 0
+    return Known(fitting[0], unnamed, key_of_conversations(sample, unnamed) if unnamed else None)
+
+
+def _parts_of(sample: Sequence[dict[str, Any]], name: str) -> list[Call | TurnFields]:
+    """Return what a format reads in records, nothing where it cannot, as reading the file would say, or is silent."""
+    parts = []
     try:
-        for part in (part for record in sample for part in FORMATS[fitting[0]].read(record, Counter())):
+        for part in (part for record in sample for part in FORMATS[name].read(record, Counter())):
             if isinstance(part, dict):
                 decode_turn(orjson.dumps({"turn_id": "1", **part}))
-            speaks |= isinstance(part, dict) or bool(
-                isinstance(part, Call) and spoken_in([*part.inputs, *part.outputs])
-            )
+            parts += [part] if isinstance(part, dict | Call) else []
     except (Refused, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
-        return ""  # as reading the file would say
-    return fitting[0] if speaks else ""
+        return []
+    speaks = any(isinstance(part, dict) or spoken_in([*part.inputs, *part.outputs]) for part in parts)
+    return parts if speaks else []
+
+
+def _name_key(sample: Sequence[dict[str, Any]], known: Known) -> str | None:
+    """Return what renames the key of conversations to one that the format reads; None where none of them helps."""
+    key, text = str(known.key), orjson.dumps(sample).decode()
+    for old in dict.fromkeys((key, key.rpartition(".")[2])):
+        for new in KNOWN_KEYS:
+            parts = _parts_of(orjson.loads(renamed(text, old, new)), known.name)
+            if any(isinstance(part, Call) and (part.conversation or part.session) for part in parts):
+                pattern = "".join(f"\\{sign}" if sign in ".[]*^$/\\" else sign for sign in old)
+                return "sed " + shlex.quote(f's/"{pattern}"/"{new}"/g')
+    return None

@@ -213,8 +213,8 @@ class _Reading:
             try:
                 traces.put(group_of(part), part)
             except (RecursionError, OverflowError, TypeError, ValueError) as error:
-                detail = f"expected a record of some depth, got {error!r}"[:300]
-                self._refuse(line, Refused(Reason.TOO_DEEP, detail), None)
+                detail = f"expected a record of some depth, got {type(error).__name__}"
+                self._refuse(line, Refused(Reason.TOO_DEEP, detail, actual=str(error)[:300]), None)
 
     def _join(self, traces: Heaps, conversations: Heaps) -> int:
         """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
@@ -257,13 +257,16 @@ class _Reading:
         assumed = self._report.assumed
         if missing := take_missing(assumed):
             raise TurnsignalError(self._describe_missing(missing))
+        if self._strangers.count and self._report.turns:
+            self._report.warnings.clear()  # who asked for one of several formats has it
         self._report.warnings += (
             self._rows.end()
-            + self._strangers.warnings()
+            + self._strangers.warnings(self._report.files)
             + take_warnings(assumed)
-            + take_doubts(assumed, self._report.conversations)
+            + take_doubts(assumed, self._report.conversations, quoted=self._user_key is None)
         )
         report = self._report
+        report.strangers = self._strangers.count
         turns = report.turns.total()
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
@@ -320,6 +323,7 @@ class _Reading:
         line: in its file; loose: takes the messages that stand alone, one a record.
         """
         self._report.records += 1
+        is_begun = False
         try:
             value = item.load(self._report.assumed)
             if isinstance(item.value, dict) and any("\ufffd" in cell for cell in item.value.values()):
@@ -329,15 +333,16 @@ class _Reading:
                 return
             for record in as_records(value):
                 for part in self._strangers.watch(record, self._format.read(record, self._report.assumed)):
+                    is_begun = True
                     if isinstance(part, HumanScore):
                         self._take_score(part)
                     else:
                         yield part
         except Refused as error:
-            self._refuse(item.line, error, item.value)
+            self._refuse(item.line, error, item.value, is_begun=is_begun)
         except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-            detail = f"expected a record of {self._report.format}, got one that is built otherwise: {error!r}"[:300]
-            self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail), item.value)
+            detail = f"expected a record of {self._report.format}, got one that is built otherwise"
+            self._refuse(item.line, Refused(Reason.WRONG_TYPE, detail, actual=repr(error)[:300]), item.value)
 
     def _describe_missing(self, missing: list[str]) -> str:
         """Say which paths of a mapping lead nowhere, and what the records have."""
@@ -378,13 +383,15 @@ class _Reading:
             self._rows.take(part, f"{stem}:{standing}")
         return part
 
-    def _refuse(self, line: int, error: Refused, value: object) -> None:
+    def _refuse(self, line: int, error: Refused, value: object, *, is_begun: bool = False) -> None:
+        """Keep why a record is not read. is_begun: parts of it are."""
         reason = str(error.reason)
         self._report.refused[reason] += 1
         name, line = origin_of(self.origins, line)
         detail = error.shown if self._user_key is None else error.detail  # what came may name the user
         self._report.first.setdefault(reason, (line, detail))
         letter = {"file": name, "line": line, "reason": reason, "detail": detail}
+        letter |= {"in_part": True} if is_begun else {}
         if isinstance(value, str) and self._user_key is None:
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")

@@ -24,6 +24,7 @@ _MANY = 100  #: users whom the ids of one conversation name
 _FIELDS = frozenset(each.name for each in fields(Turn) if each.init)
 _OF_DOCUMENTS = frozenset(each.name for each in fields(Document))
 _IDS = ("conversation_id", "turn_id")
+_NAMES = ("assistant", "version", "model", "platform", "environment")
 #: fields within a field that something reads; the rest may name a user under any key
 _READ = {
     "metadata": frozenset((*Metadata.__annotations__, "origin", "case_id")),
@@ -71,23 +72,25 @@ def hide_user(turn: TurnFields, key: bytes) -> TurnFields:
     if isinstance(kept.get("retrieved"), list):
         kept["retrieved"] = [_plain(document) for document in kept["retrieved"]]
     if kept.get("user_id"):
-        kept["user_id"] = hash_user(kept["user_id"], key)
+        user, digest = str(kept["user_id"]), hash_user(kept["user_id"], key)
+        kept |= {name: _of(user).sub(digest, text) for name, text in _names_of(kept, user).items()}
+        kept["user_id"] = digest
     return kept
 
 
 def named_in_ids(turn: TurnFields) -> str | None:
-    """Return the id of a turn's user where the ids of the turn or of its conversation hold it, too."""
-    user = turn.get("user_id")
-    if not user or not any(_of(str(user)).search(text) for text in _ids_of(turn).values()):
+    """Return the id of a turn's user where the ids of the turn or of its conversation, or a name, hold it, too."""
+    user = str(turn.get("user_id") or "")
+    if not user or not any(map(_of(user).search, (*_ids_of(turn).values(), *_names_of(turn, user).values()))):
         return None
-    return str(user)
+    return user
 
 
 def hide_in_ids(paths: Iterable[Path], users: Mapping[str, set[str]], key: bytes) -> None:
     """Write files of turns, or of feedback, anew with digests in their ids for the users whom they name.
 
     users: by conversation, as `named_in_ids` says, so that all lines of one are still of one; where they are many, the
-    whole ids become digests.
+    whole ids become digests, and names hide the user of their turn alone.
     """
     for path in paths if users else ():
         hidden = path.with_suffix(".hidden")
@@ -108,6 +111,7 @@ def _hidden_in_ids(line: bytes, users: Mapping[str, set[str]], key: bytes) -> by
     for user in named[: _MANY if len(named) <= _MANY else 0]:
         digest = hash_user(user, key)
         hidden = {name: _of(user).sub(digest, text) for name, text in hidden.items()}
+        record |= {name: _of(user).sub(digest, text) for name, text in _names_of(record, user).items()}
     if (origin := hidden.pop("origin", None)) is not None:
         record["metadata"]["origin"] = origin
     return orjson.dumps(record | hidden)
@@ -118,6 +122,13 @@ def _ids_of(record: Mapping[str, Any]) -> dict[str, str]:
     origin = {"origin": metadata.get("origin")} if isinstance(metadata, dict) else {}
     ids = {name: record.get(name) for name in _IDS} | origin
     return {name: text for name, text in ids.items() if isinstance(text, str)}
+
+
+def _names_of(record: Mapping[str, Any], user: str) -> dict[str, str]:
+    """Return what a turn names that may hold its user; none for a short number, which is part of versions."""
+    if user.isdigit() and len(user) < _LONG:
+        return {}
+    return {name: text for name in _NAMES if isinstance(text := record.get(name), str)}
 
 
 @lru_cache(1024)

@@ -6,20 +6,23 @@ A run that fails or is interrupted leaves what stood there before.
 import errno
 import gzip
 import os
+import shlex
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, cast
 
+from turnsignal.agents.files.reading import read_lines
 from turnsignal.agents.files.standard_input import DASH
 from turnsignal.agents.process.disks import NO_ROOM
 from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 _NAMED = 40  #: characters of its name that a file has while it is written
-_STDIN = 0  #: its file descriptor
+_STDIN, _STDOUT = 0, 1  #: their file descriptors
 _TIMELESS = 0  #: the time in the header of gzip: same turns, same bytes
 
 
@@ -88,10 +91,34 @@ def spare_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
         taken.add(identity)
 
 
+def spare_others_lines(path: Path, what: str, decode: Callable[[bytes], object]) -> None:
+    """Raise ConfigError where a file is there whose first line is none of those that are to be written.
+
+    what: they are; decode: raises Refused for any other. Pipes, devices and empty files may be written, and so may what
+    standard output goes to.
+    """
+    if not path.is_file() or _identity(path) == _identity_of(_STDOUT):
+        return
+    try:
+        for line in islice((line for block in read_lines(path) for line in block.lines), 1):
+            decode(line)
+    except OSError:
+        return  # writing it says why that cannot be
+    except TurnsignalError:
+        name = shlex.quote(str(path))
+        msg = f"{path}: expected no file, or one of {what}, got one that holds something else; name another file, "
+        msg += f"or remove it first: rm {name}"
+        raise ConfigError(msg) from None
+
+
 def _identity(path: Path) -> object:
     """Return what a regular file is known by, whatever its name; None for anything else."""
+    return _identity_of(_STDIN if path == DASH else path)
+
+
+def _identity_of(file: Path | int) -> object:
     try:
-        status = os.fstat(_STDIN) if path == DASH else path.stat()
+        status = os.stat(file)
     except OSError:
         return None
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

@@ -56,14 +56,17 @@ def describe_assumed(assumed: Mapping[str, Mapping[str, int]], before: str = "")
             )
 
 
-def describe_set_aside(counts: Mapping[str, int], read: int) -> str:
-    """Say how many of all records could not be taken in, the commonest reason first; empty where all were."""
+def describe_set_aside(counts: Mapping[str, int], read: int, became: str = "set aside") -> str:
+    """Say how many of all records could not be taken in, the commonest reason first; empty where all were.
+
+    became: what they were instead.
+    """
     aside = sum(counts.values())
     if not aside:
         return ""
-    reasons = ", ".join(f"{reason} {n:,}" for reason, n in sorted(counts.items(), key=lambda item: -item[1]))
+    reasons = ", ".join(f"{reason} {n:,}" for reason, n in sorted(counts.items(), key=lambda item: -item[1]) if n)
     share = f"{aside / (aside + read):.0%}" if aside >= (aside + read) / 100 else "less than 1%"
-    return f"Of {aside + read:,} records {aside:,} were set aside ({share}: {reasons})."
+    return f"Of {aside + read:,} records {aside:,} were {became} ({share}: {reasons})."
 
 
 def describe_dead_letters(counts: Mapping[str, int], letters: Path) -> Iterator[str]:
@@ -77,8 +80,11 @@ def describe_dead_letters(counts: Mapping[str, int], letters: Path) -> Iterator[
             yield from describe_way_out(reason, letter)
 
 
-def describe_way_out(reason: str, letter: Mapping[str, Any]) -> Iterator[str]:
-    """Say what to type where records are refused for what a mapping would read, or for what they do not have."""
+def describe_way_out(reason: str, letter: Mapping[str, Any], *, quoted: bool = True) -> Iterator[str]:
+    """Say what to type where records are refused for what a mapping would read, or for what they do not have.
+
+    quoted: with what came, where it may be shown.
+    """
     if reason == Reason.MISSING_FIELD:
         yield from _describe_missing(letter)
     if reason == Reason.UNKNOWN_ROLE and " role = {" not in str(letter.get("detail")):
@@ -89,7 +95,7 @@ def describe_way_out(reason: str, letter: Mapping[str, Any]) -> Iterator[str]:
         )
     if reason == Reason.BAD_TIMESTAMP and "date_format" not in str(letter.get("detail")):
         name = _file_of(letter)
-        came = _timestamp_at(letter)
+        came = _timestamp_at(letter) if quoted else ""
         yield (
             f"    {f'it says {came}; ' if came else ''}a mapping says how times are written: turnsignal convert {name} "
             '--propose mapping.toml; there, date_format = "%d.%m.%Y %H:%M"'

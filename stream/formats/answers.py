@@ -1,6 +1,6 @@
 """Answers: what stands beside the messages of a call, as a completion with choices, or as the answer itself."""
 
-from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.messages import refusal_of, role_of
 from turnsignal.stream.formats.pieces import joined
 from turnsignal.stream.formats.protocol import Record
 from turnsignal.stream.formats.values import body_of, first, mapping, nested
@@ -21,6 +21,11 @@ def response_of(record: Record) -> Record:
     return inner if "choices" in inner else record
 
 
+def has_choices(record: Record) -> bool:
+    """Say whether a record holds choices, and is no leaf of a trace, whose output they may be."""
+    return "choices" in response_of(record) and not ("type" in record and _OF_TRACES & record.keys())
+
+
 def _streamed(record: Record) -> Record:
     """Return the response that pieces of a stream are together, beside the messages that it answers; {} without."""
     has_messages = "messages" in record or "messages" in body_of(record, *_REQUESTS)
@@ -35,7 +40,8 @@ def answer_of(record: Record) -> Record | None:
     if isinstance(given, str) and not _is_vendors(given):
         return {"role": "assistant", "content": given}
     given = mapping(given)
-    is_message = given.keys() <= _MESSAGE and isinstance(given.get("content"), str)
+    has_text = isinstance(given.get("content"), str) or refusal_of(given) != ""
+    is_message = given.keys() <= _MESSAGE and has_text
     return (
         {"role": "assistant", **given}
         if is_message and role_of(given.get("role", "assistant")) == "assistant"

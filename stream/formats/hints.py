@@ -90,6 +90,20 @@ _NO_ID = frozenset(
         *("message", "channel", "language"),
     )
 )
+#: Words for what else than a conversation has an id.
+_OF_OTHERS = frozenset(
+    (
+        *("user", "customer", "client", "tenant", "org", "organization", "organisation", "account", "project", "team"),
+        *("workspace", "prompt", "template", "app", "application", "agent", "bot", "assistant", "trace", "span"),
+        *("parent", "run", "request", "response", "msg", "deployment", "region", "host", "pod", "container", "service"),
+        *("api", "group", "system", "instance", "node", "worker", "shard", "partition", "batch", "job", "experiment"),
+        *("environment", "env", "release", "build", "store", "shop", "product", "document", "doc", "kunde", "kunden"),
+        *("observation", "dataset", "index", "device", "person", "visitor", "member", "contact", "company"),
+        *("order", "item", "sku", "faq", "article", "page", "source", "variant", "campaign", "skill", "flow", "plan"),
+        *("intent", "category", "location", "event", "branch", "commit", "revision", "config", "knowledge", "kb"),
+        *("collection", "chunk", "question", "answer", "label", "class", "country", "city", "site", "policy"),
+    )
+)
 #: Words that say of a question that it is what a model was told once and for all.
 _INSTRUCTIONS = frozenset(("system", "instruction", "instructions", "preamble", "template"))
 #: Words for a text about a conversation that nobody says in it.
@@ -126,6 +140,12 @@ def paths_like(seen: Mapping[str, Any], field: str) -> list[str]:
 def may_be_id(path: str) -> bool:
     """Say whether a path's last part does not name something else than an id, such as a type or a time."""
     return not _NO_ID & set(words_of(path))
+
+
+def tells_of_conversation(path: str) -> bool:
+    """Say whether a path's last part names an id of something that may be a conversation, such as room_id."""
+    words = words_of(path)
+    return bool(_IDS & set(words)) and len(words) > 1 and may_be_id(path) and not _OF_OTHERS & set(words)
 
 
 def is_id(path: str) -> bool:

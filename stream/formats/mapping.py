@@ -62,6 +62,7 @@ _MISSING = re.compile(r"Object missing required field `([a-z_]{1,30})` - at `\$\
 _MANY = 100  #: different things that are counted; of more no names are told
 _ITEMS = "items that a mapping read"
 _BETWEEN = "turns without a time of their own in a list of others that have one, put between their neighbours"
+_SILENT = "items of a list that say nothing left out"
 _NOTHING = "nothing at "
 _LACKING = "records lack "
 _NO_ID = "documents without a known id at "
@@ -132,14 +133,19 @@ class FormatMapping(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         if self.exchanges is not None:
             return _exchange(self.exchanges, where, assumed)
         assert self.turns is not None, "a mapping has one of the two"
-        if (
-            len(where) > 1
-            and value_of(self.turns.text, where) is None
-            and role_of(value_of(self.turns.role, where)) is None
-        ):
-            assumed["items of a list that say nothing left out"] += 1
+        text, role = value_of(self.turns.text, where), role_of(value_of(self.turns.role, where))
+        if len(where) > 1 and text is None and role is None:
+            assumed[_SILENT] += 1
             return None
-        return _turn(self.turns, where, assumed, time)
+        try:
+            return _turn(self.turns, where, assumed, time)
+        except Refused:  # of what is for nobody's eyes nothing is missing, such as the node before the first turn
+            is_blank = not text.strip() if isinstance(text, str) else isinstance(text, list) and not any(text)
+            is_silent = role not in ("user", "assistant") if text is None else is_blank
+            if len(where) == 1 or not is_silent:
+                raise
+            assumed[_SILENT] += 1
+            return None
 
     def origin(self, turn_id: str) -> dict[str, str]:
         """Return the turn's id: it is what the mapping names."""

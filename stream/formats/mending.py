@@ -4,10 +4,10 @@ import re
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_document
-from turnsignal.stream.formats.messages import text_of
+from turnsignal.stream.formats.messages import refusal_of, role_of, text_of
 from turnsignal.stream.formats.protocol import Assumed
 from turnsignal.stream.formats.times import spell_time
-from turnsignal.stream.formats.values import seconds, timestamp, unwrapped
+from turnsignal.stream.formats.values import first, seconds, timestamp, unwrapped
 
 _NUMBER = re.compile(r"[0-9]{9,19}(\.[0-9]{1,9})?")  #: since 1970
 _CLOCK = re.compile(r"[0-9]:[0-9]{2}")
@@ -16,7 +16,9 @@ _EARLIEST = 1e8  #: a smaller number under one of them is a duration, or counted
 
 
 def mend_text(turn: dict[str, Any], assumed: Assumed) -> None:
-    """Take `content` for the text, and the text of blocks."""
+    """Take `content` for the text, and the text of blocks, or the words by which an assistant declines."""
+    if first(turn, "text", "content") is None and role_of(turn.get("role")) == "assistant":
+        turn |= {"text": words} if (words := refusal_of(turn)) else {}
     if "text" not in turn and "content" in turn:
         turn["text"] = turn.pop("content")
         assumed["content is text"] += 1

@@ -20,7 +20,8 @@ REDACTED = "messages that were redacted left out"
 NO_MESSAGES = "records without messages left out"
 CUT_OFF = "messages in JSON that is cut off left out"
 _JSON = re.compile(r'\[? ?\{ ?"(?:role|parts|messages|lc)" ?:')  #: how messages begin, and what people write does not
-_TEXT_BLOCKS = ("text", "input_text", "output_text", "refusal", "markdown")
+_REFUSAL = "refusal"  #: a block, or a key beside an empty content, by which a model declines
+_TEXT_BLOCKS = ("text", "input_text", "output_text", _REFUSAL, "markdown")
 _DOCUMENT_BLOCKS = ("document", "search_result")  #: read as documents where they are any
 _CALLS = ("tool_use", "tool_call", "function_call", "functionCall")
 _LIST_KEYS = ("messages", "input", "output", "contents", "conversation", "conversations")
@@ -85,6 +86,7 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
     if role is None:
         kind = item.get("type")
         role = role_of(kind.removesuffix("MessageChunk").removesuffix("Message") if isinstance(kind, str) else None)
+        role = "assistant" if kind == _REFUSAL else role
         item = {**item, **item["data"]} if role and isinstance(item.get("data"), dict) else item
     if role is None:
         return None
@@ -93,6 +95,7 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
     text = text_of(content, metadata, assumed)
     if role == "user" and not text and isinstance(content, list) and any(_is_tool_result(part) for part in content):
         role = "tool"
+    text = text or (refusal_of(item) if role == "assistant" else "")
     called = calls_of(item) if role == "assistant" else []
     assumed[REDACTED] += is_redacted(text)
     text = "" if called or is_redacted(text) else text
@@ -101,6 +104,12 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
             metadata.setdefault(key, []).extend(item[key])
     when = time_in(assumed, item, "timestamp", "created_at", "create_time", "time", "date", *BEGAN)
     return Message(role, text, short_name(item.get("id")), when, metadata=metadata or None, called=called)
+
+
+def refusal_of(item: Record) -> str:
+    """Return with what words an assistant's message, or a piece of one, declines to answer; empty where it does not."""
+    words = item.get(_REFUSAL) or mapping(item.get("additional_kwargs")).get(_REFUSAL)
+    return words if isinstance(words, str) else ""
 
 
 def calls_of(item: Record) -> list[str]:

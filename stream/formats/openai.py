@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from turnsignal.stream.formats.answers import answer_of, is_foreign, response_of
+from turnsignal.stream.formats.answers import answer_of, has_choices, is_foreign, response_of
 from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
-from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, role_of
+from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, refusal_of, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, is_day_of, time_in
 from turnsignal.stream.formats.values import contexts_of, conversation_of, fields_of, first, items, mapping, seconds
@@ -22,7 +22,7 @@ class OpenAIChat:
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise messages with OpenAI's roles, or choices."""
-        if any("choices" in response_of(record) for record in sample):
+        if any(map(has_choices, sample)):
             return "choices of chat completions"
         for record in sample:
             request = mapping(first(record, "request", "request_body", "body")) or record
@@ -97,7 +97,8 @@ def _request(record: Record) -> Record:
 
 def _piece(record: Record, request: Record, response: Record, assumed: Assumed) -> Iterator[Call]:
     deltas = [mapping(mapping(choice).get("delta")) for choice in items(response.get("choices"))[:1]]
-    text = "".join(delta["content"] for delta in deltas if isinstance(delta.get("content"), str))
+    texts = [delta.get("content") or refusal_of(delta) for delta in deltas]
+    text = "".join(text for text in texts if isinstance(text, str))
     called = [called for delta in deltas for called in calls_of(delta) if called]  # later pieces have no id
     made = seconds(response.get("created"))
     metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}

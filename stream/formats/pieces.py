@@ -8,12 +8,13 @@
 from collections.abc import Iterator
 from typing import Any
 
-from turnsignal.stream.formats.messages import calls_of
+from turnsignal.stream.formats.messages import calls_of, refusal_of
 from turnsignal.stream.formats.values import first, items, mapping, nested
 
 _LINE = "data:"  #: what a line of server-sent events begins with
 _HEADS = ("id", "created", "model")  #: of a response, which each of its pieces repeats
 _STARTS = ("content_block_start", "response.output_item.added")  #: of what an answer is made of, a tool's call too
+_TEXTS = ("response.output_text.delta", "response.refusal.delta")
 _CALLED = ("tool_use", "function_call")
 
 
@@ -31,7 +32,7 @@ def joined(value: object) -> dict[str, Any] | None:
         if (delta := _delta(piece)) is None:
             continue
         known += 1
-        text = first(delta, "content", "text")
+        text = first(delta, "content", "text") or refusal_of(delta)
         texts += [text] if isinstance(text, str) else []
         called += [{"id": name} for name in calls_of(delta) if name]
     if not known:
@@ -58,7 +59,7 @@ def _delta(piece: dict[str, Any]) -> dict[str, Any] | None:
     kind = piece.get("type")
     if kind == "content_block_delta":
         return {"text": mapping(piece.get("delta")).get("text")}
-    if kind == "response.output_text.delta":
+    if kind in _TEXTS:
         return {"text": piece.get("delta")}
     if kind in _STARTS:
         block = mapping(first(piece, "content_block", "item"))

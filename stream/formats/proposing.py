@@ -29,6 +29,7 @@ from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.paths import value_of
 from turnsignal.stream.formats.protocol import Call, Record, TurnFields
 from turnsignal.stream.formats.speakers import describe_speakers, sides_in, speaker_path
+from turnsignal.stream.formats.unnamed import likest_key
 from turnsignal.stream.text.toml import write_value as toml
 from turnsignal.stream.text.visible import one_line
 
@@ -37,6 +38,7 @@ _TRIED = 10  #: records in which lists are looked for
 _TRIED_LISTS = 16  #: that are tried, those within fewer lists first
 _ENOUGH = 0.8  #: of the records that a mapping should read
 _OF_ITEMS = ("role", "text", "question", "answer", "documents", "turn_id")  #: that stand in the items of a list
+_REPEATS = "{} was taken for the conversation's id because it repeats: is it?"
 _ONE = "no conversation's id was recognised: all turns are taken for one conversation"
 
 
@@ -112,6 +114,8 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
             taken[field] = path
             break
     guesses = _guess(taken, inner, len(wheres), holders) if role else []
+    if not (role or holders or "conversation_id" in taken or (calls and calls.have_history)):
+        guesses += _guess_key(taken, inner, len(wheres))
     if role and len(listed) == 1 and (beside := _beside(outer, len(wheres), role, taken.get("text"))):
         keys = [path.partition(".")[0] for path in (beside, *listed)]
         is_first = next((key for key in sample[0] if key in keys), keys[0]) == keys[0]
@@ -183,8 +187,17 @@ def _guess(taken: dict[str, str], inner: Columns, of: int, holders: int) -> list
         counts = {path: repeats(values, of) for path, values in inner.items() if path not in taken.values()}
         if any(counts.values()):
             taken["conversation_id"] = max((path for path in counts if may_be_id(path)), key=lambda path: counts[path])
-            guesses.append(f"{taken['conversation_id']} was taken for the conversation's id because it repeats: is it?")
+            guesses.append(_REPEATS.format(taken["conversation_id"]))
     return guesses
+
+
+def _guess_key(taken: dict[str, str], inner: Columns, of: int) -> list[str]:
+    """Take for the conversation's id of exchanges what is called an id and repeats; return what is to be doubted."""
+    rest = {path: values for path, values in inner.items() if path not in taken.values()}
+    if (key := likest_key(rest, of)) is None:
+        return []
+    taken["conversation_id"] = key
+    return [_REPEATS.format(key)]
 
 
 def _ids(inner: Columns, outer: Columns, of: int, holders: int, *, is_turn: bool) -> list[str]:

@@ -1,7 +1,8 @@
 """Strangers: records of another format within a log, as of files that were put together, of which nothing is read."""
 
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from turnsignal.stream.errors import Refused
@@ -9,6 +10,7 @@ from turnsignal.stream.formats import FORMATS, recognise
 from turnsignal.stream.formats.protocol import Call
 
 Part = TypeVar("Part")
+_NAMED = 3  #: files that are named, where there are no more
 _TRIED = 1000  #: silent records that are looked at
 
 
@@ -32,11 +34,17 @@ class Strangers:
             if names and self._own.isdisjoint(names) and _says_something(record, next(iter(names))):
                 self._names[next(iter(names))] += 1
 
-    def warnings(self) -> list[str]:
-        """Say what other formats there are, and what to do."""
+    @property
+    def count(self) -> int:
+        """Records of other formats, of which nothing was read."""
+        return self._names.total()
+
+    def warnings(self, files: Sequence[str]) -> list[str]:
+        """Say what other formats there are in files, and what to type."""
+        given = " ".join(map(shlex.quote, files)) if len(files) <= _NAMED else "FILES"
         return [
-            f"{'at least ' if self._left == 0 else ''}{times:,} records look like {name}; nothing of them was read: "
-            "give them a file of their own"
+            f"{'at least ' if self._left == 0 else ''}{times:,} records look like {name}; nothing of them was read; to "
+            f"read them: turnsignal convert {given} --format {name} --out {name}.jsonl"
             for name, times in self._names.items()
         ]
 

@@ -116,13 +116,16 @@ def are_timeless(calls: Sequence[Call]) -> bool:
     )
 
 
-def take_doubts(assumed: Assumed, conversations: int) -> list[str]:
-    """Subtract from the counts what makes the times of turns doubtful, and say what mends it."""
-    unread = [what for what in assumed if what.startswith(_UNREAD)]
+def take_doubts(assumed: Assumed, conversations: int, *, quoted: bool = True) -> list[str]:
+    """Subtract from the counts what makes the times of turns doubtful, and say what mends it.
+
+    quoted: with the first time that cannot be read, which may be anything that stands in its place.
+    """
+    unread = {what: what if quoted else what.partition(",")[0] for what in assumed if what.startswith(_UNREAD)}
     doubts = [
-        f"{assumed.pop(what):,} {what}: these records count as without a time, in the order in which they stand; day "
+        f"{assumed.pop(what):,} {shown}: these records count as without a time, in the order in which they stand; day "
         "and month are never guessed: --propose writes a mapping, in which date_format says how times are written"
-        for what in unread
+        for what, shown in unread.items()
     ]
     if n := assumed.pop(_AS_DAYS, 0):
         doubts.append(f"{n:,} {_AS_DAYS}: where Excel counted days, export times in ISO 8601")

@@ -595,6 +595,58 @@ def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hol
     assert other["retrieved"] == [{"doc_id": "d"}]
 
 
+def test_a_hidden_user_stands_in_no_name_and_in_nothing_that_is_said_of_records(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k" * 16)
+    call = {"type": "GENERATION", "user_id": "ann@b.c", "trace_name": "chat of Ann@b.c", "input": "Hi", "output": "Ho"}
+    calls = [call | {"trace_id": f"t{n}", "id": f"g{n}", "start_time": "ann@b.c"} for n in range(2)]
+    plain = TURN | {"user_id": "9", "version": "9"}
+    turns = [plain, TURN | {"turn_id": "t2", "user_id": "ann@b.c", "timestamp": "ann@b.c"}]
+    for name, records in (("calls", calls), ("turns", turns)):
+        log, out = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.out.jsonl"
+        log.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+        for more in ((), ("--json",)):
+            done = run("convert", log, "--out", out, "--hash-users", tmp_path / "key", *more)
+            assert done.exit_code == 0, done.output
+            assert "ann@b.c" not in (done.output + out.read_text()).lower()
+    assert orjson.loads(out.read_bytes())["version"] == "9"  # a short number is none of a user's there
+    done = run("convert", tmp_path / "calls.jsonl", "--check")
+    assert "times that cannot be read, such as 'ann@b.c'" in done.output
+
+
+def node(name: str, role: str, parts: list[str] | None, time: float | None) -> dict[str, Any]:
+    message = {"author": {"role": role}, "create_time": time, "content": {} if parts is None else {"parts": parts}}
+    return {"id": name, "message": message}
+
+
+@pytest.mark.parametrize("spoiled", [False, True])
+def test_empty_nodes_of_a_tree_are_no_records_that_are_set_aside(spoiled: bool, tmp_path: Path) -> None:
+    trees = [
+        {
+            "conversation_id": f"c{n}",
+            "mapping": {
+                "r": {"id": "r", "message": None},
+                "s": node("s", "system", [""], None),
+                "t": node("t", "tool", None, None),
+                "u": node("u", "user", ["How do I bake?"], 1.79e9 + n),
+                "a": node("a", "assistant", ["With flour."], 1.79e9 + n + 1),
+                "l": node("l", "user", ["Thanks"] if spoiled else [""], None),
+            },
+        }
+        for n in range(3)
+    ]
+    log, mapping = tmp_path / "conversations.json", tmp_path / "mapping.toml"
+    log.write_bytes(orjson.dumps(trees))
+    paths = {"role": "message.author.role", "text": "message.content.parts", "timestamp": "message.create_time"}
+    paths |= {"list": "mapping.*", "conversation_id": "conversation_id", "turn_id": "id"}
+    mapping.write_text("\n".join(["[turns]", *(f'{field} = "{path}"' for field, path in paths.items())]))
+    done = run("convert", log, "--mapping", mapping, "--out", tmp_path / "out.jsonl")
+    assert done.exit_code == 0, done.output
+    assert len((tmp_path / "out.jsonl").read_bytes().splitlines()) == 6
+    assert "set aside" not in done.output
+    assert ("Of 3 records 3 were read in part (100%: bad_timestamp 3)." in done.output) == spoiled
+    assert f"items of a list that say nothing ({9 if spoiled else 12})" in done.output
+
+
 def test_a_mapping_reads_messages_whose_ids_bear_names_that_nobody_knows(tmp_path: Path) -> None:
     rows = [
         {"tree": "c1", "role": ("user", "assistant")[n % 2], "text": f"What is {n}?", "when": f"2026-11-18T09:00:0{n}Z"}
@@ -752,3 +804,69 @@ def test_an_archive_is_refused_with_what_unpacks_it(tmp_path: Path) -> None:
         archive.add(tmp_path / "log.jsonl", "log.jsonl")
     done = run("convert", path, "--check")
     assert str(done.exception).endswith(f"got an archive of files; unpack it first: tar xf {path}")
+
+
+def test_what_is_not_read_beside_a_log_counts_as_such_and_is_read_by_the_command_that_is_named(tmp_path: Path) -> None:
+    asked = [{"messages": [{"role": "user", "content": f"What is {n}?"}], "response": f"It is {n}."} for n in range(60)]
+    call = {"type": "GENERATION", "input": "How?", "start_time": "2026-11-18T09:00:00Z"}
+    calls = [call | {"trace_id": f"t{n}", "id": f"o{n}", "output": f"So {n}."} for n in range(7)]
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"\n".join(map(orjson.dumps, [*asked, *calls])))
+    for most, code in (("6", 1), ("5%", 1), ("7", 0), ("15%", 0)):
+        done = run("convert", log, "--out", tmp_path / "out.jsonl", "--max-rejected", most)
+        assert done.exit_code == code, (most, done.output)
+    assert f"to read them: turnsignal convert {log} --format langfuse --out langfuse.jsonl" in done.output
+    done = run("convert", log, "--format", "langfuse", "--out", tmp_path / "langfuse.jsonl")
+    assert (done.exit_code, len((tmp_path / "langfuse.jsonl").read_bytes().splitlines())) == (0, 14)
+    assert "leave --format out" not in done.output
+
+
+@pytest.mark.parametrize("key", ["ticket_id", "room_id", "case_number", "meta.RoomNo"])
+def test_a_proposal_names_what_looks_like_the_id_of_conversations_that_a_format_does_not_know(
+    key: str, tmp_path: Path
+) -> None:
+    of, _, last = key.rpartition(".")
+    calls: list[dict[str, Any]] = []
+    for number in range(12):
+        named = {last: f"n-{number % 4}", "user_id": f"u-{number % 3}", "app_id": f"a-{number % 2}"}
+        asked = {"messages": [{"role": "user", "content": f"What is {number}?"}], "created": 1_790_000_000 + number}
+        answered = {"choices": [{"message": {"role": "assistant", "content": f"It is {number}."}}]}
+        calls.append(asked | {"response": answered} | ({of: named} if of else named))
+    log, mapping = tmp_path / "log.jsonl", tmp_path / "mapping.toml"
+    log.write_bytes(b"\n".join(map(orjson.dumps, calls)))
+    told = run("convert", log, "--propose", mapping).output
+    assert "needs no mapping" not in told
+    assert (
+        f"each of the first 12 requests is a conversation of its own, and {key} looks like the conversation's id; the"
+        in told
+    )
+    assert f'openai reads: sed \'s/"{last}"/"session_id"/g\' {log} > log.jsonl' in told
+    assert f'conversation_id = "{key}"' in mapping.read_text()
+    assert "24 turns in 4 conversations" in run("convert", log, "--mapping", mapping, "--check").output
+    named_well = tmp_path / "named.jsonl"
+    named_well.write_text(log.read_text().replace(f'"{last}"', '"session_id"'))
+    assert "24 turns in 4 conversations" in run("convert", named_well, "--check").output
+
+
+def test_a_proposal_says_that_requests_without_any_id_are_conversations_of_their_own(tmp_path: Path) -> None:
+    asked = [{"messages": [{"role": "user", "content": f"What is {n}?"}], "response": f"It is {n}."} for n in range(4)]
+    (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, asked)))
+    told = run("convert", tmp_path / "log.jsonl", "--propose", tmp_path / "mapping.toml").output
+    assert "each of the first 4 requests is a conversation of its own; where that is right, it needs no mapping" in told
+
+
+def test_an_attribute_of_spans_that_looks_like_the_id_of_conversations_is_named_with_what_to_type(
+    tmp_path: Path,
+) -> None:
+    spans = []
+    for number in range(6):
+        given = {"gen_ai.operation.name": "chat", "app.ticket_id": f"n-{number % 2}"}
+        for side, message in (("input", {"role": "user"}), ("output", {"role": "assistant"})):
+            given[f"gen_ai.{side}.messages"] = orjson.dumps([message | {"content": f"{side} {number}"}]).decode()
+        attributes = [{"key": key, "value": {"stringValue": value}} for key, value in given.items()]
+        spans.append({"traceId": f"{number:032x}", "spanId": f"{number:016x}", "attributes": attributes})
+    log = tmp_path / "log.json"
+    log.write_bytes(orjson.dumps({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}))
+    told = run("convert", log, "--propose", tmp_path / "mapping.toml").output
+    assert "app.ticket_id looks like the conversation's id; to give it a name that otel reads: sed" in told
+    assert f"""sed 's/"app\\.ticket_id"/"session_id"/g' {log} > log.jsonl""" in told

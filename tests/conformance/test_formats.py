@@ -55,6 +55,7 @@ SHARED = {
     "human_scores",
     "linking",
     "times",
+    "unnamed",
     "values",
     "vendors",
 }

@@ -1,6 +1,7 @@
 """Files that a command writes: never over one that it reads, and whole or not at all."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,6 +102,46 @@ def test_what_measure_and_report_find_in_folders_is_an_input(tmp_path: Path) -> 
         assert kept.read_bytes() == before
 
 
+@pytest.mark.parametrize("option", ["--out", "--feedback"])
+@pytest.mark.parametrize(
+    "content", [b"# My notes\n", b'{"id": "of another tool"}\n', b"\x1f\x8bno gzip", b"[]", b"\n\n"]
+)
+def test_convert_leaves_files_alone_that_it_did_not_write(log: Path, option: str, content: bytes) -> None:
+    other = log.with_name("mine.jsonl")
+    other.write_bytes(content)
+    why = refused(run("convert", log, "--check", option, other))
+    assert why.startswith(f"{other}: expected no file, or one of {'turns' if option == '--out' else 'feedback'}, got")
+    assert why.endswith(f"name another file, or remove it first: rm {other}")
+    assert other.read_bytes() == content
+
+
+@pytest.mark.parametrize("name", ["out.jsonl", "out.jsonl.gz"])
+def test_convert_writes_over_its_own_files_and_empty_ones_and_pipes(log: Path, name: str) -> None:
+    voted = log.with_name("voted.jsonl")
+    asked = [{"role": "user", "content": "How?"}, {"role": "assistant", "content": "So."}]
+    voted.write_bytes(orjson.dumps({"session_id": "c", "messages": asked[:1], "response": asked[1], "vote": "up"}))
+    out, feedback = log.with_name(name), log.with_name(f"feedback.{name}")
+    out.touch()
+    for each in (log, voted, voted, log, voted):
+        done = run("convert", each, "--out", out, "--feedback", feedback)
+        assert done.exit_code == 0, done.output
+    pipe = log.with_name("pipe")
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    assert run("convert", log, "--out", pipe).exit_code == 0
+    assert os.read(reader, 1000) == LINE
+    os.close(reader)
+
+
+def test_what_standard_output_goes_to_is_chosen_by_whoever_sends_it_there(log: Path) -> None:
+    other = log.with_name("mine.txt")
+    other.write_bytes(b"# My notes\n")
+    command = [sys.executable, "-m", "turnsignal.agents.cli", "convert", str(log), "--out", "/dev/stdout"]
+    with other.open("ab") as file:
+        done = subprocess.run(command, stdout=file, stderr=subprocess.PIPE, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_replay_leaves_files_alone_that_no_replay_wrote(log: Path) -> None:
     out = log.parent
     scores = out / "scores.jsonl"
@@ -151,7 +192,7 @@ def test_what_stood_there_stays_until_the_new_file_is_whole(tmp_path: Path) -> N
 
 def test_an_interrupted_convert_leaves_what_stood_there(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = log.with_name("turns.jsonl")
-    out.write_bytes(b"before")
+    out.write_bytes(LINE)
 
     def lines(_: object) -> Iterator[tuple[bytes, int]]:
         yield LINE, 0
@@ -159,7 +200,7 @@ def test_an_interrupted_convert_leaves_what_stood_there(log: Path, monkeypatch: 
 
     monkeypatch.setattr("turnsignal.agents.files.reading.Recording.lines", lines)
     assert run("convert", log, "--out", out).exit_code == 130
-    assert out.read_bytes() == b"before"
+    assert out.read_bytes() == LINE
     assert sorted(path.name for path in log.parent.iterdir()) == ["log.jsonl", "turns.jsonl"]
 
 

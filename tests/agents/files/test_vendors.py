@@ -93,7 +93,9 @@ def test_records_of_a_log_of_another_kind_are_told_where_nothing_of_them_is_read
     path.write_bytes(b"\n".join(map(orjson.dumps, records)))
     turns, report = read(path)
     assert len(turns) == 120
-    assert "7 records look like langfuse; nothing of them was read: give them a file of their own" in report.warnings
+    way = f"to read them: turnsignal convert {path} --format langfuse --out langfuse.jsonl"
+    assert f"7 records look like langfuse; nothing of them was read; {way}" in report.warnings
+    assert report.strangers == 7
     silent = {key: value for key, value in trace.items() if key not in ("input", "output")}
     path.write_bytes(b"\n".join(map(orjson.dumps, [*records[:60], *([silent] * 7)])))
     assert read(path)[1].warnings == []  # they say nothing in any format
