@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import once, read_document
-from turnsignal.stream.formats.messages import read_messages
+from turnsignal.stream.formats.messages import instructed, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, ENDED, time_in
 from turnsignal.stream.formats.values import (
@@ -57,7 +57,7 @@ class AnthropicMessages:
             response=short_name(first(response, "id")),
             start=start,
             end=end if end is not None else start,
-            inputs=read_messages(request.get("messages"), assumed),
+            inputs=instructed(read_messages(request.get("messages"), assumed), request.get("system"), assumed),
             outputs=outputs,
             documents=once(document for document in (*searched, *given, *web) if document is not None),
             fields=fields_of(metadata, response, record, request),

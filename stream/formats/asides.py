@@ -18,14 +18,15 @@ from typing import NamedTuple
 from turnsignal.stream.formats.linking import Head, digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
-from turnsignal.stream.formats.quotations import SHORT, digest_of, quotations_in, template_of
+from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quoted, quoted_in, template_of
 
 LEFT_OUT = "calls beside the conversation left out: intents, titles and the like"
 _NOTHING = bytes(SHORT)
+_NO_INSTRUCTIONS = digest_of("")
 _READ = 200  #: characters of the instructions
 _FIRST = 8  #: messages in which the first exchange is looked for
 _FEWEST = 3  #: calls under instructions that answer nobody,
-_SHARE = 0.8  #: and how many of them ask what others ask
+_SHARE = 0.5  #: and how many of them are about what others are: those fail, or are spared
 _TOGETHER = 120.0  #: seconds between calls that ask the same
 _LOOKED_AT = 100
 _BEFORE = 3  #: calls of a trace that a call may be about
@@ -35,79 +36,131 @@ _TITLED = 9  #: words that are more than a title has,
 _QUOTES = "\"'”’*` "  #: and what may stand around one
 _QUOTED = 8  #: characters that are no quotation by chance,
 _EXCHANGED = 16  #: and those of a question with its answer
+_TYPED = 32  #: parts of a question, of which one may be what was typed
 
 
 def opening_of(call: Call) -> bytes:
-    """Return digests of a call's instructions, its question and its answer, and of what tells others like it.
+    """Return digests of a call's instructions, question and answer, and of what tells others like it.
 
-    These are the first exchange and the last answer that it sends before its question, and, where the question is more
-    than one plain line, how it begins and what it may quote. Each is SHORT bytes long; b"" where it is no call.
+    The answer as a history repeats it, and as a user would; the first exchange and the last answer that are sent before
+    the question; and, where that is more than one plain line, how it begins and what it may quote. Each is SHORT bytes
+    long; b"" where it is no call.
     """
     spoken = spoken_in(call.inputs)
     if not spoken or not call.outputs or spoken[-1].role != "user":
         return b""
     instructions, question = instructions_of(call), spoken[-1].text
-    answer = next((digested(message)[1][:SHORT] for message in spoken_in(call.outputs)), _NOTHING)
+    answers = spoken_in(call.outputs)[:1]
+    answer = digested(answers[0])[1][:SHORT] + digest_of(answers[0].text.strip()) if answers else 2 * _NOTHING
     opening = digest_of(instructions) + digest_of(question.strip()) + answer
     before = _before(spoken)
-    if quotations := quotations_in(question):
+    if quoted := digests_quoted(question):
         begun = digest_of(f"{instructions}\0{template_of(question)}")
-        return opening + (before or 2 * _NOTHING) + begun + quotations
+        return opening + (before or 2 * _NOTHING) + begun + quoted
     return opening + before
 
 
 def begun_by(opening: bytes) -> tuple[bytes, bytes]:
     """Return the digests of a call's instructions and of the first exchange that it sends, empty without one."""
-    return _instructions(opening), opening[3 * SHORT : 4 * SHORT] if sends_history(opening) else b""
+    return _instructions(opening), _exchange(opening) if sends_history(opening) else b""
 
 
 def sends_history(opening: bytes) -> bool:
     """Say whether the call of an opening sends an exchange before its question."""
-    return opening[3 * SHORT : 4 * SHORT] not in (b"", _NOTHING)
+    return _exchange(opening) not in (b"", _NOTHING)
 
 
 def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
     """Return the numbers of calls that answer nobody, by their openings."""
-    repeated = {opening[4 * SHORT : 5 * SHORT] for opening in openings if sends_history(opening)}
+    repeated = {_last_answer(opening) for opening in openings if sends_history(opening)}
     answering = [opening for opening in openings if _answer(opening) in repeated]
     if not answering:  # answers come back altered
         answering = [opening for opening in openings if sends_history(opening)]
-    conversing = set(map(_instructions, answering))
-    suspicions = _suspicions(openings, conversing, set(map(_prompt, answering)))
-    if not suspicions or not conversing:
+    suspicions = _suspicions(openings, answering)
+    if not suspicions or not answering:
         return set()
-    wanted = {question for suspicion in suspicions for question in suspicion.questions}
-    asked: dict[bytes, list[int]] = {}
-    for at, opening in enumerate(openings):
-        if _instructions(opening) in conversing:
-            for question in wanted.intersection((_question(opening), *_quoted(opening))):
-                asked.setdefault(question, []).append(at)
-    together = [suspicion for suspicion in suspicions if _is_asked_beside(suspicion, asked, heads)]
-    calls, beside = (Counter(suspicion.under for suspicion in each) for each in (suspicions, together))
+    others = _Others(openings, heads, set(map(_instructions, answering)), suspicions)
+    calls, beside = Counter[bytes](), Counter[bytes]()
+    for suspicion in suspicions:
+        calls[suspicion.under] += 1
+        beside[suspicion.under] += others.are_beside(suspicion)
     usual = {under for under, times in calls.items() if times >= _FEWEST and beside[under] >= _SHARE * times}
     return {suspicion.at for suspicion in suspicions if suspicion.under in usual}
 
 
 class _Suspicion(NamedTuple):
-    """A call that may answer nobody. under: its instructions; questions: of which one is what it asks, or quotes."""
+    """A call that may answer nobody.
+
+    under: its instructions, or how its prompt begins; question: of a call under instructions of its own, else b"";
+    quoted: what it may quote.
+    """
 
     at: int
     under: bytes
-    questions: tuple[bytes, ...]
+    question: bytes
+    quoted: tuple[bytes, ...]
 
 
-def _suspicions(openings: Sequence[bytes], conversing: set[bytes], answering: set[bytes]) -> list[_Suspicion]:
+def _suspicions(openings: Sequence[bytes], answering: Sequence[bytes]) -> list[_Suspicion]:
     """Return the calls under instructions whose answers nobody repeats, and those with such a prompt.
 
-    conversing, answering: instructions and prompts of the other calls; that of a search quotes its question, too.
+    answering: the other calls; the prompt of a search quotes its question, too.
     """
+    conversing, prompts = set(map(_instructions, answering)), set(map(_prompt, answering))
     suspicions = []
     for at, opening in enumerate(openings):
-        if opening and _instructions(opening) not in conversing:
-            suspicions.append(_Suspicion(at, _instructions(opening), (_question(opening),)))
-        if (prompt := _prompt(opening)) and prompt not in answering:
-            suspicions.append(_Suspicion(at, prompt, tuple(_quoted(opening))))
+        instructions, prompt = _instructions(opening), _prompt(opening)
+        if opening and instructions not in conversing:
+            under = prompt if prompt and instructions == _NO_INSTRUCTIONS else instructions
+            suspicions.append(_Suspicion(at, under, _question(opening), tuple(_quoted(opening))))
+        elif prompt and prompt not in prompts:
+            suspicions.append(_Suspicion(at, prompt, b"", tuple(_quoted(opening))))
     return suspicions
+
+
+class _Others:
+    """The calls that answer somebody, by what they were asked, what their questions quote, and what they answered."""
+
+    def __init__(
+        self,
+        openings: Sequence[bytes],
+        heads: Sequence[Head],
+        conversing: set[bytes],
+        suspicions: Sequence[_Suspicion],
+    ) -> None:
+        self._openings = openings
+        self._heads = heads
+        self._asked: dict[bytes, list[int]] = {}
+        self._quoting: dict[bytes, list[int]] = {}
+        self._answered: dict[bytes, list[int]] = {}
+        wanted = {digest for suspicion in suspicions for digest in (suspicion.question, *suspicion.quoted)}
+        for at, opening in enumerate(openings):
+            if _instructions(opening) in conversing:
+                for places, digests in (
+                    (self._asked, (_question(opening),)),
+                    (self._quoting, _quoted(opening)),
+                    (self._answered, (_plain_answer(opening),)),
+                ):
+                    for digest in wanted.intersection(digests):
+                        places.setdefault(digest, []).append(at)
+
+    def are_beside(self, suspicion: _Suspicion) -> bool:
+        """Say whether one of them is about the same, at the same place."""
+        digests = (suspicion.question, *suspicion.quoted) if suspicion.question else suspicion.quoted
+        indices = (self._asked, self._answered, self._quoting) if suspicion.question else (self._asked, self._answered)
+        own = self._openings[suspicion.at]
+        return any(
+            _are_different(own, self._openings[at]) and _are_together(self._heads[suspicion.at], self._heads[at])
+            for places in indices
+            for digest in digests
+            for at in islice(places.get(digest, ()), _LOOKED_AT)
+        )
+
+
+def _are_different(opening: bytes, other: bytes) -> bool:
+    """Say whether two calls are not one that was sent again, or went on with the results of a tool."""
+    is_same_question = _question(opening) == _question(other) or _prompt(opening) == _prompt(other)
+    return _instructions(opening) != _instructions(other) or not is_same_question
 
 
 def _instructions(opening: bytes) -> bytes:
@@ -122,12 +175,24 @@ def _answer(opening: bytes) -> bytes:
     return opening[2 * SHORT : 3 * SHORT]
 
 
-def _prompt(opening: bytes) -> bytes:
+def _plain_answer(opening: bytes) -> bytes:
+    return opening[3 * SHORT : 4 * SHORT]
+
+
+def _exchange(opening: bytes) -> bytes:
+    return opening[4 * SHORT : 5 * SHORT]
+
+
+def _last_answer(opening: bytes) -> bytes:
     return opening[5 * SHORT : 6 * SHORT]
 
 
+def _prompt(opening: bytes) -> bytes:
+    return opening[6 * SHORT : 7 * SHORT]
+
+
 def _quoted(opening: bytes) -> Iterator[bytes]:
-    return (opening[start : start + SHORT] for start in range(6 * SHORT, len(opening), SHORT))
+    return (opening[start : start + SHORT] for start in range(7 * SHORT, len(opening), SHORT))
 
 
 def _before(spoken: Sequence[Message]) -> bytes:
@@ -169,7 +234,8 @@ def is_about(call: Call, exchange: Sequence[Message]) -> bool:
     words = got[0].text.strip()
     is_title = len(words.split(None, _TITLED)) < _TITLED and not words.rstrip(_QUOTES).endswith((".", "?", "!", "…"))
     is_short = words.startswith(("{", "[")) or 2 * len(words) < len(answer) or is_title
-    return is_short and bool(question and answer) and _quotes(sent[0].text, question, answer)
+    questions = (question, *quoted_in(question)[:_TYPED])  # of a search, the one among its documents
+    return is_short and bool(answer) and any(_quotes(sent[0].text, each, answer) for each in questions if each)
 
 
 def _quotes(text: str, question: str, answer: str) -> bool:
@@ -191,12 +257,6 @@ def _is_verdict(call: Call, before: Call) -> bool:
     is_word = words.startswith(("{", "[")) or len(words.split(None, _VERDICT)) < _VERDICT
     is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
     return is_word and is_at_once and len(about) >= _QUOTED and len(words) < len(about) and about in sent[0].text
-
-
-def _is_asked_beside(suspicion: _Suspicion, asked: dict[bytes, list[int]], heads: Sequence[Head]) -> bool:
-    head = heads[suspicion.at]
-    others = (at for question in suspicion.questions for at in islice(asked.get(question, ()), _LOOKED_AT))
-    return any(at != suspicion.at and _are_together(head, heads[at]) for at in others)
 
 
 def _are_together(head: Head, other: Head) -> bool:

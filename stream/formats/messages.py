@@ -53,7 +53,9 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
         if (message := read_message(value, assumed)) is not None:
             return [message]
         inner = first(value, *_LIST_KEYS)
-        return read_messages(inner, assumed, depth + 1) if depth < MAX_DEPTH and not isinstance(inner, str) else []
+        if depth >= MAX_DEPTH or isinstance(inner, str):
+            return []
+        return instructed(read_messages(inner, assumed, depth + 1), value.get("system"), assumed)
     messages: list[Message] = []
     for item in value if isinstance(value, list) else ():
         if is_pair(item):
@@ -68,6 +70,12 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
         elif not (isinstance(item, dict) and _says_nothing(item)):
             assumed["messages that are none left out"] += 1
     return oldest_first(messages, assumed)
+
+
+def instructed(messages: list[Message], instructions: object, assumed: Assumed) -> list[Message]:
+    """Put instructions that stand beside messages before them, as many APIs take them."""
+    text = text_of(nested(instructions), {}, assumed) if messages and instructions else ""
+    return [Message("system", text), *messages] if text.strip() else messages
 
 
 def is_pair(item: object) -> bool:

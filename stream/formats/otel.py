@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
-from turnsignal.stream.formats.messages import read_messages, spoken
+from turnsignal.stream.formats.messages import instructed, read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.values import (
@@ -86,6 +86,7 @@ def _session_of(given: dict[str, Any]) -> str | None:
 
 def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list[Message], list[Message]]:
     inputs = spoken(given.get("gen_ai.input.messages"), "user", assumed)
+    inputs = instructed(inputs, given.get("gen_ai.system_instructions"), assumed)
     outputs = spoken(given.get("gen_ai.output.messages"), "assistant", assumed)
     if "ai.prompt.messages" in given:  # Vercel's AI SDK
         inputs = inputs or spoken(given["ai.prompt.messages"], "user", assumed)

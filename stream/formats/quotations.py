@@ -12,11 +12,13 @@ from collections.abc import Iterator
 from hashlib import blake2b
 
 SHORT = 8  #: bytes of a digest
-_LINES = 4  #: at the beginning of a message, and as many at its end
+_LINES = 4  #: at the beginning of a message, and as many at its end, that may be a quotation each
+_EDGES = 3  #: lines at the beginning, and at the end, that may stand around one
+_LONGEST = 8  #: lines at the end that may be one
 _READ = 4_000  #: characters at the beginning of a message, and as many at its end
 _TITLE = 40  #: characters of the first line of a prompt, to know others like it by
 _LABEL = 40  #: characters of a label
-_AROUND = "\"'”’“‘«»*` \t"
+_AROUND = "\"'”’“‘«»*` \t\n"
 _TRANSCRIPT = re.compile(r"^[ *#-]{0,8}(?:user|human|follow[ -]?up (?:input|question))[*\"]{0,3}: ?(.+)$", re.I | re.M)
 _FENCES = ('"""', "```", "'''", "---")
 
@@ -26,15 +28,23 @@ def digest_of(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "replace"), digest_size=SHORT).digest()
 
 
-def quotations_in(text: str) -> bytes:
+def digests_quoted(text: str) -> bytes:
     """Return digests of what a message may quote, SHORT bytes each, each once; none where it is one plain line.
 
-    >>> digest_of("How?") in quotations_in("Is this safe?\\nMessage: How?")
+    >>> digest_of("How?") in digests_quoted("Is this safe?\\nMessage: How?")
     True
     """
+    return b"".join(map(digest_of, quoted_in(text)))
+
+
+def quoted_in(text: str) -> list[str]:
+    """Return what a message may quote, each part once.
+
+    >>> quoted_in("Message: How?")
+    ['How?']
+    """
     whole = text.strip()
-    digests = {digest_of(part): None for part in _parts(whole) if part and part != whole}
-    return b"".join(digests)
+    return [part for part in dict.fromkeys(_parts(whole)) if part and part != whole]
 
 
 def template_of(text: str) -> str:
@@ -50,15 +60,34 @@ def _parts(text: str) -> Iterator[str]:
     for line in (*first[:_LINES], *last[-_LINES:]):
         plain = _untagged(line)
         yield plain.strip(_AROUND)
-        label, mark, rest = plain.partition(":")
-        if mark and len(label) <= _LABEL:
-            yield rest.strip(_AROUND)
-    yield from _TRANSCRIPT.findall(tail)[-1:]
+        yield _unlabelled(plain)
+    if len(last) > 1:
+        yield from _passages(text if len(text) <= _READ else tail, is_whole=len(text) <= _READ)
+    yield from (quoted.strip(_AROUND) for quoted in _TRANSCRIPT.findall(tail)[-1:])
     for fence in _FENCES:
         _, _, begun = tail.partition(fence)
         yield begun.rpartition(fence)[0].strip(_AROUND)
     before, _, name = tail.rpartition(">")[0].rpartition("</")
     yield before.rpartition(f"<{name}>")[2].strip(_AROUND)
+
+
+def _passages(text: str, *, is_whole: bool) -> Iterator[str]:
+    """Give passages of several lines: what stands between the first lines and the last, and what comes last."""
+    lines = text.splitlines(keepends=True)
+    starts = [at for at, line in enumerate(lines) if line.strip()]
+    firsts = starts[:_EDGES] if is_whole else []
+    for begin in dict.fromkeys((*firsts, *starts[-_LONGEST:])):
+        for end in (*starts[-_EDGES + 1 :], len(lines)):
+            if end > begin + 1:
+                passage = "".join(lines[begin:end])
+                yield passage.strip(_AROUND)
+                yield _unlabelled(passage)
+
+
+def _unlabelled(text: str) -> str:
+    """Return what stands behind a label, empty where there is none."""
+    label, _, rest = text.partition(":")
+    return rest.strip(_AROUND) if len(label) <= _LABEL else ""
 
 
 def _untagged(line: str) -> str:

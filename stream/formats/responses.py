@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.documents import read_documents
-from turnsignal.stream.formats.messages import read_messages, spoken
+from turnsignal.stream.formats.messages import instructed, read_messages, spoken
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, time_in
 from turnsignal.stream.formats.values import (
@@ -55,7 +55,7 @@ class OpenAIResponses:
             previous=short_name(first(response, "previous_response_id") or first(request, "previous_response_id")),
             start=made,
             end=done if done is not None else made,
-            inputs=spoken(asked, "user", assumed),
+            inputs=instructed(spoken(asked, "user", assumed), first(request, "instructions"), assumed),
             outputs=_join_answers(read_messages(outputs, Assumed()), text),
             documents=read_documents(results),
             fields=fields_of(metadata, response, request),
