@@ -213,11 +213,19 @@ def without_asides(answers: Sequence[Call], assumed: Assumed) -> list[Call]:
     kept: list[Call] = []
     for call in answers:
         exchanges = ([*spoken_in(before.inputs)[-1:], *spoken_in(before.outputs)[:1]] for before in kept[-_BEFORE:])
-        is_guard = any(_is_verdict(call, before) for before in kept[-_BEFORE:])
-        if not is_guard and not any(is_about(call, exchange) for exchange in exchanges):
+        is_beside = any(_is_verdict(call, before) or _is_title(call, before) for before in kept[-_BEFORE:])
+        if not is_beside and not any(is_about(call, exchange) for exchange in exchanges):
             kept.append(call)
     assumed[LEFT_OUT] += len(answers) - len(kept)
     return kept
+
+
+def polishes(call: Call, before: Call) -> bool:
+    """Say whether a call words the answer of another anew: it sends that alone, under other instructions."""
+    sent, answer = spoken_in(call.inputs), spoken_in(before.outputs)[:1]
+    if [message.role for message in sent] != ["user"] or not answer or instructions_of(call) == instructions_of(before):
+        return False
+    return answer[0].text.strip() == sent[0].text.strip()
 
 
 def instructions_of(call: Call) -> str:
@@ -231,9 +239,7 @@ def is_about(call: Call, exchange: Sequence[Message]) -> bool:
     if not sent or not got or [message.role for message in exchange] != ["user", "assistant"]:
         return False
     question, answer = (message.text.strip() for message in exchange)
-    words = got[0].text.strip()
-    is_title = len(words.split(None, _TITLED)) < _TITLED and not words.rstrip(_QUOTES).endswith((".", "?", "!", "…"))
-    is_short = words.startswith(("{", "[")) or 2 * len(words) < len(answer) or is_title
+    is_short = _is_few(got[0].text) or 2 * len(got[0].text.strip()) < len(answer)
     questions = (question, *quoted_in(question)[:_TYPED])  # of a search, the one among its documents
     return is_short and bool(answer) and any(_quotes(sent[0].text, each, answer) for each in questions if each)
 
@@ -243,6 +249,25 @@ def _quotes(text: str, question: str, answer: str) -> bool:
     if len(question + answer) >= _EXCHANGED:
         return answer in text.partition(question)[2]
     return bool(re.search(rf"\b{re.escape(question)}\s*\n.{{0,24}}\b{re.escape(answer)}", text))
+
+
+def _is_title(call: Call, before: Call) -> bool:
+    """Say whether a call titles or sorts a question that another answered: it gets a few words, or an object, for it.
+
+    A router, or a planner, comes before the answer.
+    """
+    (asked, got), (question, answer) = ((spoken_in(each.inputs), spoken_in(each.outputs)) for each in (call, before))
+    if not (asked and got and question and answer) or instructions_of(call) == instructions_of(before):
+        return False
+    are_same = asked[-1].role == "user" and asked[-1].text.strip() in (question[-1].text, *quoted_in(question[-1].text))
+    return are_same and _is_few(got[0].text) and not _is_few(answer[0].text)
+
+
+def _is_few(text: str) -> bool:
+    """Say whether a text is a title's few words, or an object."""
+    words = text.strip()
+    is_title = len(words.split(None, _TITLED)) < _TITLED and not words.rstrip(_QUOTES).endswith((".", "?", "!", "…"))
+    return is_title or words.startswith(("{", "["))
 
 
 def _is_verdict(call: Call, before: Call) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import is_about
+from turnsignal.stream.formats.asides import is_about, polishes
 from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
@@ -46,6 +46,9 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
             asked, outputs = asked[:-1], asked[-1:]  # a record of all that was said ends with its own answer
         if is_about(call, history.messages[-2:]):
             assumed[ASIDES] += 1
+            continue
+        if news and outputs and polishes(call, news[-1].call) and history.messages[-1:] == news[-1].outputs[-1:]:
+            _word_anew(news, history, outputs, call)
             continue
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(spoken_in(call.inputs))
         passage = Passage(asked, [digested(message) for message in asked])
@@ -109,6 +112,14 @@ def _is_known(outputs: Sequence[Message], call: Call, history: Passage, at: int)
     known.metadata = known.metadata or outputs[0].metadata
     known.fields = {**call.fields, **outputs[0].fields, **known.fields}
     return True
+
+
+def _word_anew(news: list[Added], history: Passage, outputs: list[Message], call: Call) -> None:
+    """Give the last answer the words of a call that polished it."""
+    draft, words = news[-1].outputs[-1], outputs[0]
+    words.documents = words.documents or draft.documents or call.documents or news[-1].call.documents
+    news[-1] = news[-1]._replace(outputs=[*news[-1].outputs[:-1], words])
+    history.messages[-1], history.digests[-1] = words, digested(words)
 
 
 def _as_typed(history: Passage, asked: Passage, kept: int, taken: int, assumed: Assumed) -> Frame | None:
