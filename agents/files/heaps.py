@@ -7,6 +7,7 @@ import msgspec
 
 from turnsignal.agents.files.spool import Spool
 from turnsignal.stream.formats.protocol import Call
+from turnsignal.stream.formats.sequence import shows_no_frame
 
 _HEAPS = 64  #: that calls are dealt into; the largest is held in memory
 
@@ -45,3 +46,14 @@ class Heaps:
             for group, call in spool.all():
                 groups.setdefault(group, []).append(call)
             yield from groups.items()
+
+
+def frames_first(conversations: Heaps, later: Heaps) -> Iterator[tuple[str, list[Call]]]:
+    """Give each conversation whole, those that lack what others show of questions last."""
+    for name, calls in conversations.groups():
+        if shows_no_frame(calls):
+            for call in calls:
+                later.put(name, call)
+        else:
+            yield name, calls
+    yield from later.groups()

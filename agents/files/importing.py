@@ -22,7 +22,7 @@ from turnsignal.agents.files.blocks import Progress, read_blocks
 from turnsignal.agents.files.containers import Kind, read_items, sample_of
 from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.flat_rows import FlatRows, is_ready
-from turnsignal.agents.files.heaps import Heaps
+from turnsignal.agents.files.heaps import Heaps, frames_first
 from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.items import Item
 from turnsignal.agents.files.loose_messages import LooseMessages
@@ -48,7 +48,6 @@ from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.repeats import UsualFrames
-from turnsignal.stream.formats.sequence import is_framed_alone
 from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
@@ -191,7 +190,7 @@ class _Reading:
             answers = self._join(traces, conversations)
             size = sum(file.path.stat().st_size for file in self._files) * (1 - DEALING)
             done, frames = 0, UsualFrames()
-            groups = _framed_last(conversations, heaps.enter_context(Heaps())) if self._repeats else None
+            groups = frames_first(conversations, heaps.enter_context(Heaps())) if self._repeats else None
             for name, calls in groups or conversations.groups():
                 self._report.conversations += 1
                 turns = take_turns(name, calls, self._report.assumed, repeats=self._repeats, frames=frames)
@@ -395,13 +394,3 @@ class _Reading:
         if isinstance(value, str) and self._user_key is None:
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")
-
-
-def _framed_last(conversations: Heaps, later: Heaps) -> Iterator[tuple[str, list[Call]]]:
-    """Give each conversation whole; those that may lack what others show of questions come last."""
-    for name, calls in conversations.groups():
-        if is_framed_alone(calls):
-            later.put(name, calls[0])
-        else:
-            yield name, calls
-    yield from later.groups()

@@ -76,6 +76,7 @@ def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
     answering = [opening for opening in openings if _answer(opening) in repeated]
     if not answering:  # answers come back altered
         answering = [opening for opening in openings if sends_history(opening)]
+    answering += _drafts(openings, answering)
     suspicions = _suspicions(openings, answering)
     if not suspicions or not answering:
         return set()
@@ -86,6 +87,15 @@ def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
         beside[suspicion.under] += others.are_beside(suspicion)
     usual = {under for under, times in calls.items() if times >= _FEWEST and beside[under] >= _SHARE * times}
     return {suspicion.at for suspicion in suspicions if suspicion.under in usual}
+
+
+def _drafts(openings: Sequence[bytes], answering: Sequence[bytes]) -> list[bytes]:
+    """Return the calls under instructions whose answers, each another one, are what the answering ones are asked."""
+    asked = set(map(_question, answering))
+    calls = Counter(map(_instructions, openings))
+    drafts = {(_instructions(opening), _plain_answer(opening)) for opening in openings} if asked else set()
+    sent_on = Counter(instructions for instructions, answer in drafts if answer in asked)
+    return [opening for opening in openings if 2 * sent_on[_instructions(opening)] >= calls[_instructions(opening)]]
 
 
 class _Suspicion(NamedTuple):
@@ -209,9 +219,17 @@ def _before(spoken: Sequence[Message]) -> bytes:
 
 
 def without_asides(answers: Sequence[Call], assumed: Assumed) -> list[Call]:
-    """Leave out of a trace's calls, in their order, those that are about one of the calls before them."""
+    """Leave out of a trace's calls, in their order, those that are about one of the calls before them.
+
+    One that words the answer before it anew is given what that was asked, which is left out then, too.
+    """
     kept: list[Call] = []
     for call in answers:
+        if kept and polishes(call, kept[-1]):
+            draft = kept.pop()
+            call.inputs, call.documents = draft.inputs, call.documents or draft.documents
+            kept.append(call)
+            continue
         exchanges = ([*spoken_in(before.inputs)[-1:], *spoken_in(before.outputs)[:1]] for before in kept[-_BEFORE:])
         is_beside = any(_is_verdict(call, before) or _is_title(call, before) for before in kept[-_BEFORE:])
         if not is_beside and not any(is_about(call, exchange) for exchange in exchanges):
@@ -222,10 +240,12 @@ def without_asides(answers: Sequence[Call], assumed: Assumed) -> list[Call]:
 
 def polishes(call: Call, before: Call) -> bool:
     """Say whether a call words the answer of another anew: it sends that alone, under other instructions."""
-    sent, answer = spoken_in(call.inputs), spoken_in(before.outputs)[:1]
-    if [message.role for message in sent] != ["user"] or not answer or instructions_of(call) == instructions_of(before):
+    sent, got, answer = spoken_in(call.inputs), spoken_in(call.outputs)[:1], spoken_in(before.outputs)[:1]
+    if [message.role for message in sent] != ["user"] or not got or not answer:
         return False
-    return answer[0].text.strip() == sent[0].text.strip()
+    words = answer[0].text.strip()
+    is_about_as_long = 2 * len(got[0].text.strip()) >= len(words)  # a guard says less
+    return is_about_as_long and words == sent[0].text.strip() and instructions_of(call) != instructions_of(before)
 
 
 def instructions_of(call: Call) -> str:

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from turnsignal.stream.formats.asides import instructions_of, polishes, without_asides
+from turnsignal.stream.formats.asides import instructions_of, without_asides
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_failed, is_response, once_a_trace, take_known
 from turnsignal.stream.formats.halves import is_half, pair
@@ -79,7 +79,8 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     if not any(spoken_in(call.outputs) for call in (*wholes, *models)):
         answers = _topmost([call for call in ordered if call.kind == "inner" and _is_exchange(call)])
     if answers:
-        _complete(answers, models)
+        seen = without_asides([call for call in models if spoken_in(call.outputs)], Counter())
+        _complete(answers, seen or models)
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
         answers = _seen_by_user(models, assumed)
@@ -292,7 +293,6 @@ def _take_history(whole: Call, last: Call) -> None:
 def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     """Leave out what was no answer: one counts that is the last, or that the user answered in a later call."""
     answers = without_asides([call for call in models if spoken_in(call.outputs)], assumed)
-    answers = _as_polished(answers, assumed)
     if not answers:
         return [call for call in models if spoken_in(call.inputs)][-1:]
     if _failed_in_the_end(models[-1], answers):
@@ -308,18 +308,6 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     assumed["calls on the way to an answer left out"] += len(answers) - len(seen)
     assumed[MANY_QUESTIONS] += len(answers) > _MANY and _questions(answers) > len(seen) + _MANY
     return seen[::-1]
-
-
-def _as_polished(answers: Sequence[Call], assumed: Assumed) -> list[Call]:
-    """Give a call that words an answer anew what the call of that answer was asked; the latter is on the way to it."""
-    kept: list[Call] = []
-    for call in answers:
-        if kept and polishes(call, kept[-1]):
-            draft = kept.pop()
-            call.inputs, call.documents = draft.inputs, call.documents or draft.documents
-            assumed["calls on the way to an answer left out"] += 1
-        kept.append(call)
-    return kept
 
 
 def _failed_in_the_end(last: Call, answers: Sequence[Call]) -> bool:

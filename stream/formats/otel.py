@@ -73,7 +73,7 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
         call.kind = "retrieval"
     elif operation in _ANSWERS or (operation is None and (inputs or outputs)):
         call.kind, call.inputs, call.outputs = "answer", inputs, outputs
-    elif operation in ("invoke_agent", "invoke_workflow") and outputs:
+    elif operation in ("invoke_agent", "invoke_workflow") and (inputs or outputs):
         call.kind, call.inputs, call.outputs = "inner" if span.parent else "whole", inputs, outputs
     return call if span.trace or call.inputs or call.outputs else None
 

@@ -79,10 +79,10 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
     return news
 
 
-def is_framed_alone(calls: Sequence[Call]) -> bool:
-    """Say whether a conversation is one question with more around it, perhaps, and shows nothing of that."""
-    asked = spoken_in(calls[0].inputs) if len(calls) == 1 else []
-    return [message.role for message in asked] == ["user"] and "\n" in asked[0].text
+def shows_no_frame(calls: Sequence[Call]) -> bool:
+    """Say whether a conversation may have questions with more around them, and shows nothing of that: no history."""
+    asked = [spoken_in(call.inputs) for call in calls]
+    return all(len(spoken) == 1 for spoken in asked) and any("\n" in spoken[0].text for spoken in asked)
 
 
 def in_sequence(calls: Iterable[Call]) -> list[Call]:
