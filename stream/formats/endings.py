@@ -27,7 +27,8 @@ class End(NamedTuple):
     """What the last answers of a history are recognised by.
 
     words: digests of the answer before the last, where there is one, of the last question's core, and of the last
-    answer, each DIGEST bytes long; empty where nobody answered. questions: digests of the last two questions that were
+    answer, each DIGEST bytes long; empty where nobody answered; begun: a digest of the question's first line, behind
+    which documents may stand, where that is another. questions: digests of the last two questions that were
     answered, where there are two, and of the last one with how its answer began. is_telling, are_answers_telling:
     whether the last messages, or the answers among them, are so long that nobody says them by chance.
     """
@@ -36,6 +37,7 @@ class End(NamedTuple):
     questions: bytes
     is_telling: bool
     are_answers_telling: bool
+    begun: bytes = b""
 
 
 NO_END = End(b"", b"", is_telling=False, are_answers_telling=False)
@@ -52,6 +54,10 @@ def core_of(question: str) -> str:
         text = _CLOSED.sub("", text)
     lines = text.splitlines()
     line = next((line for line in reversed(lines) if line.strip() and not line.rstrip().endswith(":")), text)
+    return _unquoted(line)
+
+
+def _unquoted(line: str) -> str:
     return line.rpartition(": ")[2].rpartition(">")[2].strip(" \"'`")
 
 
@@ -68,7 +74,8 @@ def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
             break
     if not answers:
         return NO_END
-    core = blake2b(core_of(question).encode("utf-8", "replace"), digest_size=DIGEST).digest()
+    core = _digest(core_of(question).encode("utf-8", "replace"))
+    begun = _digest(_unquoted(question.lstrip()[:_READ].partition("\n")[0]).encode("utf-8", "replace"))
     words = b"".join((*(digest for _, digest in answers[1:]), core, answers[0][1]))
     length = sum(len(message.text) for message, _ in answers)
     return End(
@@ -76,6 +83,7 @@ def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
         _questions_of(messages),
         is_telling=length + len(question) >= TELLING,
         are_answers_telling=length >= TELLING,
+        begun=begun if begun != core else b"",
     )
 
 
@@ -114,7 +122,10 @@ def sought_by(end: End) -> list[bytes]:
 def known_by(end: End) -> set[bytes]:
     """Return by what an end may be looked for: by two answers or one, with the question or without, by questions."""
     words, last = end.words, end.words[-2 * DIGEST :]
-    return {words, _answers_of(words), last, _answers_of(last), *_each(end.questions)} if words else set()
+    if not words:
+        return set()
+    begun = [ended[: -2 * DIGEST] + end.begun + ended[-DIGEST:] for ended in (words, last) if end.begun]
+    return {words, _answers_of(words), last, _answers_of(last), *_each(end.questions), *begun}
 
 
 def _each(digests: bytes) -> list[bytes]:

@@ -150,9 +150,12 @@ def _prefix(history: Passage, asked: Passage) -> int:
 def _is_typed(history: Passage, asked: Passage, at: int) -> bool:
     """Say whether two questions at the same place are one: one holds the other, or they are alike and so answered."""
     pair = history.digests[at : at + 2], asked.digests[at : at + 2]
-    if any([role for role, _ in digests] != ["user", "assistant"] for digests in pair):
-        return False
     old, new = history.messages[at].text, asked.messages[at].text
+    roles = [[role for role, _ in digests] for digests in pair]
+    if roles[1] == ["user", "user"] and roles[0] in (["user"], ["user", "user"]):  # nobody answered
+        return typed(old, new)
+    if any(sides != ["user", "assistant"] for sides in roles):
+        return False
     return typed(old, new) or (pair[0][1] == pair[1][1] and _share(old, new))
 
 

@@ -4,6 +4,7 @@ call 1   sends: How?             gets: So.         adds: How? So.
 call 2   sends: How? So. Why?    gets: Because.    adds: Why? Because.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -89,7 +90,7 @@ def in_sequence(calls: Iterable[Call]) -> list[Call]:
     """Return calls in the order of their times; without any, in that in which most go on from the one before them."""
     given = sorted(calls, key=in_order)
     if len(given) == 1 or any(call.start is not None for call in given):
-        return given
+        return _as_repeated(given)
     spoken = [
         ({digested(message) for message in call.inputs}, [digested(message) for message in spoken_in(call.outputs)])
         for call in given
@@ -101,6 +102,29 @@ def in_sequence(calls: Iterable[Call]) -> list[Call]:
         return sum(not spoken[later][0].isdisjoint(spoken[earlier][1]) for earlier, later in pairwise(order))
 
     return [given[at] for at in max((along, by_length, along[::-1]), key=going_on)]
+
+
+def _as_repeated(calls: list[Call]) -> list[Call]:
+    """Return calls in the order of their times, but none before one whose exchange it repeats: clocks may differ."""
+    if all(len(one.inputs) <= len(other.inputs) for one, other in pairwise(calls)):
+        return calls
+    exchanges = [_exchanges_of([*spoken_in(call.inputs), *spoken_in(call.outputs)[:1]]) for call in calls]
+    times = Counter(held[-1] for held in exchanges if held)
+    starts = {held[-1]: in_order(call)[0] for held, call in zip(exchanges, calls, strict=True) if held}
+    late: dict[int, float] = {}
+    for at in sorted(range(len(calls)), key=lambda at: len(calls[at].inputs)):
+        held, start = exchanges[at], in_order(calls[at])[0]
+        late[at] = max((start, *(starts[each] for each in held[:-1] if times[each] == 1)))
+        if held:
+            starts[held[-1]] = max(late[at], starts[held[-1]])
+    return [calls[at] for at in sorted(late, key=lambda at: (late[at], len(calls[at].inputs), at))]
+
+
+def _exchanges_of(spoken: Sequence[Message]) -> list[bytes]:
+    """Return digests of each question with its answer."""
+    digests = [digested(message) for message in spoken]
+    pairs = pairwise(digests)
+    return [asked + answer for (role, asked), (other, answer) in pairs if (role, other) == ("user", "assistant")]
 
 
 def _is_known(outputs: Sequence[Message], call: Call, history: Passage, at: int) -> bool:

@@ -56,9 +56,8 @@ def exchanges(seed: int) -> list[Exchange]:
         history: Messages = []
         for number in range(drawn.randint(1, 8)):
             words = " ".join(drawn.choices(NOUNS, k=8))
-            question = (
-                drawn.choice(("yes", "thanks", "go on")) if drawn.random() < 0.2 else f"{words} #{drawn.random()}?"
-            )
+            asked = f"{words} #{drawn.random()}?" + ("\nIt is for us." if drawn.random() < 0.3 else "")
+            question = drawn.choice(("yes", "thanks", "go on")) if drawn.random() < 0.2 else asked
             answer = f"{' '.join(drawn.choices(NOUNS, k=20))} #{drawn.random()}."
             all_of.append(Exchange(f"c{conversation}", number, list(history), question, answer))
             history += [user(question), {"role": "assistant", "content": answer}]
@@ -181,6 +180,34 @@ def searched(exchange: Exchange) -> list[dict[str, Any]]:
     return [route, call(exchange, [*exchange.history, user(framed)], exchange.answer)]
 
 
+def checked(exchange: Exchange) -> list[dict[str, Any]]:
+    check = call(exchange, [user(exchange.answer)], "yes", 3)
+    check["request"]["messages"][0] = {"role": "system", "content": "Is this polite? Yes or no."}
+    return [*whole(exchange), check]
+
+
+def polished(exchange: Exchange) -> list[dict[str, Any]]:
+    """A draft, which a second call words anew, and that is what the user sees."""
+    draft = f"in short: {exchange.answer}"
+    anew = call(exchange, [user(draft)], exchange.answer, 2)
+    anew["request"]["messages"][0] = {"role": "system", "content": "Make it polite."}
+    return [call(exchange, [*exchange.history, user(exchange.question)], draft), anew]
+
+
+def remembered(exchange: Exchange) -> list[dict[str, Any]]:
+    (asked, answered) = searched(exchange)
+    facts = call(exchange, [user(f"{exchange.question}\n\n{exchange.answer}")], '{"facts": []}', 3)
+    facts["request"]["messages"][0] = {"role": "system", "content": "What do we learn of the user?"}
+    return [asked, answered, facts]
+
+
+def in_rounds(exchange: Exchange) -> list[dict[str, Any]]:
+    """Calls with the history, one for each of three tools on the way."""
+    asked = [*exchange.history, user(exchange.question)]
+    rounds = [call(exchange, [*asked, *([CALLING, CAME] * number)], CALLING, number) for number in range(3)]
+    return [*rounds, call(exchange, [*asked, *([CALLING, CAME] * 3)], exchange.answer, 4)]
+
+
 def titled(exchange: Exchange) -> list[dict[str, Any]]:
     prompt = f"Find a title.\nUSER: {exchange.question}\nASSISTANT: {exchange.answer}\n"
     title = call(exchange, [user(prompt)], '{"title": "Seats"}', 3)
@@ -208,6 +235,9 @@ SENT: dict[str, Callable[[Exchange], list[dict[str, Any]]]] = {
     "a guard under instructions first": guarded_under_instructions,
     "a query first": worded_anew,
     "a router first, then a search": searched,
+    "a check of the answer behind": checked,
+    "a search, and what is to be remembered": remembered,
+    "three tools": in_rounds,
     "two choices": with_choices,
     "answers with sources": sending(with_sources),
     "a window, a failure first": failed_in_a_window,
@@ -220,6 +250,7 @@ ONLY_NAMED = {  # whose calls say too little to be known by
     "a summary, then a window": sending(summed_up),
     "a window of redacted answers": sending(redacted),
     "the last message and its tools": with_tools,
+    "an answer that is worded anew": polished,
 }
 
 
