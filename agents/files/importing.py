@@ -46,6 +46,7 @@ from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
+from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.silence import explain_silence
@@ -281,6 +282,7 @@ class _Reading:
             if (user := named_in_ids(turn)) is not None:
                 self._named_users.setdefault(turn["conversation_id"], set()).add(user)
             turn = hide_user(turn, self._user_key)
+        turn = leave_thoughts_out(turn, self._report.assumed)
         try:
             formatted = orjson.dumps(turn)
             decode_turn(formatted)

@@ -27,7 +27,7 @@ class End(NamedTuple):
     """What the last answers of a history are recognised by.
 
     words: digests of the answer before the last, where there is one, of the last question's core, and of the last
-    answer, each DIGEST bytes long; empty where nobody answered; begun: a digest of the question's first line, behind
+    answer, each DIGEST bytes long; empty where nobody answered; begun: a digest of the core of its beginning, behind
     which documents may stand, where that is another. questions: digests of the last two questions that were
     answered, where there are two, and of the last one with how its answer began. is_telling, are_answers_telling:
     whether the last messages, or the answers among them, are so long that nobody says them by chance.
@@ -57,6 +57,13 @@ def core_of(question: str) -> str:
     return _unquoted(line)
 
 
+def _core_at_the_beginning(question: str) -> str:
+    """Return the same of a question that has documents behind it: behind an empty line, or its first."""
+    text = question.lstrip()[:_READ]
+    paragraph, empty, _ = text.partition("\n\n")
+    return core_of(paragraph) if empty else _unquoted(text.partition("\n")[0])
+
+
 def _unquoted(line: str) -> str:
     return line.rpartition(": ")[2].rpartition(">")[2].strip(" \"'`")
 
@@ -75,7 +82,7 @@ def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
     if not answers:
         return NO_END
     core = _digest(core_of(question).encode("utf-8", "replace"))
-    begun = _digest(_unquoted(question.lstrip()[:_READ].partition("\n")[0]).encode("utf-8", "replace"))
+    begun = _digest(_core_at_the_beginning(question).encode("utf-8", "replace"))
     words = b"".join((*(digest for _, digest in answers[1:]), core, answers[0][1]))
     length = sum(len(message.text) for message, _ in answers)
     return End(

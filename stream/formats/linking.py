@@ -23,7 +23,7 @@ from sys import intern
 from typing import NamedTuple
 
 from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, known_by, sought_by, word_by_word
-from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.messages import spoken_in, without_thoughts
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.repeats import TELLING
 from turnsignal.stream.formats.values import bounded_id
@@ -183,8 +183,9 @@ def _name(head: Head, times: int) -> str:
 
 def digested(message: Message) -> tuple[str, bytes]:
     """Return a message's role, and a digest of its words; spaces do not count, nor do marks of an answer's sources."""
-    words = " ".join(message.text.split())
-    if message.role == "assistant":  # many apps keep an answer without them, and send that again
+    is_answer = message.role == "assistant"
+    words = " ".join((without_thoughts(message.text) if is_answer else message.text).split())
+    if is_answer:  # many apps keep an answer without them, and send that again
         words = _MARKS.sub("", words)
     return message.role, blake2b(f"{message.role}\0{words}".encode("utf-8", "replace"), digest_size=DIGEST).digest()
 

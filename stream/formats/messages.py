@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from turnsignal.stream.formats.protocol import Assumed, Message, Record
+from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
 from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
 from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, short_name
 
@@ -31,6 +31,8 @@ _NO_TEXT = {"id", "user", "session", "lang", "language", "locale", "model", "nam
 _NO_TEXT |= {"platform", "version", "tenant", "customer", "email", "time", "date", "status", "key", "token", "url"}
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ID = re.compile(r"[0-9_@/:-]")  #: in a word that nobody says
+_THOUGHTS = "<think>", "</think>"
+_THOUGHT = "thoughts before an answer (<think>) left out"
 _EAST = "\u2e80"  #: from here on scripts are written without spaces
 SEVERAL = "calls of a function with several texts, of which one was taken for the question"
 
@@ -70,6 +72,28 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
         elif not (isinstance(item, dict) and _says_nothing(item)):
             assumed["messages that are none left out"] += 1
     return oldest_first(messages, assumed)
+
+
+def without_thoughts(text: str) -> str:
+    """Return what an assistant says behind the thoughts that it begins with, where a server leaves them in the text.
+
+    >>> without_thoughts("<think>Hm. A card?</think>\\n\\nBy card.")
+    'By card.'
+    """
+    begun = text.lstrip()
+    if not begun.startswith(_THOUGHTS[0]) or _THOUGHTS[1] not in begun:
+        return text
+    return begun.partition(_THOUGHTS[1])[2].lstrip()
+
+
+def leave_thoughts_out(turn: TurnFields, assumed: Assumed) -> TurnFields:
+    """Return a turn without the thoughts that its answer begins with; places of citations count from the beginning."""
+    text = turn.get("text")
+    if turn.get("role") != "assistant" or not isinstance(text, str) or turn.get("metadata"):
+        return turn
+    words = without_thoughts(text)
+    assumed[_THOUGHT] += words != text
+    return turn | {"text": words}
 
 
 def instructed(messages: list[Message], instructions: object, assumed: Assumed) -> list[Message]:

@@ -62,7 +62,11 @@ class UsualFrames:
     def take_out(self, text: str) -> str:
         """Return the question in a text that has a usual frame, else the text."""
         for frame, times in self._shown.most_common(_USUAL_FRAMES):
-            if times >= _SHOWN and frame.before.strip() and (question := taken_out(text, frame)) != text:
+            if (
+                times >= _SHOWN
+                and (frame.before + frame.after).strip()
+                and (question := taken_out(text, frame)) != text
+            ):
                 return question
         return text
 

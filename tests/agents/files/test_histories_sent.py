@@ -288,6 +288,46 @@ def test_calls_without_an_id_say_each_message_once(sent: str, seed: int, tmp_pat
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_documents_may_stand_behind_the_question_and_answers_be_short(seed: int, tmp_path: Path) -> None:
+    all_of = [each._replace(answer=f"Yes, {each.conversation} {each.number}.") for each in exchanges(seed)]
+    records = []
+    for exchange in all_of:
+        history = [
+            {"role": "assistant", "content": f"Yes, {exchange.conversation} {at // 2}."} if at % 2 else message
+            for at, message in enumerate(exchange.history)
+        ]
+        records.append(
+            call(exchange, [*history, user(f"{exchange.question}\n\n<known>\nAll of it.\n</known>")], exchange.answer)
+        )
+    assert said_in(tmp_path / "log.jsonl", records).keys() >= told_by(all_of).keys()
+    conversations = {exchange.conversation for exchange in all_of}
+    with Imported([tmp_path / "log.jsonl"], HowToRead()) as imported:
+        assert sum(report.conversations for report in imported.reports) == len(conversations)
+
+
+def test_a_failed_question_among_documents_that_the_history_keeps_is_asked_once(tmp_path: Path) -> None:
+    one = Exchange("c1", 0, [], "Where is my order?", "")
+    two = Exchange("c1", 1, [user(one.question)], "May I cancel it?", "You may.")
+    three = Exchange(
+        "c1", 2, [*two.history, user(two.question), {"role": "assistant", "content": "You may."}], "How?", "So."
+    )
+    records = [searched(each)[1] | {"session_id": "c1"} for each in (one, two, three)]
+    asked = Counter(("user", each.question) for each in (one, two, three))
+    assert said_in(tmp_path / "log.jsonl", records) == asked + Counter(
+        [("assistant", "You may."), ("assistant", "So.")]
+    )
+
+
+def test_thoughts_that_a_server_leaves_in_answers_are_none_of_them(tmp_path: Path) -> None:
+    all_of = exchanges(1)
+    records = [
+        call(each, [*each.history, user(each.question)], f"<think>\nWell.\n</think>\n\n{each.answer}")
+        for each in all_of
+    ]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
 def test_a_question_that_failed_and_is_answered_with_a_tool_was_asked_once(tmp_path: Path) -> None:
     (exchange, *_) = exchanges(0)
     asked = [user(exchange.question)]
