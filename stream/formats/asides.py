@@ -27,7 +27,8 @@ _READ = 200  #: characters of the instructions
 _FIRST = 8  #: messages in which the first exchange is looked for
 _FEWEST = 3  #: calls under instructions that answer nobody,
 _SHARE = 0.5  #: and how many of them are about what others are: those fail, or are spared
-_TOGETHER = 120.0  #: seconds between calls that ask the same
+_TOGETHER = 120.0  #: seconds between calls that ask the same,
+_RARE = 12  #: and calls that say so at most: a greeting or a form's lines are everybody's
 _LOOKED_AT = 100
 _BEFORE = 3  #: calls of a trace that a call may be about
 _VERDICT = 4  #: words that are more than a guard says
@@ -143,15 +144,16 @@ class _Others:
         self._asked: dict[bytes, list[int]] = {}
         self._quoting: dict[bytes, list[int]] = {}
         self._answered: dict[bytes, list[int]] = {}
+        self._times: Counter[bytes] = Counter()  # of calls that ask or quote the same
         wanted = {digest for suspicion in suspicions for digest in (suspicion.question, *suspicion.quoted)}
         for at, opening in enumerate(openings):
+            asked, quoted = wanted.intersection((_question(opening),)), wanted.intersection(_quoted(opening))
+            self._times.update(asked | quoted)
             if _instructions(opening) in conversing:
-                for places, digests in (
-                    (self._asked, (_question(opening),)),
-                    (self._quoting, _quoted(opening)),
-                    (self._answered, (_plain_answer(opening),)),
-                ):
-                    for digest in wanted.intersection(digests):
+                answered = wanted.intersection((_plain_answer(opening),))
+                by_place = (self._asked, asked), (self._quoting, quoted), (self._answered, answered)
+                for places, digests in by_place:
+                    for digest in digests:
                         places.setdefault(digest, []).append(at)
 
     def are_beside(self, suspicion: _Suspicion) -> bool:
@@ -160,11 +162,19 @@ class _Others:
         indices = (self._asked, self._answered, self._quoting) if suspicion.question else (self._asked, self._answered)
         own = self._openings[suspicion.at]
         return any(
-            _are_different(own, self._openings[at]) and _are_together(self._heads[suspicion.at], self._heads[at])
+            _are_different(own, self._openings[at]) and self._are_together(suspicion.at, at, digest)
             for places in indices
             for digest in digests
             for at in islice(places.get(digest, ()), _LOOKED_AT)
         )
+
+    def _are_together(self, at: int, other_at: int, digest: bytes) -> bool:
+        """Say whether two calls are of one conversation: without ids, where few say what both do, at about one time."""
+        head, other = self._heads[at], self._heads[other_at]
+        if head.conversation is not None or other.conversation is not None:
+            return head.conversation == other.conversation
+        is_one = all(None in pair or pair[0] == pair[1] for pair in zip(head.who[1:], other.who[1:], strict=True))
+        return is_one and abs(head.start - other.start) <= _TOGETHER and self._times[digest] <= _RARE
 
 
 def _are_different(opening: bytes, other: bytes) -> bool:
@@ -302,9 +312,3 @@ def _is_verdict(call: Call, before: Call) -> bool:
     is_word = words.startswith(("{", "[")) or len(words.split(None, _VERDICT)) < _VERDICT
     is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
     return is_word and is_at_once and len(about) >= _QUOTED and len(words) < len(about) and about in sent[0].text
-
-
-def _are_together(head: Head, other: Head) -> bool:
-    if head.conversation is not None or other.conversation is not None:
-        return head.conversation == other.conversation
-    return abs(head.start - other.start) <= _TOGETHER

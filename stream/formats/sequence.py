@@ -45,7 +45,7 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
         if not call.outputs and asked and asked[-1].role == "assistant":
             asked, outputs = asked[:-1], asked[-1:]  # a record of all that was said ends with its own answer
-        if is_about(call, history.messages[-2:]):
+        if len(asked) == 1 and is_about(call, history.messages[-2:]):  # who sends the history quotes it as a user
             assumed[ASIDES] += 1
             continue
         if news and outputs and polishes(call, news[-1].call) and history.messages[-1:] == news[-1].outputs[-1:]:
