@@ -49,6 +49,7 @@ from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_
 from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.repeats import UsualFrames
+from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
@@ -230,6 +231,7 @@ class _Reading:
             asides = asides_in(openings, heads)
             self._report.assumed[ASIDES] += len(asides)
             self._repeats = any(map(sends_history, openings))
+            resume(heads, openings, asides, self._report.assumed)
             chosen = link(heads, self._report.assumed, asides)
             heads.clear()
             examples = Examples(openings, chosen)

@@ -19,6 +19,7 @@ from turnsignal.stream.formats.linking import Head, digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quoted, quoted_in, template_of
+from turnsignal.stream.formats.repeats import TELLING
 
 LEFT_OUT = "calls beside the conversation left out: intents, titles and the like"
 _NOTHING = bytes(SHORT)
@@ -43,9 +44,9 @@ _TYPED = 32  #: parts of a question, of which one may be what was typed
 def opening_of(call: Call) -> bytes:
     """Return digests of a call's instructions, question and answer, and of what tells others like it.
 
-    The answer as a history repeats it, and as a user would; the first exchange and the last answer that are sent before
-    the question; and, where that is more than one plain line, how it begins and what it may quote. Each is SHORT bytes
-    long; b"" where it is no call.
+    The answer as a history repeats it, and as a user would, and the exchange; the first exchange, the last answer and
+    the last exchange that are sent before the question; and, where that is more than one plain line, how it begins and
+    what it may quote. Each is SHORT bytes long; b"" where it is no call.
     """
     spoken = spoken_in(call.inputs)
     if not spoken or not call.outputs or spoken[-1].role != "user":
@@ -53,11 +54,11 @@ def opening_of(call: Call) -> bytes:
     instructions, question = instructions_of(call), spoken[-1].text
     answers = spoken_in(call.outputs)[:1]
     answer = digested(answers[0])[1][:SHORT] + digest_of(answers[0].text.strip()) if answers else 2 * _NOTHING
-    opening = digest_of(instructions) + digest_of(question.strip()) + answer
+    opening = digest_of(instructions) + digest_of(question.strip()) + answer + _pair([spoken[-1], *answers])
     before = _before(spoken)
     if quoted := digests_quoted(question):
         begun = digest_of(f"{instructions}\0{template_of(question)}")
-        return opening + (before or 2 * _NOTHING) + begun + quoted
+        return opening + (before or 3 * _NOTHING) + begun + quoted
     return opening + before
 
 
@@ -169,12 +170,14 @@ class _Others:
         )
 
     def _are_together(self, at: int, other_at: int, digest: bytes) -> bool:
-        """Say whether two calls are of one conversation: without ids, where few say what both do, at about one time."""
+        """Say whether two calls are of one moment of a conversation: without ids, where few say what both do."""
         head, other = self._heads[at], self._heads[other_at]
+        if abs(head.start - other.start) > _TOGETHER:
+            return False
         if head.conversation is not None or other.conversation is not None:
             return head.conversation == other.conversation
         is_one = all(None in pair or pair[0] == pair[1] for pair in zip(head.who[1:], other.who[1:], strict=True))
-        return is_one and abs(head.start - other.start) <= _TOGETHER and self._times[digest] <= _RARE
+        return is_one and self._times[digest] <= _RARE
 
 
 def _are_different(opening: bytes, other: bytes) -> bool:
@@ -199,32 +202,55 @@ def _plain_answer(opening: bytes) -> bytes:
     return opening[3 * SHORT : 4 * SHORT]
 
 
+def exchange_of(opening: bytes) -> bytes:
+    """Return the digest of a call's question with its answer, empty or of nothing where they are short."""
+    return opening[4 * SHORT : 5 * SHORT].strip(b"\0")
+
+
+def last_exchange(opening: bytes) -> bytes:
+    """Return the digest of the last question with its answer that a call sends before its own; the same."""
+    return opening[7 * SHORT : 8 * SHORT].strip(b"\0")
+
+
 def _exchange(opening: bytes) -> bytes:
-    return opening[4 * SHORT : 5 * SHORT]
-
-
-def _last_answer(opening: bytes) -> bytes:
     return opening[5 * SHORT : 6 * SHORT]
 
 
-def _prompt(opening: bytes) -> bytes:
+def _last_answer(opening: bytes) -> bytes:
     return opening[6 * SHORT : 7 * SHORT]
 
 
+def _prompt(opening: bytes) -> bytes:
+    return opening[8 * SHORT : 9 * SHORT]
+
+
 def _quoted(opening: bytes) -> Iterator[bytes]:
-    return (opening[start : start + SHORT] for start in range(7 * SHORT, len(opening), SHORT))
+    return (opening[start : start + SHORT] for start in range(9 * SHORT, len(opening), SHORT))
+
+
+def _pair(spoken: Sequence[Message]) -> bytes:
+    """Return a digest of a question and its answer, of nothing where many say the same."""
+    if [message.role for message in spoken] != ["user", "assistant"]:
+        return _NOTHING
+    if sum(len(message.text) for message in spoken) < TELLING:
+        return _NOTHING
+    return blake2b(b"".join(digested(message)[1] for message in spoken), digest_size=SHORT).digest()
 
 
 def _before(spoken: Sequence[Message]) -> bytes:
-    """Return digests of the first exchange before a question, and of the last answer; nothing without them."""
+    """Return digests of the first exchange before a question, of the last answer, and of the last exchange.
+
+    Nothing without them.
+    """
     exchange: list[bytes] = []
     for message in spoken[: min(_FIRST, len(spoken) - 1)]:
         if exchange or message.role == "user":
             role, digest = digested(message)
             exchange.append(digest)
             if role == "assistant":
-                last = next(message for message in reversed(spoken) if message.role == "assistant")
-                return blake2b(b"".join(exchange), digest_size=SHORT).digest() + digested(last)[1][:SHORT]
+                at = next(at for at in range(len(spoken) - 1, 0, -1) if spoken[at].role == "assistant")
+                first = blake2b(b"".join(exchange), digest_size=SHORT).digest()
+                return first + digested(spoken[at])[1][:SHORT] + _pair(spoken[at - 1 : at + 1])
     return b""
 
 
@@ -255,7 +281,13 @@ def polishes(call: Call, before: Call) -> bool:
         return False
     words = answer[0].text.strip()
     is_about_as_long = 2 * len(got[0].text.strip()) >= len(words)  # a guard says less
-    return is_about_as_long and words == sent[0].text.strip() and instructions_of(call) != instructions_of(before)
+    is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
+    return (
+        is_at_once
+        and is_about_as_long
+        and words == sent[0].text.strip()
+        and instructions_of(call) != instructions_of(before)
+    )
 
 
 def instructions_of(call: Call) -> str:

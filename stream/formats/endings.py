@@ -15,10 +15,11 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from turnsignal.stream.formats.protocol import Message
-from turnsignal.stream.formats.repeats import TELLING
+from turnsignal.stream.formats.repeats import TELLING, likeness_of
 
 DIGEST = 12  #: bytes
 _BEGUN = 20  #: characters of an answer
+_LETTERS = 20  #: of a question, and of its answer
 _READ = 400  #: characters at the end of a question
 _CLOSED = re.compile(r"(?:</[^<>]*>\s*)+$")
 
@@ -28,7 +29,8 @@ class End(NamedTuple):
 
     words: digests of the answer before the last, where there is one, of the last question's core, and of the last
     answer, each DIGEST bytes long; empty where nobody answered; begun: a digest of the core of its beginning, behind
-    which documents may stand, where that is another. questions: digests of the last two questions that were
+    which documents may stand, where that is another; alike: one of the last question and answer as they come back cut,
+    escaped or masked. questions: digests of the last two questions that were
     answered, where there are two, and of the last one with how its answer began. is_telling, are_answers_telling:
     whether the last messages, or the answers among them, are so long that nobody says them by chance.
     """
@@ -38,6 +40,7 @@ class End(NamedTuple):
     is_telling: bool
     are_answers_telling: bool
     begun: bytes = b""
+    alike: bytes = b""
 
 
 NO_END = End(b"", b"", is_telling=False, are_answers_telling=False)
@@ -91,7 +94,15 @@ def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
         is_telling=length + len(question) >= TELLING,
         are_answers_telling=length >= TELLING,
         begun=begun if begun != core else b"",
+        alike=_alike(question, answers[0][0].text),
     )
+
+
+def _alike(question: str, answer: str) -> bytes:
+    """Return a digest of the first letters of a question and of its answer; nothing where they are few."""
+    letters = [likeness_of(text)[:_LETTERS] for text in (question, answer)]
+    is_telling = len("".join(letters)) >= 2 * _LETTERS
+    return _digest("\0".join(letters).encode("utf-8", "replace")) if is_telling else b""
 
 
 def _questions_of(messages: Sequence[tuple[Message, bytes]]) -> bytes:
@@ -123,6 +134,7 @@ def sought_by(end: End) -> list[bytes]:
     """
     alone = [_answers_of(end.words)] if end.are_answers_telling else []
     others = [end.words[-2 * DIGEST :], *_each(end.questions)] if end.is_telling else []
+    others += [end.alike] if end.alike else []
     return list(dict.fromkeys((end.words, *alone, *others)))
 
 
@@ -132,6 +144,7 @@ def known_by(end: End) -> set[bytes]:
     if not words:
         return set()
     begun = [ended[: -2 * DIGEST] + end.begun + ended[-DIGEST:] for ended in (words, last) if end.begun]
+    begun += [end.alike] if end.alike else []
     return {words, _answers_of(words), last, _answers_of(last), *_each(end.questions), *begun}
 
 

@@ -37,7 +37,7 @@ _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the 
 
 _Who = tuple[str | None, str | None, str | None]
 _NEVER = float("-inf")
-_FIRST, _NOBODY = (_NEVER, 0, 0), (None, None, None)
+_NOBODY = (None, None, None)
 
 
 class Head(NamedTuple):
@@ -77,7 +77,8 @@ class Head(NamedTuple):
 def head_of(number: int, call: Call) -> Head:
     """Work out what `link` has to know of a call; of one that names its conversation, it is little."""
     if call.conversation is not None:
-        return Head(*_FIRST, number, "", intern(call.conversation), call.response, None, _NOBODY, b"", b"", b"", False)
+        start, conversation = in_order(call)[0], intern(call.conversation)
+        return Head(start, 0, 0, number, "", conversation, call.response, None, _NOBODY, b"", b"", b"", answered=False)
     inputs, outputs = call.inputs, call.outputs
     is_whole = not outputs and bool(inputs) and inputs[-1].role == "assistant"  # nobody words it anew
     if is_whole and not inputs[-1].called:

@@ -17,6 +17,7 @@ _EDGES = 3  #: lines at the beginning, and at the end, that may stand around one
 _LONGEST = 8  #: lines at the end that may be one
 _READ = 4_000  #: characters at the beginning of a message, and as many at its end
 _TITLE = 40  #: characters of the first line of a prompt, to know others like it by
+_TELLING = 8  #: characters that are no quotation by chance
 _LABEL = 40  #: characters of a label
 _AROUND = "\"'”’“‘«»*` \t\n"
 _TRANSCRIPT = re.compile(r"^[ *#-]{0,8}(?:user|human|follow[ -]?up (?:input|question))[*\"]{0,3}: ?(.+)$", re.I | re.M)
@@ -31,10 +32,10 @@ def digest_of(text: str) -> bytes:
 def digests_quoted(text: str) -> bytes:
     """Return digests of what a message may quote, SHORT bytes each, each once; none where it is one plain line.
 
-    >>> digest_of("How?") in digests_quoted("Is this safe?\\nMessage: How?")
+    >>> digest_of("Where is it?") in digests_quoted("Is this safe?\\nMessage: Where is it?")
     True
     """
-    return b"".join(map(digest_of, quoted_in(text)))
+    return b"".join(digest_of(part) for part in quoted_in(text) if len(part) >= _TELLING)
 
 
 def quoted_in(text: str) -> list[str]:

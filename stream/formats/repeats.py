@@ -15,6 +15,8 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
+from html import unescape
 from itertools import islice, takewhile
 from typing import NamedTuple
 
@@ -26,6 +28,12 @@ _CUT = 20  #: characters of an answer that comes back cut, at least
 _SEARCHED = 1000  #: last messages of a history in which a call's is looked for that does not go on from their end
 _EDITS = 20  #: places in it where the last question may have been edited
 _DOTS = " .…"
+_COMPARED = 6  #: last messages that have to be alike,
+_ALIKE = 24  #: and letters that they have together at least,
+_LETTERS = 32  #: of the first of each
+_READ = 300  #: characters
+_MARKUP = re.compile(r"<[^<>]{0,80}>|\[[^\[\]]{0,40}\]")
+_SPEAKER = re.compile(r"^\W{0,4}(?:user|human|customer|assistant|ai|bot|agent) ?: ", re.IGNORECASE)
 _FRAMES = 1_000  #: that are counted,
 _USUAL_FRAMES = 4  #: those that are tried,
 _SHOWN = 3  #: and conversations that showed one
@@ -95,7 +103,7 @@ def overlap(history: Passage, asked: Passage, *, is_alone: bool = False, has_his
             before = Passage(history.messages[:-1], history.digests[:-1])
             if _aligned(before, shown, prefix) == len(shown.digests) > prefix:
                 return length - 1, len(shown.digests)  # the last question, which is answered anew
-    for find in (_by_answers, _by_questions, _before_an_edit):
+    for find in (_by_answers, _by_questions, _by_likeness, _before_an_edit):
         kept, taken = find(history, shown)
         if taken > prefix:
             return kept, taken
@@ -197,6 +205,37 @@ def _by_questions(history: Passage, asked: Passage) -> tuple[int, int]:
     if known[-len(before) :] != before or (len(before) < 2 and length < TELLING):
         return 0, 0
     return len(history.digests), places[-1]
+
+
+def _by_likeness(history: Passage, asked: Passage) -> tuple[int, int]:
+    """Say the same where all comes back altered: cut, escaped, masked, with who said it or when before it."""
+    for back, again in ((0, 1), (0, 0), (1, 0)):  # a new question, one without an answer, one that is answered anew
+        known, repeated = (
+            history.messages[: len(history.messages) - back],
+            asked.messages[: len(asked.messages) - again],
+        )
+        pairs = list(zip(reversed(known), reversed(repeated), strict=False))[:_COMPARED]
+        letters = sum(len(likeness_of(old.text)) for old, _ in pairs)
+        if len(pairs) > 1 and letters >= _ALIKE and all(map(_are_alike, *zip(*pairs, strict=True))):
+            return len(known), len(repeated)
+    return 0, 0
+
+
+def _are_alike(old: Message, new: Message) -> bool:
+    known, repeated = likeness_of(old.text), likeness_of(new.text)
+    size = min(len(known), len(repeated))
+    return old.role == new.role and known[:size] == repeated[:size] and (size > 0 or known == repeated)
+
+
+@lru_cache(4096)
+def likeness_of(text: str) -> str:
+    """Return the first letters of a text, without what programs change: case, markup, numbers, who spoke and when.
+
+    >>> likeness_of("[10:05] User: <p>What&#x27;s due on 3 May?</p>"), likeness_of("What’s due on [DATE] May?")
+    ('whatsdueonmay', 'whatsdueonmay')
+    """
+    plain = _MARKUP.sub("", unescape(text[:_READ]))
+    return "".join(filter(str.isalpha, _SPEAKER.sub("", plain).casefold()))[:_LETTERS]
 
 
 def _answers(spoken: Passage) -> list[int]:

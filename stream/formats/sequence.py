@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import is_about, polishes
+from turnsignal.stream.formats.asides import instructions_of, is_about, polishes
 from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
@@ -45,7 +45,8 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
         if not call.outputs and asked and asked[-1].role == "assistant":
             asked, outputs = asked[:-1], asked[-1:]  # a record of all that was said ends with its own answer
-        if len(asked) == 1 and is_about(call, history.messages[-2:]):  # who sends the history quotes it as a user
+        is_other = not news or not (own := instructions_of(call)) or own != instructions_of(news[-1].call)
+        if len(asked) == 1 and is_other and is_about(call, history.messages[-2:]):  # a user quotes it with the history
             assumed[ASIDES] += 1
             continue
         if news and outputs and polishes(call, news[-1].call) and history.messages[-1:] == news[-1].outputs[-1:]:

@@ -45,6 +45,7 @@ SHARED = {
     "pieces",
     "proposing",
     "quotations",
+    "resumed",
     "silence",
     "speakers",
     "strangers",
