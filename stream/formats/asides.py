@@ -19,7 +19,6 @@ from turnsignal.stream.formats.linking import Head, digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quoted, quoted_in, template_of
-from turnsignal.stream.formats.repeats import TELLING
 
 LEFT_OUT = "calls beside the conversation left out: intents, titles and the like"
 _NOTHING = bytes(SHORT)
@@ -37,6 +36,7 @@ _AT_ONCE = 5.0  #: seconds after an answer, within which no person pastes it
 _TITLED = 9  #: words that are more than a title has,
 _QUOTES = "\"'”’*` "  #: and what may stand around one
 _QUOTED = 8  #: characters that are no quotation by chance,
+_OWN = 40  #: characters of a question and its answer that others are not likely to say, too
 _EXCHANGED = 16  #: and those of a question with its answer
 _TYPED = 32  #: parts of a question, of which one may be what was typed
 
@@ -232,7 +232,7 @@ def _pair(spoken: Sequence[Message]) -> bytes:
     """Return a digest of a question and its answer, of nothing where many say the same."""
     if [message.role for message in spoken] != ["user", "assistant"]:
         return _NOTHING
-    if sum(len(message.text) for message in spoken) < TELLING:
+    if sum(len(message.text) for message in spoken) < _OWN:
         return _NOTHING
     return blake2b(b"".join(digested(message)[1] for message in spoken), digest_size=SHORT).digest()
 

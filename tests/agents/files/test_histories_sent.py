@@ -347,6 +347,57 @@ def test_a_question_whose_frame_others_show_is_read_as_it_was_typed_and_a_text_o
     assert said_in(tmp_path / "alone.jsonl", records)["user", lone.question] == 0  # nobody shows it
 
 
+@pytest.mark.parametrize("each_call", [True, False])
+def test_a_conversation_that_goes_on_under_another_id_is_one_with_it(each_call: bool, tmp_path: Path) -> None:
+    all_of = exchanges(3)
+    records = []
+    for exchange in all_of:
+        part = exchange.number if each_call else exchange.number // 3
+        records.append(whole(exchange)[0] | {"session_id": f"{exchange.conversation}-{part}"})
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+    with Imported([tmp_path / "log.jsonl"], HowToRead()) as imported:
+        assert sum(report.conversations for report in imported.reports) == len({each.conversation for each in all_of})
+
+
+@pytest.mark.parametrize("altered", [str.upper, lambda text: f"[10:05] User: {text}", lambda text: f"{text[:40]}…"])
+@pytest.mark.parametrize("named", [True, False])
+def test_a_history_that_comes_back_altered_as_a_whole_is_said_once(
+    altered: Callable[[str], str], named: bool, tmp_path: Path
+) -> None:
+    lines = "Where does the parcel of my neighbour wait for her, then?", "How may the chairs be sent to the new flat?"
+    replies = "It waits at the counter of the station until Friday.", "By the carrier, who comes on Tuesdays at nine."
+    history: Messages = []
+    records = []
+    for number, (question, answer) in enumerate(zip(lines, replies, strict=True)):
+        one = Exchange(
+            "c1", number, [each | {"content": altered(each["content"])} for each in history], question, answer
+        )
+        records += [record | ({"session_id": "c1"} if named else {}) for record in whole(one)]
+        history += [user(question), {"role": "assistant", "content": answer}]
+    assert said_in(tmp_path / "log.jsonl", records) == Counter(
+        [*(("user", line) for line in lines), *(("assistant", reply) for reply in replies)]
+    )
+
+
+def test_a_user_may_quote_the_answer_and_a_form_has_lines_that_others_say(tmp_path: Path) -> None:
+    first = Exchange("c1", 0, [], "ok", "The parcel waits at the counter.")
+    quoting = f"ok, but you said: {first.answer} Where is that?"
+    history = [user(first.question), {"role": "assistant", "content": first.answer}]
+    second = Exchange("c1", 1, history, quoting, "Downstairs")
+    talk = [record | {"session_id": "c1"} for each in (first, second) for record in whole(each)]
+    assert said_in(tmp_path / "quoted.jsonl", talk)["assistant", "Downstairs"] == 1
+    chats = [each for each in exchanges(1) if each.number < 3]
+    forms = [
+        Exchange(
+            f"c{number % 6}", 1, [], f"Name: N{number}\nI ask: thing {number}\nMore mails: go on", f"Form {number}."
+        )
+        for number in range(12)
+    ]
+    records = [record for each in (*chats, *forms) for record in whole(each)]
+    counted = said_in(tmp_path / "forms.jsonl", records)
+    assert all(counted["assistant", form.answer] == 1 for form in forms)
+
+
 def test_answers_that_begin_alike_and_come_back_cut_are_told_apart(tmp_path: Path) -> None:
     all_of = [each._replace(answer=f"Thank you for asking the shop. {each.answer}") for each in exchanges(3)]
     records = []
