@@ -29,9 +29,8 @@ _SEARCHED = 1000  #: last messages of a history in which a call's is looked for 
 _EDITS = 20  #: places in it where the last question may have been edited
 _DOTS = " .…"
 _COMPARED = 6  #: last messages that have to be alike,
-_ALIKE = 24  #: and letters that they have together at least,
-_LETTERS = 32  #: of the first of each
-_READ = 300  #: characters
+_ALIKE = 24  #: and letters that they have together at least
+_READ = 3_000  #: characters of each
 _MARKUP = re.compile(r"<[^<>]{0,80}>|\[[^\[\]]{0,40}\]")
 _SPEAKER = re.compile(r"^\W{0,4}(?:user|human|customer|assistant|ai|bot|agent) ?: ", re.IGNORECASE)
 _FRAMES = 1_000  #: that are counted,
@@ -223,19 +222,22 @@ def _by_likeness(history: Passage, asked: Passage) -> tuple[int, int]:
 
 def _are_alike(old: Message, new: Message) -> bool:
     known, repeated = likeness_of(old.text), likeness_of(new.text)
-    size = min(len(known), len(repeated))
-    return old.role == new.role and known[:size] == repeated[:size] and (size > 0 or known == repeated)
+    return old.role == new.role and known.startswith(repeated) and bool(repeated or not known)
 
 
-@lru_cache(4096)
 def likeness_of(text: str) -> str:
-    """Return the first letters of a text, without what programs change: case, markup, numbers, who spoke and when.
+    """Return the letters of a text, without what programs change: case, markup, numbers, who spoke and when.
 
     >>> likeness_of("[10:05] User: <p>What&#x27;s due on 3 May?</p>"), likeness_of("What’s due on [DATE] May?")
     ('whatsdueonmay', 'whatsdueonmay')
     """
-    plain = _MARKUP.sub("", unescape(text[:_READ]))
-    return "".join(filter(str.isalpha, _SPEAKER.sub("", plain).casefold()))[:_LETTERS]
+    return _letters_of(text[:_READ])
+
+
+@lru_cache(4096)
+def _letters_of(text: str) -> str:
+    plain = _SPEAKER.sub("", _MARKUP.sub("", unescape(text)))
+    return "".join(filter(str.isalpha, plain.casefold()))
 
 
 def _answers(spoken: Passage) -> list[int]:
