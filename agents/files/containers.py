@@ -106,12 +106,16 @@ def _refuse_one_byte_letters(path: Path, head: bytes, few: int) -> None:
 
 def _recode(path: Path, encoding: str) -> str:
     """Return the line that makes UTF-8 of a file, unpacked where it is packed."""
-    name, plain = shlex.quote(str(path)), path.name
-    if is_packed(path):
-        plain = plain.removesuffix(".gz").removesuffix(".zst")
-        unpack = "zstd" if path.suffix == ".zst" else "gzip"
-        return f"{unpack} -dc {name} | iconv -f {encoding} -t UTF-8 > {shlex.quote(f'utf8-{plain}')}"
-    return f"iconv -f {encoding} -t UTF-8 {name} > {shlex.quote(f'utf8-{plain}')}"
+    plain = path.name.removesuffix(".gz").removesuffix(".zst") if is_packed(path) else path.name
+    return piped(path, f"iconv -f {encoding} -t UTF-8") + f" > {shlex.quote(f'utf8-{plain}')}"
+
+
+def piped(path: Path, command: str) -> str:
+    """Return what to type so that a command of the shell reads a file, unpacked where it is packed."""
+    name = shlex.quote(str(path))
+    if not is_packed(path):
+        return f"{command} {name}"
+    return f"{'zstd' if path.suffix == '.zst' else 'gzip'} -dc {name} | {command}"
 
 
 def _is_utf_16(head: bytes) -> bool:

@@ -4,11 +4,12 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnsignal.agents.files.containers import SAMPLED_BYTES, Kind, kind_of, read_items, sample_of, why_unread
+from turnsignal.agents.files.containers import SAMPLED_BYTES, Kind, kind_of, piped, read_items, sample_of, why_unread
 from turnsignal.agents.files.rewriting import refuse_rewritable
 from turnsignal.stream.errors import ConfigError, Reason, Refused, TurnsignalError, describe_unreadable
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
@@ -19,12 +20,14 @@ from turnsignal.stream.formats.protocol import LogFormat
 from turnsignal.stream.formats.times import BEGAN
 from turnsignal.stream.formats.values import conversation_of, first, nested
 from turnsignal.stream.formats.vendors import VENDORS
+from turnsignal.stream.text.loose_json import load_json
 from turnsignal.stream.text.visible import one_line
 
 _LINES = 20  #: that are looked at to say what a file is not
 _LINE_BYTES = 400  #: of each of them
 _TEXT_LINE = re.compile(rb"[^\s{\[\"0-9-]|[0-9][^,;\t]*[^\W\d]|\[[^\]{\"]*\]\s*[^\s,\]]|-")
 _DIGIT = re.compile("[0-9]")
+_FROM_THE_BRACE = "sed -n 's/^[^{]*{/{/p'"
 _LETTER = re.compile(rb"[^\W\d]{2}")
 _KEY_CHARACTERS = 60  #: of a name that is told
 _LOOKED_AT = 20_000  #: records among which the first of a model is looked for in logs of everything
@@ -108,7 +111,8 @@ def choose_format(path: Path, how: HowToRead) -> tuple[Kind, str, LogFormat, str
         refuse_nothing(path, path, kind)
         _refuse_too_large(path, kind)
     if not sample and kind is not Kind.CSV and _is_plain_text(path):
-        msg = f"{path}: expected JSON or CSV, got plain text, which is not read; a turn is a line such as {_TURN}"
+        way = _json_behind_text(path) or f"which is not read; a turn is a line such as {_TURN}"
+        msg = f"{path}: expected JSON or CSV, got plain text, {way}"
         raise TurnsignalError(msg)
     if kind is Kind.LINES and not _is_foreign(sample):
         return kind, OWN, FORMATS[OWN], "nothing else"  # what is wrong with its lines, each line says
@@ -278,12 +282,24 @@ def _refuse_too_large(path: Path, kind: Kind) -> None:
 
 def _is_plain_text(path: Path) -> bool:
     """Say whether a file holds lines that people wrote: none begins with a quote, a brace or an open bracket."""
-    lines = [
-        item.value[:_LINE_BYTES].strip()
-        for item in islice(read_items(path, Kind.LINES), _LINES)
-        if isinstance(item.value, bytes)
-    ]
+    lines = [line[:_LINE_BYTES].strip() for line in _first_lines(path)]
     return any(map(_LETTER.search, lines)) and all(map(_TEXT_LINE.match, lines))
+
+
+def _json_behind_text(path: Path) -> str | None:
+    """Return how to take off what a logger writes before each record; None where half of the lines hold no object."""
+    lines = _first_lines(path)
+    behind = 0
+    for line in lines:
+        with suppress(ValueError):
+            behind += isinstance(load_json(line[line.index(b"{") :])[0], dict)
+    if not behind or 2 * behind < len(lines):
+        return None
+    return f"with JSON behind it; try: {piped(path, _FROM_THE_BRACE)} > records.jsonl"
+
+
+def _first_lines(path: Path) -> list[bytes]:
+    return [item.value for item in islice(read_items(path, Kind.LINES), _LINES) if isinstance(item.value, bytes)]
 
 
 def repeated_key(messages: Sequence[Mapping[str, Any]]) -> str | None:

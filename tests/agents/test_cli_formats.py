@@ -391,6 +391,18 @@ def test_plain_text_is_told_apart_from_broken_json(line: str, tmp_path: Path) ->
     assert 'got plain text, which is not read; a turn is a line such as {"conversation_id"' in str(done.exception)
 
 
+@pytest.mark.parametrize("name", ["log of a.log", "app.log.gz"])
+def test_json_behind_what_a_logger_writes_is_told_and_the_line_that_takes_it_off_works(
+    name: str, tmp_path: Path
+) -> None:
+    lines = b"".join(b"2026-11-18T09:00:00Z INFO [chat] " + turn(turn_id=number) for number in "123")
+    done = replayed(tmp_path, gzip.compress(lines) if name.endswith(".gz") else lines, name)
+    assert isinstance(done.exception, TurnsignalError)
+    assert "got plain text, with JSON behind it; try: " in str(done.exception)
+    subprocess.run(str(done.exception).partition("try: ")[2], shell=True, check=True, cwd=tmp_path)
+    assert replay(tmp_path, tmp_path / "records.jsonl").exit_code == 0
+
+
 def test_turns_and_conversations_in_a_list_are_unwrapped(tmp_path: Path) -> None:
     wrapped = b'{"data": [' + turn() + b", " + turn(turn_id="2", role="assistant") + b"]}"
     assert "2 turns, 1 conversation," in replayed(tmp_path, wrapped.replace(b"\n", b"")).output
