@@ -27,15 +27,9 @@ from turnsignal.agents.files.human_scores import ScoredFile, write_feedback
 from turnsignal.agents.files.items import Item
 from turnsignal.agents.files.loose_messages import LooseMessages
 from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
-from turnsignal.agents.files.recognising import (
-    HowToRead,
-    as_records,
-    choose_format,
-    doubt_format,
-    is_bare_message,
-)
+from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format, doubt_format, is_bare_message
 from turnsignal.agents.files.spool import Spool
-from turnsignal.agents.files.standard_input import keep_standard_input
+from turnsignal.agents.files.standard_input import keep_standard_input, naming
 from turnsignal.agents.files.users import hash_user, hide_in_ids, hide_user, named_in_ids
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
@@ -53,6 +47,7 @@ from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.silence import explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
+from turnsignal.stream.formats.transcripts import Transcripts
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
@@ -99,7 +94,8 @@ class Imported(ExitStack):
             for named, path in zip(self._paths, keep_standard_input(self._paths, directory), strict=True):
                 if not any(block.strip() for block in islice(read_blocks(path), 1)):
                     self._say(f"{named}: is empty")
-                kind, name, each, why = choose_format(path, self._how)
+                with naming(named, path):
+                    kind, name, each, why = choose_format(path, self._how)
                 is_own = kind is Kind.LINES and name == OWN and self._how.user_key is None
                 if is_own and (self._how.strict or is_ready(path)):
                     origins = () if named == path else (Origin(named),)
@@ -178,6 +174,7 @@ class _Reading:
         self._named_users = named
         self._strangers = Strangers(together.report.format)
         self._repeats = False  # any call sends more than its question
+        self._transcripts = Transcripts()
         self._lines = 0  # that were read until now, of all files
         self._empty = 0  # answers without a text
         self._line_of = array("Q")  # of each call, in the order in which they stand
@@ -210,6 +207,7 @@ class _Reading:
                 continue
             self._line_of.append(line)
             part.line = len(self._line_of)  # not the line, in which many may stand
+            self._transcripts.add(part)
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
                 traces.put(group_of(part), part)
@@ -224,6 +222,7 @@ class _Reading:
         with Heaps(1) as answers:
             for _, calls in traces.groups():
                 for answer in join_trace(calls, self._report.assumed):
+                    self._transcripts.take_apart(answer, self._report.assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer))
                     answers.put("", answer)

@@ -7,7 +7,8 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -36,6 +37,17 @@ def keep_standard_input(paths: Sequence[Path], directory: Path) -> list[Path]:
         kept.append(directory / ("stdin" if len(read) == 1 else f"stdin-{len(read)}"))
         _keep(path, kept[-1])
     return kept
+
+
+@contextmanager
+def naming(named: Path, path: Path) -> Iterator[None]:
+    """Let errors about a file name it as the user did."""
+    try:
+        yield
+    except TurnsignalError as error:
+        if named == path:
+            raise
+        raise type(error)(str(error).replace(str(path), str(named))) from error
 
 
 def is_read_once(path: Path) -> bool:

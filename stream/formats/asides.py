@@ -27,7 +27,7 @@ _READ = 200  #: characters of the instructions
 _FIRST = 8  #: messages in which the first exchange is looked for
 _FEWEST = 3  #: calls under instructions that answer nobody,
 _SHARE = 0.5  #: and how many of them are about what others are: those fail, or are spared
-_TOGETHER = 120.0  #: seconds between calls that ask the same,
+TOGETHER = 120.0  #: seconds between calls that ask the same,
 _RARE = 12  #: and calls that say so at most: a greeting or a form's lines are everybody's
 _LOOKED_AT = 100
 _BEFORE = 3  #: calls of a trace that a call may be about
@@ -93,7 +93,7 @@ def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
 
 def _drafts(openings: Sequence[bytes], answering: Sequence[bytes]) -> list[bytes]:
     """Return the calls under instructions whose answers, each another one, are what the answering ones are asked."""
-    asked = set(map(_question, answering))
+    asked = set(map(question_of, answering))
     calls = Counter(map(_instructions, openings))
     drafts = {(_instructions(opening), _plain_answer(opening)) for opening in openings} if asked else set()
     sent_on = Counter(instructions for instructions, answer in drafts if answer in asked)
@@ -124,7 +124,7 @@ def _suspicions(openings: Sequence[bytes], answering: Sequence[bytes]) -> list[_
         instructions, prompt = _instructions(opening), _prompt(opening)
         if opening and instructions not in conversing:
             under = prompt if prompt and instructions == _NO_INSTRUCTIONS else instructions
-            suspicions.append(_Suspicion(at, under, _question(opening), tuple(_quoted(opening))))
+            suspicions.append(_Suspicion(at, under, question_of(opening), tuple(_quoted(opening))))
         elif prompt and prompt not in prompts:
             suspicions.append(_Suspicion(at, prompt, b"", tuple(_quoted(opening))))
     return suspicions
@@ -148,7 +148,7 @@ class _Others:
         self._times: Counter[bytes] = Counter()  # of calls that ask or quote the same
         wanted = {digest for suspicion in suspicions for digest in (suspicion.question, *suspicion.quoted)}
         for at, opening in enumerate(openings):
-            asked, quoted = wanted.intersection((_question(opening),)), wanted.intersection(_quoted(opening))
+            asked, quoted = wanted.intersection((question_of(opening),)), wanted.intersection(_quoted(opening))
             self._times.update(asked | quoted)
             if _instructions(opening) in conversing:
                 answered = wanted.intersection((_plain_answer(opening),))
@@ -163,7 +163,9 @@ class _Others:
         indices = (self._asked, self._answered, self._quoting) if suspicion.question else (self._asked, self._answered)
         own = self._openings[suspicion.at]
         return any(
-            _are_different(own, self._openings[at]) and self._are_together(suspicion.at, at, digest)
+            _are_different(own, other := self._openings[at])
+            and not _goes_on(own, other)
+            and self._are_together(suspicion.at, at, digest)
             for places in indices
             for digest in digests
             for at in islice(places.get(digest, ()), _LOOKED_AT)
@@ -172,7 +174,7 @@ class _Others:
     def _are_together(self, at: int, other_at: int, digest: bytes) -> bool:
         """Say whether two calls are of one moment of a conversation: without ids, where few say what both do."""
         head, other = self._heads[at], self._heads[other_at]
-        if abs(head.start - other.start) > _TOGETHER:
+        if abs(head.start - other.start) > TOGETHER:
             return False
         if head.conversation is not None or other.conversation is not None:
             return head.conversation == other.conversation
@@ -182,15 +184,21 @@ class _Others:
 
 def _are_different(opening: bytes, other: bytes) -> bool:
     """Say whether two calls are not one that was sent again, or went on with the results of a tool."""
-    is_same_question = _question(opening) == _question(other) or _prompt(opening) == _prompt(other)
+    is_same_question = question_of(opening) == question_of(other) or _prompt(opening) == _prompt(other)
     return _instructions(opening) != _instructions(other) or not is_same_question
+
+
+def _goes_on(opening: bytes, other: bytes) -> bool:
+    """Say whether the last answer that a call sends is that of another: a user says "Yes" twice, or asks again."""
+    return _last_answer(opening) == _answer(other) != _NOTHING
 
 
 def _instructions(opening: bytes) -> bytes:
     return opening[:SHORT]
 
 
-def _question(opening: bytes) -> bytes:
+def question_of(opening: bytes) -> bytes:
+    """Return the digest of a call's question."""
     return opening[SHORT : 2 * SHORT]
 
 

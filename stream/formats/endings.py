@@ -21,6 +21,11 @@ DIGEST = 12  #: bytes
 _BEGUN = 20  #: characters of an answer
 _LETTERS = 20  #: of a question, and of its answer
 _READ = 400  #: characters at the end of a question
+_LABEL = re.compile(
+    r"^\W{0,4}(?:[\w']{1,12} ){0,3}"
+    r"(?:question|query|input|message|request|frage|anfrage|pregunta|domanda|pergunta|vraag)\W{0,3}:\s*",
+    re.IGNORECASE | re.MULTILINE,
+)
 _CLOSED = re.compile(r"(?:</[^<>]*>\s*)+$")
 
 
@@ -28,8 +33,8 @@ class End(NamedTuple):
     """What the last answers of a history are recognised by.
 
     words: digests of the answer before the last, where there is one, of the last question's core, and of the last
-    answer, each DIGEST bytes long; empty where nobody answered; begun: a digest of the core of its beginning, behind
-    which documents may stand, where that is another; alike: one of the last question and answer as they come back cut,
+    answer, each DIGEST bytes long; empty where nobody answered; begun: a digest of the core of what has
+    more behind it, where that is another; alike: one of the last question and answer as they come back cut,
     escaped or masked. questions: digests of the last two questions that were
     answered, where there are two, and of the last one with how its answer began. is_telling, are_answers_telling:
     whether the last messages, or the answers among them, are so long that nobody says them by chance.
@@ -60,9 +65,15 @@ def core_of(question: str) -> str:
     return _unquoted(line)
 
 
-def _core_at_the_beginning(question: str) -> str:
-    """Return the same of a question that has documents behind it: behind an empty line, or its first."""
+def _core_before_more(question: str) -> str:
+    """Return the same of a question with more behind it: of the paragraph with its label, else of the first one.
+
+    >>> _core_before_more("Context: none\n\nQuestion: How?\n\nBe brief."), _core_before_more("How?\n\nContext: none")
+    ('How?', 'How?')
+    """
     text = question.lstrip()[:_READ]
+    for label in _LABEL.finditer(tail := question[-_READ:]):
+        text = tail[label.end() :]
     paragraph, empty, _ = text.partition("\n\n")
     return core_of(paragraph) if empty else _unquoted(text.partition("\n")[0])
 
@@ -85,7 +96,7 @@ def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
     if not answers:
         return NO_END
     core = _digest(core_of(question).encode("utf-8", "replace"))
-    begun = _digest(_core_at_the_beginning(question).encode("utf-8", "replace"))
+    begun = _digest(_core_before_more(question).encode("utf-8", "replace"))
     words = b"".join((*(digest for _, digest in answers[1:]), core, answers[0][1]))
     length = sum(len(message.text) for message, _ in answers)
     return End(

@@ -153,7 +153,11 @@ def _try_beside(sample: Sequence[Record], path: tuple[str, ...]) -> Opened | Non
     """Return how what was asked at a path and what was answered beside it are read; None where nothing was."""
     occurrences = [Occurrence(*each) for record in sample for each in islice(_at(record, path, optional=True), _TRIED)]
     beside = find_beside(occurrences[:_TRIED], path)
-    return _try(sample, path, beside) if beside is not None and beside.answer else None
+    if beside is None or not beside.answer:
+        return None
+    if beside.question and any(isinstance(each.messages, dict) for each in occurrences):
+        return None  # an object beside a question, such as its rating, is no history of it
+    return _try(sample, path, beside)
 
 
 def _try(sample: Sequence[Record], path: tuple[str, ...], beside: Beside | None = None) -> Opened | None:

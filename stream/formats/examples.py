@@ -4,15 +4,15 @@
     conversation 2   sends: "2 + 2?" "4" "Why?"     gets: Because.
 
 An exchange is one where every call of a conversation begins with it, its first included, and so does half of the log,
-or of the calls with the same instructions. What was said once was the answer to a call; a log that lacks those calls
-may take a greeting that everybody is given for an example, and that is counted.
+or of the calls with the same instructions, and no call was asked it. What was said once was the answer to a call; a log
+that lacks those calls may take a greeting that everybody is given for an example, and that is counted.
 """
 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
-from turnsignal.stream.formats.asides import begun_by
+from turnsignal.stream.formats.asides import begun_by, exchange_of
 from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call
@@ -40,6 +40,8 @@ class Examples:
         shown = {exchange for (under, exchange), times in alike.items() if _is_usual(times, instructed[under])}
         anywhere = Counter(exchange for _, exchange in alike.elements())
         shown |= {exchange for exchange, times in anywhere.items() if _is_usual(times, len(of))}
+        given = set(map(exchange_of, openings))
+        shown = {exchange for exchange in shown if exchange.strip(b"\0") not in given}
         self._of = {conversation: exchange for conversation, (_, exchange) in of.items() if exchange in shown}
         self._common: dict[bytes, list[Digested]] = {}
 

@@ -23,7 +23,7 @@ from sys import intern
 from typing import NamedTuple
 
 from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, known_by, sought_by, word_by_word
-from turnsignal.stream.formats.messages import spoken_in, without_thoughts
+from turnsignal.stream.formats.messages import shown_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.repeats import TELLING
 from turnsignal.stream.formats.values import bounded_id
@@ -33,6 +33,7 @@ _ENDS = 8  #: in a history, where another call may have ended
 UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
 _MARKS = re.compile(r" ?[\[【][^\[\]【】]{1,64}[\]】](?!\()| (?=[.,;:!?])")
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
+_AGAIN = 60.0  #: and until a call of it fails that was sent once more
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
 _Who = tuple[str | None, str | None, str | None]
@@ -78,7 +79,8 @@ def head_of(number: int, call: Call) -> Head:
     """Work out what `link` has to know of a call; of one that names its conversation, it is little."""
     if call.conversation is not None:
         start, conversation = in_order(call)[0], intern(call.conversation)
-        return Head(start, 0, 0, number, "", conversation, call.response, None, _NOBODY, b"", b"", b"", answered=False)
+        who = _who(None, _known(call.fields.get("user_id")), None)
+        return Head(start, 0, 0, number, "", conversation, call.response, None, who, b"", b"", b"", answered=False)
     inputs, outputs = call.inputs, call.outputs
     is_whole = not outputs and bool(inputs) and inputs[-1].role == "assistant"  # nobody words it anew
     if is_whole and not inputs[-1].called:
@@ -113,6 +115,8 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     loose = _LooseEnds(heads)
     before = _Before({}, {})
     failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
+    answered: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # those of them that had one before
+    unanswered = {head.asked for head in heads if not (head.is_answered or head.answered)}
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
     for head in _ordered([head for head in heads if head.number not in asides]):
@@ -124,6 +128,9 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
             chosen = chosen if head.start - start <= _SOON else None
             assumed["questions sent again where their call had failed, taken as asked once"] += chosen is not None
+        elif chosen is None and head.asked in unanswered:
+            chosen, start = answered.get((head.asked, head.who), (None, _NEVER))
+            chosen = chosen if head.start - start <= _AGAIN else None
         if chosen is None:
             begun[head.origin] += 1
             chosen = _name(head, begun[head.origin])
@@ -140,6 +147,8 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
                 before.repeated[head.asked, head.who] = chosen, head.start
             elif not head.is_answered:
                 failed[head.asked, head.who] = chosen, head.start
+            elif head.asked in unanswered:
+                answered[head.asked, head.who] = chosen, head.start
     return conversations
 
 
@@ -185,7 +194,7 @@ def _name(head: Head, times: int) -> str:
 def digested(message: Message) -> tuple[str, bytes]:
     """Return a message's role, and a digest of its words; spaces do not count, nor do marks of an answer's sources."""
     is_answer = message.role == "assistant"
-    words = " ".join((without_thoughts(message.text) if is_answer else message.text).split())
+    words = " ".join((shown_of(message.text) if is_answer else message.text).split())
     if is_answer:  # many apps keep an answer without them, and send that again
         words = _MARKS.sub("", words)
     return message.role, blake2b(f"{message.role}\0{words}".encode("utf-8", "replace"), digest_size=DIGEST).digest()

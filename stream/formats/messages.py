@@ -33,6 +33,9 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _ID = re.compile(r"[0-9_@/:-]")  #: in a word that nobody says
 _THOUGHTS = "<think>", "</think>"
 _THOUGHT = "thoughts before an answer (<think>) left out"
+_STRUCTURED = "{", "```json"
+_SHOWN = ("answer", "final_answer", "response", "reply", "message", "output", "result", "content", "text")
+_LEAD = re.compile(r"\W{0,4}(?:final )?answer\W{0,3}: *", re.IGNORECASE)
 _EAST = "\u2e80"  #: from here on scripts are written without spaces
 SEVERAL = "calls of a function with several texts, of which one was taken for the question"
 
@@ -84,6 +87,19 @@ def without_thoughts(text: str) -> str:
     if not begun.startswith(_THOUGHTS[0]) or _THOUGHTS[1] not in begun:
         return text
     return begun.partition(_THOUGHTS[1])[2].lstrip()
+
+
+def shown_of(text: str) -> str:
+    """Return what a user saw of an answer: without its thoughts, the words of a structured one, no "Final Answer:".
+
+    >>> shown_of('{"answer": "By card.", "sources": [1]}'), shown_of("Final Answer: By card.")
+    ('By card.', 'By card.')
+    """
+    words = without_thoughts(text).strip()
+    if words.startswith(_STRUCTURED):
+        inside = mapping(nested(words.removeprefix("```json").removesuffix("```").strip()))
+        words = next((inside[key] for key in _SHOWN if isinstance(inside.get(key), str)), words)
+    return words[lead.end() :] if (lead := _LEAD.match(words)) else words
 
 
 def leave_thoughts_out(turn: TurnFields, assumed: Assumed) -> TurnFields:

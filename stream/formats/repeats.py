@@ -207,13 +207,18 @@ def _by_questions(history: Passage, asked: Passage) -> tuple[int, int]:
 
 
 def _by_likeness(history: Passage, asked: Passage) -> tuple[int, int]:
-    """Say the same where all comes back altered: cut, escaped, masked, with who said it or when before it."""
+    """Say the same where all comes back altered: cut, escaped, masked, with who said it or when before it.
+
+    Only what was said before: a question that is asked again is sent as it was, or is another one.
+    """
     for back, again in ((0, 1), (0, 0), (1, 0)):  # a new question, one without an answer, one that is answered anew
         known, repeated = (
             history.messages[: len(history.messages) - back],
             asked.messages[: len(asked.messages) - again],
         )
         pairs = list(zip(reversed(known), reversed(repeated), strict=False))[:_COMPARED]
+        if not again and pairs and pairs[0][0].text != pairs[0][1].text:
+            continue
         letters = sum(len(likeness_of(old.text)) for old, _ in pairs)
         if len(pairs) > 1 and letters >= _ALIKE and all(map(_are_alike, *zip(*pairs, strict=True))):
             return len(known), len(repeated)

@@ -3,17 +3,19 @@
     session 1   "How do I pay?"                         gets: By card, in your account.
     session 2   "How do I pay?" "By card, …" "And how?"  gets: Under Billing.
 
-Session 2 goes on session 1: the last exchange that its first call sends was logged there, and nowhere else. Some
-services give each call an id of its own; then every conversation is as long as its last call says.
+Session 2 goes on session 1: the last exchange that its first call sends was logged there, and nowhere else, and the
+user is the same. Some services give each call an id of its own; then every conversation is as long as its last call
+says. What many go on from was said to many, as a cache answers those who ask the same.
 """
 
 from collections.abc import Sequence, Set
 
-from turnsignal.stream.formats.asides import exchange_of, last_exchange
+from turnsignal.stream.formats.asides import exchange_of, last_exchange, question_of
 from turnsignal.stream.formats.linking import Head
 from turnsignal.stream.formats.protocol import Assumed
 
 RESUMED = "conversations that go on another one, whose history they send, taken for one with it"
+_BRANCHES = 2  #: questions that one exchange is gone on with, at most, as one of them was edited
 
 
 def resume(heads: list[Head], openings: Sequence[bytes], asides: Set[int], assumed: Assumed) -> None:
@@ -30,11 +32,20 @@ def resume(heads: list[Head], openings: Sequence[bytes], asides: Set[int], assum
         begun = first.setdefault(head.conversation, head)
         if head.start < begun.start:
             first[head.conversation] = head
+    going_on: dict[bytes, set[bytes]] = {}  # an exchange → what was asked next, in conversations that begin with it
+    for head in first.values():
+        if exchange := last_exchange(opening := openings[head.number]):
+            going_on.setdefault(exchange, set()).add(question_of(opening))
     before: dict[str, str] = {}
     for name, head in sorted(first.items(), key=lambda pair: (pair[1].start, pair[1].number)):
-        source = given.get(last_exchange(openings[head.number]))
-        if source is not None and source.conversation not in (None, name) and source.start <= head.start:
-            before[name] = before.get(str(source.conversation), str(source.conversation))
+        exchange = last_exchange(openings[head.number])
+        source = given.get(exchange)
+        if source is None or source.conversation in (None, name) or source.start > head.start:
+            continue
+        users = head.who[1], source.who[1]
+        if len(going_on[exchange]) > _BRANCHES if None in users else users[0] != users[1]:
+            continue
+        before[name] = before.get(str(source.conversation), str(source.conversation))
     for at, head in enumerate(heads):
         if head.conversation in before:
             heads[at] = head._replace(conversation=before[head.conversation])

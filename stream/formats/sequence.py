@@ -10,13 +10,14 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import instructions_of, is_about, polishes
+from turnsignal.stream.formats.asides import TOGETHER, instructions_of, is_about, polishes
 from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.repeats import Frame, Passage, UsualFrames, frame_of, overlap, taken_out, typed
 
 TYPED = "questions that were sent with more around them, taken as the user typed them"
+FAILED_AGAIN = "failed calls that asked again what had been answered, left out"
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
 
@@ -46,7 +47,9 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         if not call.outputs and asked and asked[-1].role == "assistant":
             asked, outputs = asked[:-1], asked[-1:]  # a record of all that was said ends with its own answer
         is_other = not news or not (own := instructions_of(call)) or own != instructions_of(news[-1].call)
-        if len(asked) == 1 and is_other and is_about(call, history.messages[-2:]):  # a user quotes it with the history
+        is_soon = not news or in_order(call)[0] - in_order(news[-1].call)[0] <= TOGETHER
+        if len(asked) == 1 and is_other and is_soon and is_about(call, history.messages[-2:]):
+            # a user quotes it later, or with the history
             assumed[ASIDES] += 1
             continue
         if news and outputs and polishes(call, news[-1].call) and history.messages[-1:] == news[-1].outputs[-1:]:
@@ -59,6 +62,9 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
             is_again = history.digests[begun : begun + len(asked)] == passage.digests
             kept, taken = (begun + len(asked), len(asked)) if is_again else (begun, 0)
         if taken == len(asked) == kept < len(history.digests) and _is_known(outputs, call, history, kept):
+            continue
+        if not outputs and 0 < taken == len(asked) and kept < len(history.digests):
+            assumed[FAILED_AGAIN] += 1
             continue
         assumed["answers that were asked for again"] += kept < len(history.digests)
         if history.digests[max(kept - taken, 0) : kept] != passage.digests[:taken]:

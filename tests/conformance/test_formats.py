@@ -56,6 +56,7 @@ SHARED = {
     "human_scores",
     "linking",
     "times",
+    "transcripts",
     "unnamed",
     "values",
     "vendors",

@@ -16,7 +16,7 @@ from turnsignal.agents.files.journal import name_run
 from turnsignal.agents.files.labelled import read_labelled
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.recognising import HowToRead
-from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.errors import ConfigError, TurnsignalError
 
 MANY = 4_000  # more than one block of bytes
 Write = Callable[[bytes], Path]
@@ -83,6 +83,14 @@ def test_a_pipe_is_read_once_and_a_run_through_it_cannot_be_taken_up_again(pipe:
         name_run([TurnFile(path)], ())
     with pytest.raises(ConfigError, match="once, got it 2 times"), Imported([path, path], HowToRead()):
         pass
+
+
+def test_an_error_names_a_pipe_as_the_user_did(pipe: Write) -> None:
+    path = pipe(b'{"a": 1}\n' * 3)
+    with pytest.raises(TurnsignalError) as raised, Imported([path], HowToRead()):
+        pass
+    assert str(raised.value).startswith(f"{path}: expected one of the formats")
+    assert f"convert {path} --propose" in str(raised.value)
 
 
 def test_labelled_queries_may_come_through_a_pipe(pipe: Write) -> None:

@@ -278,3 +278,17 @@ def test_messages_under_turns_are_of_the_conversation_that_their_record_names(fo
     turns = read(path)
     assert [turn["text"] for turn in turns] == ALL
     assert {turn["conversation_id"] for turn in turns} == TALKS.keys()
+
+
+@pytest.mark.parametrize("key", ["feedback", "metadata", "user"])
+def test_an_object_beside_some_questions_is_no_request_of_theirs(key: str, tmp_path: Path) -> None:
+    records: list[Record] = [
+        {"id": str(number), "thread": f"c{number // 3}", "query": f"How {number}?", "answer": f"So {number}."}
+        for number in range(9)
+    ]
+    for number, record in enumerate(records):
+        record[key] = {"rating": "like"} if number % 2 else None
+        record["created_at"] = 1_790_000_000 + number
+    path = written(tmp_path / "log.jsonl", records)
+    with pytest.raises(TurnsignalError, match=r"write a mapping with `turnsignal convert .* --propose"):
+        read(path)

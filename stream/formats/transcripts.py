@@ -1,0 +1,84 @@
+"""Transcripts: prompts that hold all that was said in one text, and end where the assistant is to speak.
+
+    The following is a friendly conversation.        <|im_start|>user
+    Human: How do I pay?                             How do I pay?<|im_end|>
+    AI: By card.                                     <|im_start|>assistant
+    Human: And abroad?                               By card.<|im_end|>
+    AI:                                              …
+
+Chains and servers of models write them. A user may paste one, too: they are read where half of a log's calls send one.
+"""
+
+import re
+from itertools import islice, pairwise
+
+from turnsignal.stream.formats.messages import role_of, spoken_in
+from turnsignal.stream.formats.protocol import Assumed, Call, Message
+
+READ = "prompts that hold all that was said in one text, taken apart by who speaks"
+_MOST = 5_000  #: messages of one prompt
+_TAIL = 60  #: characters at the end of a prompt, in which the assistant is named
+_MARK = re.compile(
+    r"<\|(?:im_start|start_header_id)\|>[ \n]?(?P<named>\w{1,20})(?:<\|end_header_id\|>)?"
+    r"|<start_of_turn>(?P<turn>\w{1,20})|<\|(?P<role>system|user|assistant)\|>|(?P<instruction>\[/?INST\])|(?P<instructions><</?SYS>>)"
+)
+_LABEL = re.compile(r"^[ \t]*(?P<label>[^\W\d_]{2,12}) ?:(?=\s|$)", re.MULTILINE)
+_ENDS = re.compile(r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text)\|>|<end_of_turn>|</?s>|<bos>")
+_MEANT = {"[INST]": "user", "[/INST]": "assistant", "<<SYS>>": "system", "<</SYS>>": "user"}
+
+
+class Transcripts:
+    """Whether a log's prompts are transcripts."""
+
+    def __init__(self) -> None:
+        self._calls = self._transcripts = 0
+
+    def add(self, call: Call) -> None:
+        """Take in a call; called for each before the first `take_apart`."""
+        if spoken := spoken_in(call.inputs):
+            self._calls += 1
+            self._transcripts += len(spoken) == 1 and spoken[0].role == "user" and _ends_open(spoken[0].text)
+
+    def take_apart(self, call: Call, assumed: Assumed) -> None:
+        """Give a call the messages that its prompt holds."""
+        if not self._transcripts or 2 * self._transcripts < self._calls:
+            return
+        spoken = spoken_in(call.inputs)
+        if len(spoken) == 1 and spoken[0].role == "user" and (messages := messages_in(spoken[0].text)):
+            at = call.inputs.index(spoken[0])
+            messages[-1].fields, messages[-1].time = spoken[0].fields, spoken[0].time
+            call.inputs[at : at + 1] = messages
+            assumed[READ] += 1
+
+
+def messages_in(prompt: str) -> list[Message]:
+    """Return the messages of a transcript, what comes before the first as the system's; none where it is no transcript.
+
+    >>> [(each.role, each.text) for each in messages_in("Be kind.\\nHuman: How?\\nAI: So.\\nHuman: Why?\\nAI:")]
+    [('system', 'Be kind.'), ('user', 'How?'), ('assistant', 'So.'), ('user', 'Why?')]
+    """
+    if not _ends_open(prompt):
+        return []
+    pattern = _MARK if _MARK.search(prompt) else _LABEL
+    named = ((match, role) for match in pattern.finditer(prompt) if (role := _speaker(match)) is not None)
+    marks = list(islice(named, _MOST + 1))
+    if not marks or len(marks) > _MOST:
+        return []
+    parts = [("system", prompt[: marks[0][0].start()])]
+    parts += [(role, prompt[match.end() : later.start()]) for (match, role), (later, _) in pairwise(marks)]
+    messages = [Message(role, text) for role, part in parts if (text := _ENDS.sub("", part).strip())]
+    is_open = bool(messages) and messages[-1].role == "user" and not _ENDS.sub("", prompt[marks[-1][0].end() :]).strip()
+    return messages if is_open and marks[-1][1] == "assistant" else []
+
+
+def _ends_open(prompt: str) -> bool:
+    """Say whether a prompt ends where the assistant is named, who says nothing yet."""
+    tail = _ENDS.sub("", prompt[-_TAIL:]).rstrip()
+    matches = [*_MARK.finditer(tail), *_LABEL.finditer(tail)]
+    return any(match.end() == len(tail) and _speaker(match) == "assistant" for match in matches)
+
+
+def _speaker(match: re.Match[str]) -> str | None:
+    """Return the role that a mark names; None where it names nobody who speaks."""
+    mark = next((group for group in match.groups() if group), "")
+    return _MEANT.get(mark) or role_of(mark)

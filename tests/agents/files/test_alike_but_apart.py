@@ -1,0 +1,151 @@
+"""What looks alike and is not one: an edit by a number, answers of a cache, "Yes" said twice, a late quotation."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.files.test_histories_sent import Exchange, Messages, call, exchanges, said_in, told_by, user, whole
+from turnsignal.agents.files.importing import Imported
+from turnsignal.agents.files.recognising import HowToRead
+
+Record = dict[str, Any]
+NUMBERS = range(20)
+
+
+def assistant(text: str) -> Record:
+    return {"role": "assistant", "content": text}
+
+
+def instructed(record: Record, instructions: str) -> Record:
+    """A call under instructions of its own."""
+    sent = [{"role": "system", "content": instructions}, *record["request"]["messages"][1:]]
+    return record | {"request": {"messages": sent}}
+
+
+def conversations_in(path: Path) -> int:
+    with Imported([path], HowToRead()) as imported:
+        return sum(report.conversations for report in imported.reports)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("Please track order {}.", "Please track order 7{}."), ("How do I pay {} for two people?", "How do I pay {}?")],
+)
+def test_a_question_that_is_edited_by_a_number_or_cut_short_is_another(
+    before: str, after: str, named: bool, tmp_path: Path
+) -> None:
+    records, all_of = [], []
+    for number in NUMBERS:
+        lead = Exchange(
+            f"c{number}",
+            0,
+            [],
+            f"Can you look something up for me, {number}?",
+            "Of course. What is it that I am to find?",
+        )
+        history = [user(lead.question), assistant(lead.answer)]
+        first = Exchange(f"c{number}", 1, history, before.format(number), f"There is no {number} that I know.")
+        edited = first._replace(question=after.format(number), number=2, answer=f"It comes on Friday, {number}.")
+        all_of += [lead, first, edited]
+    for each in all_of:
+        records += [record | ({"session_id": each.conversation} if named else {}) for record in whole(each)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("users", [True, False])
+def test_conversations_that_begin_with_an_answer_from_a_cache_stay_apart(users: bool, tmp_path: Path) -> None:
+    common = "What are your opening hours on Sundays?", "We are open from ten to four on Sundays."
+    history = [user(common[0]), assistant(common[1])]
+    records = []
+    for number in NUMBERS:
+        own = Exchange(f"c{number}", 1, history, f"My case is {number}: what now?", f"I see {number}, and send help.")
+        given = own._replace(number=0, history=[], question=common[0], answer=common[1])
+        for each in (given, own) if number == 0 else (own,):
+            record = whole(each)[0] | {"session_id": each.conversation}
+            records.append(record | ({"user_id": f"u{number}"} if users else {}))
+    told = said_in(tmp_path / "log.jsonl", records)
+    assert told["user", common[0]] == told["assistant", common[1]] == len(NUMBERS) == sum(told.values()) // 4
+    assert conversations_in(tmp_path / "log.jsonl") == len(NUMBERS)
+
+
+def test_steps_under_instructions_of_their_own_may_be_told_yes_twice(tmp_path: Path) -> None:
+    records, all_of = [], []
+    for number in NUMBERS:
+        history: Messages = []
+        steps = (
+            ("Find a table.", f"A table for {number + 2} on Friday, please", f"I have one at 7:{number:02}. Good?"),
+            ("Take the details.", "Yes", f"Shall I book it for guest {number}?"),
+            ("Close the booking.", "Yes", f"It is booked, with number B{number}. See you soon!"),
+        )
+        for place, (instructions, question, answer) in enumerate(steps):
+            each = Exchange(f"c{number}", place, list(history), question, answer)
+            all_of.append(each)
+            records += [instructed(record | {"session_id": f"c{number}"}, instructions) for record in whole(each)]
+            history += [user(question), assistant(answer)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("form", ["{question}", "Again: {question}", "In simpler words: {answer}"])
+def test_a_question_that_is_passed_on_with_what_was_said_is_asked(form: str, tmp_path: Path) -> None:
+    records, all_of = [], []
+    for number in NUMBERS:
+        first = Exchange(f"c{number}", 0, [], f"Where is my refund {number}?", f"That is for billing, number {number}.")
+        history = [user(first.question), assistant(first.answer)]
+        asked = form.format(question=first.question, answer=first.answer)
+        second = Exchange(f"c{number}", 1, history, asked, f"It comes within {number + 2} days, to your account.")
+        all_of += [first, second]
+        for each, instructions in ((first, "You are the front desk."), (second, "You are billing.")):
+            records += [instructed(record | {"session_id": f"c{number}"}, instructions) for record in whole(each)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+def test_what_a_user_quotes_a_day_later_and_is_answered_shortly_was_asked(tmp_path: Path) -> None:
+    records, all_of = [], []
+    for number in NUMBERS:
+        first = Exchange(
+            f"c{number}", 0, [], f"Where is parcel {number}?", f"Parcel {number} waits at the depot in Lyon until noon."
+        )
+        quoting = f'I asked "{first.question}", you said "{first.answer}", and nothing came!'
+        second = Exchange(f"c{number}", 1, [], quoting, "Sorry! It comes tonight.")
+        all_of += [first, second]
+        for each, after in ((first, 0.0), (second, 86_400.0)):
+            record = call(each, [user(each.question)], each.answer, after) | {"session_id": each.conversation}
+            record["request"]["messages"] = record["request"]["messages"][1:]
+            records.append(record)
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("form", ['{{"answer": "{}", "sources": ["a"]}}', "Final Answer: {}"])
+def test_an_answer_that_the_history_has_without_what_a_program_reads_is_given_once(form: str, tmp_path: Path) -> None:
+    all_of = exchanges(2)
+    given = [each._replace(answer=form.format(each.answer)) for each in all_of]
+    records = [record for each in given for record in whole(each)]
+    told = said_in(tmp_path / "log.jsonl", records)
+    assert told == told_by(given)
+
+
+def test_a_question_between_its_documents_and_what_is_asked_of_the_model_is_known_without_ids(tmp_path: Path) -> None:
+    records, all_of = [], []
+    common = (("How do I reset it?", "Open Cards."), ("It is blocked", "Wait a day."), ("And abroad?", "The same."))
+    for number in range(6):
+        history: Messages = []
+        for place, (question, answer) in enumerate(common):
+            sent = f"Context:\nArticle {place} of {number}.\n\nQuestion: {question}\n\nAnswer only from the context."
+            each = Exchange(f"c{number}", place, list(history), question, answer)
+            all_of.append(each)
+            records.append(call(each, [*history, user(sent)], answer))
+            history += [user(question), assistant(answer)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_call_that_failed_after_the_one_that_answered_says_nothing(named: bool, tmp_path: Path) -> None:
+    records: list[Record] = []
+    for each in exchanges(1):
+        sent = [*each.history, user(each.question)]
+        answered = call(each, sent, each.answer)
+        failed = call(each, sent, "", 3) | {"response": None, "timestamp": answered["response"]["created"] + 3}
+        records += [record | ({"session_id": each.conversation} if named else {}) for record in (answered, failed)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(exchanges(1))

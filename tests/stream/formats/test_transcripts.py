@@ -1,0 +1,60 @@
+"""Prompts that hold all that was said: by labels, and by the marks of templates."""
+
+from collections import Counter
+
+import pytest
+
+from turnsignal.stream.formats.protocol import Call, Message
+from turnsignal.stream.formats.transcripts import READ, Transcripts, messages_in
+
+SAID = [("system", "Be kind."), ("user", "How do I pay?"), ("assistant", "By card."), ("user", "And abroad?")]
+MARKS = {  # what stands before a message and behind it, and what the assistant is called
+    "labels": ("{}: ", "\n", "AI"),
+    "ChatML": ("<|im_start|>{}\n", "<|im_end|>\n", "assistant"),
+    "Llama 3": ("<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>", "assistant"),
+    "Gemma": ("<start_of_turn>{}\n", "<end_of_turn>\n", "model"),
+    "Zephyr": ("<|{}|>\n", "</s>\n", "assistant"),
+}
+
+
+def prompt_of(before: str, after: str, assistant: str) -> str:
+    """What was said, as a template writes it, and the assistant's turn begun."""
+    names = {"assistant": assistant}
+    parts = [before.format(names.get(role, role)) + text + after for role, text in SAID]
+    return "".join(parts) + before.format(assistant)
+
+
+LABELLED = "Be kind.\n\nHuman: How do I pay?\nAI: By card.\nHuman: And abroad?\nAI:"
+LLAMA_2 = "<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nHow do I pay? [/INST] By card. </s><s>[INST] And abroad? [/INST]"
+PROMPTS = [LABELLED, LLAMA_2, *(prompt_of(*marks) for marks in MARKS.values())]
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_a_prompt_is_taken_apart_by_who_speaks(prompt: str) -> None:
+    assert [(each.role, each.text) for each in messages_in(prompt)] == SAID
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How do I pay?",
+        "Human: How?\nAI: So.",  # nobody is to speak
+        "Context: a\n\nQuestion: How?\nHelpful answer:",
+        "You wrote to me:\nBot:",  # nobody asked
+        "User:\n" * 20_000 + "AI:",
+    ],
+)
+def test_what_is_no_transcript_stays_as_it_is(text: str) -> None:
+    assert messages_in(text) == []
+
+
+@pytest.mark.parametrize(("others", "is_read"), [(1, True), (2, False)])
+def test_what_a_user_pastes_is_no_transcript_where_most_calls_send_none(others: int, is_read: bool) -> None:
+    calls = [Call("x:1", inputs=[Message("user", LABELLED)])]
+    calls += [Call(f"x:{number}", inputs=[Message("user", "How do I pay?")]) for number in range(others)]
+    transcripts, assumed = Transcripts(), Counter[str]()
+    for call in calls:
+        transcripts.add(call)
+    for call in calls:
+        transcripts.take_apart(call, assumed)
+    assert (len(calls[0].inputs) > 1) == is_read == assumed[READ]
