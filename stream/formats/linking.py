@@ -33,7 +33,6 @@ _ENDS = 8  #: in a history, where another call may have ended
 UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
 _MARKS = re.compile(r" ?[\[【][^\[\]【】]{1,64}[\]】](?!\()| (?=[.,;:!?])")
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
-_AGAIN = 60.0  #: and until a call of it fails that was sent once more
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
 _Who = tuple[str | None, str | None, str | None]
@@ -115,8 +114,6 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     loose = _LooseEnds(heads)
     before = _Before({}, {})
     failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
-    answered: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # those of them that had one before
-    unanswered = {head.asked for head in heads if not (head.is_answered or head.answered)}
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
     for head in _ordered([head for head in heads if head.number not in asides]):
@@ -128,9 +125,6 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
             chosen = chosen if head.start - start <= _SOON else None
             assumed["questions sent again where their call had failed, taken as asked once"] += chosen is not None
-        elif chosen is None and head.asked in unanswered:
-            chosen, start = answered.get((head.asked, head.who), (None, _NEVER))
-            chosen = chosen if head.start - start <= _AGAIN else None
         if chosen is None:
             begun[head.origin] += 1
             chosen = _name(head, begun[head.origin])
@@ -147,8 +141,6 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
                 before.repeated[head.asked, head.who] = chosen, head.start
             elif not head.is_answered:
                 failed[head.asked, head.who] = chosen, head.start
-            elif head.asked in unanswered:
-                answered[head.asked, head.who] = chosen, head.start
     return conversations
 
 

@@ -140,12 +140,11 @@ def test_a_question_between_its_documents_and_what_is_asked_of_the_model_is_know
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_a_call_that_failed_after_the_one_that_answered_says_nothing(named: bool, tmp_path: Path) -> None:
+def test_a_call_that_failed_after_the_one_that_answered_says_nothing(tmp_path: Path) -> None:
     records: list[Record] = []
     for each in exchanges(1):
         sent = [*each.history, user(each.question)]
         answered = call(each, sent, each.answer)
         failed = call(each, sent, "", 3) | {"response": None, "timestamp": answered["response"]["created"] + 3}
-        records += [record | ({"session_id": each.conversation} if named else {}) for record in (answered, failed)]
+        records += [record | {"session_id": each.conversation} for record in (answered, failed)]
     assert said_in(tmp_path / "log.jsonl", records) == told_by(exchanges(1))
