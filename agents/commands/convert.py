@@ -38,6 +38,12 @@ _DASH = Path("-")  #: standard output
 @click.option("--feedback", type=_OUT, help="File for votes, scores and labels by people, as feedback on the turns.")
 @click.option("--check", is_flag=True, help="Say what the telemetry lacks, and what mends it; needs no --out.")
 @click.option("--propose", type=_OUT, help="Write a first mapping for these records to this file, and do no more.")
+@click.option(
+    "--keep-asides",
+    "keeps_asides",
+    is_flag=True,
+    help="Keep calls of a log whose answers come back in no history: classifiers, titles.",
+)
 @JSON
 @FORMAT
 @MAPPING
@@ -50,6 +56,7 @@ def convert(
     feedback: Path | None,
     check: bool,
     propose: Path | None,
+    keeps_asides: bool,
     as_json: bool,
     format_name: str | None,
     mapping: Path | None,
@@ -92,7 +99,7 @@ def convert(
 
     if sum((out == _DASH, feedback == _DASH, as_json)) > 1:
         raise click.UsageError("expected one thing on standard output, got several of --json, --out - and --feedback -")
-    how = how_to_read(format_name, mapping, strict=False, user_key=user_key)
+    how = how_to_read(format_name, mapping, strict=False, user_key=user_key)._replace(keeps_asides=keeps_asides)
     if propose is not None:
         _propose(files, propose, err=as_json)
         return

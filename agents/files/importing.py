@@ -34,7 +34,7 @@ from turnsignal.agents.files.users import hash_user, hide_in_ids, hide_user, nam
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import asides_in, opening_of, sends_history
+from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -44,7 +44,7 @@ from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.resumed import resume
-from turnsignal.stream.formats.silence import explain_silence
+from turnsignal.stream.formats.silence import doubt_answers, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
 from turnsignal.stream.formats.transcripts import Transcripts
@@ -52,11 +52,6 @@ from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
 _CELLS = 500  #: bytes of a row of CSV, about
-_OFTEN = 0.2  #: of the answers, that are told to be empty
-_EMPTY = (
-    "{:,} of {:,} answers are empty: where users saw some, their text stands under another name than what is read, or "
-    "was not recorded"
-)
 DEALING = 0.5  #: of the bytes that progress is told: those that count as they are read; the others, as turns are made
 
 
@@ -125,7 +120,7 @@ class Imported(ExitStack):
         turns, lines, refused = to / "turns.jsonl", to / "lines", to.parent / "refused.jsonl"
         report = together.report
         with turns.open("wb") as out, lines.open("wb") as places, refused.open("ab") as rejected:
-            reading = _Reading(together, rejected, self._how.user_key, self._named)
+            reading = _Reading(together, rejected, self._how, self._named)
             self.callback(reading.human_scores.close)
             for turn, line in reading.turns(self._progress):
                 formatted = reading.format_turn(turn, line)
@@ -158,9 +153,7 @@ class _Together(NamedTuple):
 class _Reading:
     """Files of one format on their way to turns. Their lines are counted through, from the first file's first."""
 
-    def __init__(
-        self, together: _Together, rejected: IO[bytes], user_key: bytes | None, named: dict[str, set[str]]
-    ) -> None:
+    def __init__(self, together: _Together, rejected: IO[bytes], how: HowToRead, named: dict[str, set[str]]) -> None:
         self.has_times = False
         self.human_scores = Spool(msgspec.msgpack.Decoder(HumanScore))
         self.origins: list[Origin] = []
@@ -170,7 +163,9 @@ class _Reading:
         self._has_loose = self._format is not FORMATS[OWN] and not isinstance(self._format, FormatMapping)
         self._report = together.report
         self._rejected = rejected
-        self._user_key = user_key
+        self._user_key = how.user_key
+        self._keeps_asides = how.keeps_asides
+        self._left_out = LeftOut()
         self._named_users = named
         self._strangers = Strangers(together.report.format)
         self._repeats = False  # any call sends more than its question
@@ -227,7 +222,7 @@ class _Reading:
                     openings.append(opening_of(answer))
                     answers.put("", answer)
             traces.close()
-            asides = asides_in(openings, heads)
+            asides = set() if self._keeps_asides else asides_in(openings, heads)
             self._report.assumed[ASIDES] += len(asides)
             self._repeats = any(map(sends_history, openings))
             resume(heads, openings, asides, self._report.assumed)
@@ -241,6 +236,8 @@ class _Reading:
                 if name:
                     examples.take_out(name, answer, self._report.assumed)
                     conversations.put(name, answer)
+                else:
+                    self._left_out.add(answer)
         return len(chosen)
 
     def _in_order(
@@ -271,9 +268,8 @@ class _Reading:
         turns = report.turns.total()
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
-        answers = report.turns["assistant"]
-        if self._empty > 1 and self._empty >= _OFTEN * answers:
-            report.warnings.append(_EMPTY.format(self._empty, answers))
+        report.warnings += doubt_answers(self._empty, report.turns["assistant"])
+        report.warnings += self._left_out.doubts(quoted=self._user_key is None)
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 

@@ -42,7 +42,8 @@ class HowToRead(NamedTuple):
     """What the user says of the files. format: a name of `FORMATS`, None to find out; mapping: a format of his own.
 
     strict: files of turns, one a line, exactly as a topic takes them; mapping_file: where the mapping stands;
-    user_key: secret with which user ids become digests, None leaves them as they are.
+    user_key: secret with which user ids become digests, None leaves them as they are; keeps_asides: calls whose answers
+    come back in no history are turns, too.
     """
 
     format: str | None = None
@@ -50,6 +51,7 @@ class HowToRead(NamedTuple):
     strict: bool = False
     mapping_file: Path | None = None
     user_key: bytes | None = None
+    keeps_asides: bool = False
 
     def as_json(self) -> dict[str, str]:
         """Return what `read_how` takes to read the same files in the same way again; nothing where nothing was said."""

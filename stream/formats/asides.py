@@ -19,6 +19,7 @@ from turnsignal.stream.formats.linking import Head, digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quoted, quoted_in, template_of
+from turnsignal.stream.text.visible import one_line
 
 LEFT_OUT = "calls beside the conversation left out: intents, titles and the like"
 _NOTHING = bytes(SHORT)
@@ -34,6 +35,7 @@ _BEFORE = 3  #: calls of a trace that a call may be about
 _VERDICT = 4  #: words that are more than a guard says
 _AT_ONCE = 5.0  #: seconds after an answer, within which no person pastes it
 _TITLED = 9  #: words that are more than a title has,
+_SHOWN = 60  #: characters of an answer
 _QUOTES = "\"'”’*` "  #: and what may stand around one
 _QUOTED = 8  #: characters that are no quotation by chance,
 _OWN = 40  #: characters of a question and its answer that others are not likely to say, too
@@ -70,6 +72,33 @@ def begun_by(opening: bytes) -> tuple[bytes, bytes]:
 def sends_history(opening: bytes) -> bool:
     """Say whether the call of an opening sends an exchange before its question."""
     return _exchange(opening) not in (b"", _NOTHING)
+
+
+class LeftOut:
+    """Calls that were left out as asides, though a user may have read what they answered."""
+
+    def __init__(self) -> None:
+        self._calls = self._at_length = 0
+        self._shown = ""
+
+    def add(self, call: Call) -> None:
+        """Take in a call that was left out."""
+        text = "".join(message.text for message in spoken_in(call.outputs)[:1]).strip()
+        self._calls += 1
+        if len(text.split(None, _TITLED)) >= _TITLED and not text.startswith(("{", "[")):
+            self._at_length += 1
+            self._shown = self._shown or one_line(text, _SHOWN)
+
+    def doubts(self, *, quoted: bool) -> list[str]:
+        """Say how to read them where most answer at length. quoted: with the first answer of them."""
+        if 2 * self._at_length <= self._calls:
+            return []
+        shown = f", such as “{self._shown}”" if quoted else ""
+        doubt = (
+            f"{self._calls:,} calls are left out as beside the conversation, as their answers come back in no history"
+            f"{shown}: where users saw these, read them with `turnsignal convert FILE --keep-asides --out turns.jsonl`"
+        )
+        return [doubt]
 
 
 def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:

@@ -6,6 +6,7 @@ from turnsignal.stream.formats.linking import UNSURE
 from turnsignal.stream.formats.messages import CUT_OFF, NO_MESSAGES, REDACTED
 from turnsignal.stream.formats.protocol import Assumed
 
+_OFTEN = 0.2  #: of the answers, that are told to be empty
 _FEW = 20  #: times as many conversations, that some are not sure is no matter
 
 #: How messages come to be recorded, by the format that lacks them.
@@ -71,3 +72,14 @@ def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int,
     if scores or assumed["scores by evaluators and judges left out"]:
         return "these are scores alone: give the file of the answers that they are of in the same command, too"
     return None
+
+
+def doubt_answers(empty: int, answers: int) -> list[str]:
+    """Say that many answers are empty; nothing where few are."""
+    if empty < 2 or empty < _OFTEN * answers:
+        return []
+    doubt = (
+        f"{empty:,} of {answers:,} answers are empty: where users saw some, their text stands under another name than "
+        "what is read, or was not recorded"
+    )
+    return [doubt]

@@ -403,6 +403,33 @@ def test_json_behind_what_a_logger_writes_is_told_and_the_line_that_takes_it_off
     assert replay(tmp_path, tmp_path / "records.jsonl").exit_code == 0
 
 
+@pytest.mark.parametrize("answer", ["In depth, number {}: take the first of both, as it costs less.", "billing {}"])
+def test_a_call_that_is_left_out_as_beside_the_conversation_is_shown_where_it_says_much_and_may_be_kept(
+    answer: str, tmp_path: Path
+) -> None:
+    records: list[dict[str, Any]] = []
+    for number in range(5):
+        asked = {"role": "user", "content": f"Which plan is right for family {number}?"}
+        given = {"role": "assistant", "content": f"The second, family {number}."}
+        own = {"conversation_id": f"c{number}", "timestamp": 1_790_000_000 + 1_000 * number}
+        chat, other = ({"role": "system", "content": words} for words in ("You help.", "Look deeper."))
+        later = {"role": "user", "content": "Thanks, and how do I order?"}
+        records += [
+            own | {"messages": [chat, asked], "response": given["content"]},
+            own | {"messages": [other, asked], "response": answer.format(number)},
+            own | {"messages": [chat, asked, given, later], "response": "In the shop."},
+        ]
+    for place, record in enumerate(records):
+        record["timestamp"] += 30 * (place % 3)
+    (tmp_path / "log.jsonl").write_bytes(b"\n".join(map(orjson.dumps, records)))
+    done = run("convert", tmp_path / "log.jsonl", "--out", tmp_path / "turns.jsonl")
+    assert "calls beside the conversation left out: intents, titles and the like (5)" in done.output
+    assert ("--keep-asides" in done.output) == ("In depth" in done.output) == answer.startswith("In depth")
+    kept = run("convert", tmp_path / "log.jsonl", "--keep-asides", "--out", tmp_path / "turns.jsonl")
+    assert kept.exit_code == 0
+    assert answer.format(4) in (tmp_path / "turns.jsonl").read_text()
+
+
 def test_turns_and_conversations_in_a_list_are_unwrapped(tmp_path: Path) -> None:
     wrapped = b'{"data": [' + turn() + b", " + turn(turn_id="2", role="assistant") + b"]}"
     assert "2 turns, 1 conversation," in replayed(tmp_path, wrapped.replace(b"\n", b"")).output
