@@ -36,6 +36,7 @@ from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
+from turnsignal.stream.formats.errands import Errands
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
@@ -170,6 +171,7 @@ class _Reading:
         self._strangers = Strangers(together.report.format)
         self._repeats = False  # any call sends more than its question
         self._transcripts = Transcripts()
+        self._errands = Errands()
         self._lines = 0  # that were read until now, of all files
         self._empty = 0  # answers without a text
         self._line_of = array("Q")  # of each call, in the order in which they stand
@@ -203,6 +205,8 @@ class _Reading:
             self._line_of.append(line)
             part.line = len(self._line_of)  # not the line, in which many may stand
             self._transcripts.add(part)
+            if not self._keeps_asides:
+                self._errands.add(part)
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
                 traces.put(group_of(part), part)
@@ -216,7 +220,7 @@ class _Reading:
         openings: list[bytes] = []
         with Heaps(1) as answers:
             for _, calls in traces.groups():
-                for answer in join_trace(calls, self._report.assumed):
+                for answer in join_trace(self._errands.taken_out(calls, self._report.assumed), self._report.assumed):
                     self._transcripts.take_apart(answer, self._report.assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer))

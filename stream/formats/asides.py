@@ -56,7 +56,7 @@ def opening_of(call: Call) -> bytes:
     instructions, question = instructions_of(call), spoken[-1].text
     answers = spoken_in(call.outputs)[:1]
     answer = digested(answers[0])[1][:SHORT] + digest_of(answers[0].text.strip()) if answers else 2 * _NOTHING
-    opening = digest_of(instructions) + digest_of(question.strip()) + answer + _pair([spoken[-1], *answers])
+    opening = digest_of(instructions) + digest_of(question.strip()) + answer + _last_of([*spoken[-_FIRST:], *answers])
     before = _before(spoken)
     if quoted := digests_quoted(question):
         begun = digest_of(f"{instructions}\0{template_of(question)}")
@@ -240,7 +240,7 @@ def _plain_answer(opening: bytes) -> bytes:
 
 
 def exchange_of(opening: bytes) -> bytes:
-    """Return the digest of a call's question with its answer, empty or of nothing where they are short."""
+    """Return the digest of a call's question with its answer, and of those before where they are short, or nothing."""
     return opening[4 * SHORT : 5 * SHORT].strip(b"\0")
 
 
@@ -265,13 +265,18 @@ def _quoted(opening: bytes) -> Iterator[bytes]:
     return (opening[start : start + SHORT] for start in range(9 * SHORT, len(opening), SHORT))
 
 
-def _pair(spoken: Sequence[Message]) -> bytes:
-    """Return a digest of a question and its answer, of nothing where many say the same."""
-    if [message.role for message in spoken] != ["user", "assistant"]:
-        return _NOTHING
-    if sum(len(message.text) for message in spoken) < _OWN:
-        return _NOTHING
-    return blake2b(b"".join(digested(message)[1] for message in spoken), digest_size=SHORT).digest()
+def _last_of(spoken: Sequence[Message]) -> bytes:
+    """Return a digest of the last exchange, with those before it where many say the same; of nothing where all do."""
+    digests: list[bytes] = []
+    length = 0
+    for at in range(len(spoken) - 1, max(len(spoken) - _FIRST, 0) - 1, -1):
+        message = spoken[at]
+        digests.append(digested(message)[1])
+        length += len(message.text)
+        begins = message.role == "user" and (at == 0 or spoken[at - 1].role == "assistant")
+        if begins and len(digests) > 1 and length >= _OWN:
+            return blake2b(b"".join(reversed(digests)), digest_size=SHORT).digest()
+    return _NOTHING
 
 
 def _before(spoken: Sequence[Message]) -> bytes:
@@ -287,7 +292,7 @@ def _before(spoken: Sequence[Message]) -> bytes:
             if role == "assistant":
                 at = next(at for at in range(len(spoken) - 1, 0, -1) if spoken[at].role == "assistant")
                 first = blake2b(b"".join(exchange), digest_size=SHORT).digest()
-                return first + digested(spoken[at])[1][:SHORT] + _pair(spoken[at - 1 : at + 1])
+                return first + digested(spoken[at])[1][:SHORT] + _last_of(spoken[max(at + 1 - _FIRST, 0) : at + 1])
     return b""
 
 

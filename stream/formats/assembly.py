@@ -61,6 +61,8 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     Of several answers to one message the last is it: those before are a planner's, a tool's, or a piece on the way.
     """
     ordered = _join_pieces(sorted(each_once(calls, assumed), key=_began))
+    if not ordered:
+        return []
     for call in ordered:
         _part_state(call, assumed)
     if len(ordered) > 1 and all(map(is_response, ordered)):  # of one id, but not of one request

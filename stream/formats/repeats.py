@@ -114,7 +114,7 @@ def typed(sent: str, plain: str) -> bool:
 
     What it begins with has to be a paragraph, for a history may be cut: "How do I" is no question.
     """
-    at = sent.rfind(plain) if len(plain) < len(sent) and _FIRST.match(plain) else -1
+    at = _last(sent, plain) if len(plain) < len(sent) and _FIRST.match(plain) else -1
     if at < 0:
         return False
     end = at + len(plain)
@@ -125,7 +125,8 @@ def typed(sent: str, plain: str) -> bool:
 
 def frame_of(sent: str, plain: str) -> Frame:
     """Return what stands around a question, of which `typed` says that it was sent."""
-    lead, _, tail = sent.rpartition(plain)
+    at = _last(sent, plain)
+    lead, tail = sent[:at], sent[at + len(plain) :]
     before = lead[lead.rstrip().rfind("\n") + 1 :]
     beyond = tail[: len(tail) - len(tail.lstrip())]
     after = beyond + tail.strip().partition("\n")[0]
@@ -139,13 +140,19 @@ def taken_out(text: str, frame: Frame) -> str:
     >>> taken_out("Context:\\nnone\\n\\nQuestion: Why?", frame_of("Context:\\na\\nb\\n\\nQuestion: How?", "How?"))
     'Why?'
     """
-    start = text.rfind(frame.before) + len(frame.before)
+    start = _last(text, frame.before) + len(frame.before)
     if not text.startswith(frame.first) or frame.before not in text:
         return text
     if not frame.before.strip():  # the question comes first
         start = 0
     end = text.find(frame.after, start) if frame.after.strip() else len(text)
     return text[start : max(end, start)].strip() or text
+
+
+def _last(text: str, part: str) -> int:
+    """Return where a part stands last in a text, -1 where it does not; `rfind` takes the product of their lengths."""
+    at = text[::-1].find(part[::-1])
+    return len(text) - at - len(part) if at >= 0 else -1
 
 
 def _prefix(history: Passage, asked: Passage) -> int:
@@ -227,7 +234,17 @@ def _by_likeness(history: Passage, asked: Passage) -> tuple[int, int]:
 
 def _are_alike(old: Message, new: Message) -> bool:
     known, repeated = likeness_of(old.text), likeness_of(new.text)
-    return old.role == new.role and known.startswith(repeated) and bool(repeated or not known)
+    is_same = known.startswith(repeated) and bool(repeated or not known)
+    return old.role == new.role and is_same and _may_be_same(_digits_of(old.text), _digits_of(new.text))
+
+
+def _may_be_same(known: str, repeated: str) -> bool:
+    """Say whether numbers of a text are those of another: all, the first, behind those of a time, or masked."""
+    return known.startswith(repeated) or repeated.endswith(known)
+
+
+def _digits_of(text: str) -> str:
+    return "".join(filter(str.isdigit, _MARKUP.sub("", unescape(text[:_READ]))))
 
 
 def likeness_of(text: str) -> str:

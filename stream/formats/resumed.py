@@ -15,7 +15,8 @@ from turnsignal.stream.formats.linking import Head
 from turnsignal.stream.formats.protocol import Assumed
 
 RESUMED = "conversations that go on another one, whose history they send, taken for one with it"
-_BRANCHES = 2  #: questions that one exchange is gone on with, at most, as one of them was edited
+_BRANCHES = 2  #: questions that one exchange is gone on with, at most, as one of them was edited,
+_CALLS = 3  #: and conversations that do, as some were sent again
 
 
 def resume(heads: list[Head], openings: Sequence[bytes], asides: Set[int], assumed: Assumed) -> None:
@@ -32,18 +33,19 @@ def resume(heads: list[Head], openings: Sequence[bytes], asides: Set[int], assum
         begun = first.setdefault(head.conversation, head)
         if head.start < begun.start:
             first[head.conversation] = head
-    going_on: dict[bytes, set[bytes]] = {}  # an exchange → what was asked next, in conversations that begin with it
+    going_on: dict[bytes, list[bytes]] = {}  # an exchange → what was asked next, in conversations that begin with it
     for head in first.values():
         if exchange := last_exchange(opening := openings[head.number]):
-            going_on.setdefault(exchange, set()).add(question_of(opening))
+            going_on.setdefault(exchange, []).append(question_of(opening))
     before: dict[str, str] = {}
     for name, head in sorted(first.items(), key=lambda pair: (pair[1].start, pair[1].number)):
         exchange = last_exchange(openings[head.number])
         source = given.get(exchange)
         if source is None or source.conversation in (None, name) or source.start > head.start:
             continue
-        users = head.who[1], source.who[1]
-        if len(going_on[exchange]) > _BRANCHES if None in users else users[0] != users[1]:
+        users, next_asked = (head.who[1], source.who[1]), going_on[exchange]
+        are_many = len(next_asked) > _CALLS or len(set(next_asked)) > _BRANCHES
+        if are_many if None in users else users[0] != users[1]:
             continue
         before[name] = before.get(str(source.conversation), str(source.conversation))
     for at, head in enumerate(heads):

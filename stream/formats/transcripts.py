@@ -6,45 +6,55 @@
     Human: And abroad?                               By card.<|im_end|>
     AI:                                              …
 
-Chains and servers of models write them. A user may paste one, too: they are read where half of a log's calls send one.
+Chains and servers of models write them. A user may paste one, too: they are read where half of a log's calls send one,
+or several that begin with the same words. The names at the prompt's end and before its first question are those of who
+speaks; others are what somebody said ("Model: X1").
 """
 
 import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 
 READ = "prompts that hold all that was said in one text, taken apart by who speaks"
+_FEWEST = 3  #: that begin with the same words
+_BEGUN = 100  #: characters of these
 _MOST = 5_000  #: messages of one prompt
 _TAIL = 60  #: characters at the end of a prompt, in which the assistant is named
 _MARK = re.compile(
     r"<\|(?:im_start|start_header_id)\|>[ \n]?(?P<named>\w{1,20})(?:<\|end_header_id\|>)?"
     r"|<start_of_turn>(?P<turn>\w{1,20})|<\|(?P<role>system|user|assistant)\|>|(?P<instruction>\[/?INST\])|(?P<instructions><</?SYS>>)"
 )
-_LABEL = re.compile(r"^[ \t]*(?P<label>[^\W\d_]{2,12}) ?:(?=\s|$)", re.MULTILINE)
+_LABEL = re.compile(r"^(?P<label>[^\W\d_]{2,12}) ?:(?=\s|$)", re.MULTILINE)
 _ENDS = re.compile(r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text)\|>|<end_of_turn>|</?s>|<bos>")
 _MEANT = {"[INST]": "user", "[/INST]": "assistant", "<<SYS>>": "system", "<</SYS>>": "user"}
 
 
 class Transcripts:
-    """Whether a log's prompts are transcripts."""
+    """Which prompts of a log are transcripts."""
 
     def __init__(self) -> None:
-        self._calls = self._transcripts = 0
+        self._calls = 0
+        self._begun: Counter[str] = Counter()  # of transcripts, with what they begin
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `take_apart`."""
         if spoken := spoken_in(call.inputs):
             self._calls += 1
-            self._transcripts += len(spoken) == 1 and spoken[0].role == "user" and _ends_open(spoken[0].text)
+            if (prompt := _prompt_of(spoken)) is not None:
+                self._begun[_begun_by(prompt)] += 1
 
     def take_apart(self, call: Call, assumed: Assumed) -> None:
         """Give a call the messages that its prompt holds."""
-        if not self._transcripts or 2 * self._transcripts < self._calls:
+        if not self._begun or (prompt := _prompt_of(spoken := spoken_in(call.inputs))) is None:
             return
-        spoken = spoken_in(call.inputs)
-        if len(spoken) == 1 and spoken[0].role == "user" and (messages := messages_in(spoken[0].text)):
+        begun = _begun_by(prompt)
+        if 2 * self._begun.total() < self._calls and (not begun or self._begun[begun] < _FEWEST):
+            return
+        if messages := messages_in(prompt):
             at = call.inputs.index(spoken[0])
             messages[-1].fields, messages[-1].time = spoken[0].fields, spoken[0].time
             call.inputs[at : at + 1] = messages
@@ -59,9 +69,7 @@ def messages_in(prompt: str) -> list[Message]:
     """
     if not _ends_open(prompt):
         return []
-    pattern = _MARK if _MARK.search(prompt) else _LABEL
-    named = ((match, role) for match in pattern.finditer(prompt) if (role := _speaker(match)) is not None)
-    marks = list(islice(named, _MOST + 1))
+    marks = list(islice(_marks_in(prompt), _MOST + 1))
     if not marks or len(marks) > _MOST:
         return []
     parts = [("system", prompt[: marks[0][0].start()])]
@@ -69,6 +77,36 @@ def messages_in(prompt: str) -> list[Message]:
     messages = [Message(role, text) for role, part in parts if (text := _ENDS.sub("", part).strip())]
     is_open = bool(messages) and messages[-1].role == "user" and not _ENDS.sub("", prompt[marks[-1][0].end() :]).strip()
     return messages if is_open and marks[-1][1] == "assistant" else []
+
+
+def _marks_in(prompt: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Give the marks of who speaks, each with the role."""
+    if _MARK.search(prompt):
+        yield from ((match, role) for match in _MARK.finditer(prompt) if (role := _speaker(match)) is not None)
+        return
+    names: dict[str, str] = {}  # who speaks in this prompt → role
+    if not (ends := list(_LABEL.finditer(prompt, max(len(prompt.rstrip()) - _TAIL, 0)))):
+        return
+    last = ends[-1]
+    asked = next((match["label"] for match in _LABEL.finditer(prompt) if _speaker(match) == "user"), "")
+    first = next(_LABEL.finditer(prompt), last)
+    names |= {first["label"]: "system"} if _speaker(first) == "system" else {}
+    names |= {last["label"]: "assistant", asked: "user"}
+    yield from ((match, names[match["label"]]) for match in _LABEL.finditer(prompt) if match["label"] in names)
+
+
+def _prompt_of(spoken: Sequence[Message]) -> str | None:
+    """Return the prompt of a call that may be a transcript."""
+    is_one = len(spoken) == 1 and spoken[0].role == "user" and _ends_open(spoken[0].text)
+    return spoken[0].text if is_one else None
+
+
+def _begun_by(prompt: str) -> str:
+    """Return with what words transcripts like this begin: those before the first that speaks, or its mark."""
+    if (mark := _MARK.search(prompt)) is not None:
+        return prompt[: mark.end()][:_BEGUN]
+    label = _LABEL.search(prompt)
+    return prompt[: label.start()][:_BEGUN] if label is not None else ""
 
 
 def _ends_open(prompt: str) -> bool:

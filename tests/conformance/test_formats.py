@@ -33,6 +33,7 @@ SHARED = {
     "asides",
     "sequence",
     "examples",
+    "errands",
     "endings",
     "envelopes",
     "halves",

@@ -148,3 +148,30 @@ def test_a_call_that_failed_after_the_one_that_answered_says_nothing(tmp_path: P
         failed = call(each, sent, "", 3) | {"response": None, "timestamp": answered["response"]["created"] + 3}
         records += [record | {"session_id": each.conversation} for record in (answered, failed)]
     assert said_in(tmp_path / "log.jsonl", records) == told_by(exchanges(1))
+
+
+def test_a_session_that_goes_on_behind_a_short_exchange_is_one_with_the_one_before_it(tmp_path: Path) -> None:
+    records, all_of = [], []
+    for number in range(6):
+        history: Messages = []
+        script = (f"Where is my parcel {number}, please?", f"It waits for you at counter {number}."), ("ok", "Fine.")
+        for place, (question, answer) in enumerate((*script, ("And the other?", f"At counter {number + 1}."))):
+            each = Exchange(f"c{number}", place, list(history), question, answer)
+            all_of.append(each)
+            records += [record | {"session_id": f"c{number}-{place // 2}"} for record in whole(each)]
+            history += [user(question), assistant(answer)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+def test_questions_that_differ_in_numbers_alone_are_asked_though_a_call_is_missing(tmp_path: Path) -> None:
+    asked = [f"What is the status of order {4711 + number}?" for number in range(6)]
+    given = [f"Order {4711 + number} is on its way, and comes on Monday." for number in range(6)]
+    records = []
+    for number in (0, 1, 3, 5):
+        before = [user(asked[number - 1]), assistant(given[number - 1])] if number else []
+        each = Exchange("c1", number, before, asked[number], given[number])
+        records += [record | {"session_id": "c1"} for record in whole(each)]
+    told = said_in(tmp_path / "log.jsonl", records)
+    assert told == {
+        key: 1 for pair in zip(asked, given, strict=True) for key in zip(("user", "assistant"), pair, strict=True)
+    }

@@ -48,13 +48,22 @@ def test_what_is_no_transcript_stays_as_it_is(text: str) -> None:
     assert messages_in(text) == []
 
 
-@pytest.mark.parametrize(("others", "is_read"), [(1, True), (2, False)])
-def test_what_a_user_pastes_is_no_transcript_where_most_calls_send_none(others: int, is_read: bool) -> None:
-    calls = [Call("x:1", inputs=[Message("user", LABELLED)])]
-    calls += [Call(f"x:{number}", inputs=[Message("user", "How do I pay?")]) for number in range(others)]
+def test_what_is_said_with_a_name_before_it_stays_a_part_of_the_message() -> None:
+    asked = "My facts:\nModel: X1\nSystem: 15\nCustomer: me"
+    given = "As you like:\n  user: db\nBot: yes"
+    prompt = f"Be kind.\nHuman: {asked}\nAI: {given}\nHuman: Why?\nAI:"
+    assert [each.text for each in messages_in(prompt)] == ["Be kind.", asked, given, "Why?"]
+
+
+@pytest.mark.parametrize(("sent", "others", "are_read"), [(1, 1, True), (1, 2, False), (3, 9, True), (2, 9, False)])
+def test_transcripts_are_read_where_half_of_the_calls_send_one_or_several_begin_alike(
+    sent: int, others: int, are_read: bool
+) -> None:
+    calls = [Call(f"x:{number}", inputs=[Message("user", LABELLED)]) for number in range(sent)]
+    calls += [Call(f"y:{number}", inputs=[Message("user", "How do I pay?")]) for number in range(others)]
     transcripts, assumed = Transcripts(), Counter[str]()
     for call in calls:
         transcripts.add(call)
     for call in calls:
         transcripts.take_apart(call, assumed)
-    assert (len(calls[0].inputs) > 1) == is_read == assumed[READ]
+    assert (len(calls[0].inputs) > 1) == are_read == bool(assumed[READ])

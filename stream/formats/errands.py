@@ -1,0 +1,114 @@
+"""Errands: what a program asks of the model with the history of a conversation: suggestions, titles, summaries.
+
+    call 1   sends: "How?"                                        gets: So.
+    call 2   sends: "How?" "So." "Suggest what to ask next."      gets: Why? When?
+    call 3   sends: "How?" "So." "Why?"                           gets: Because.
+
+Call 2 is one. What it asks is asked in many conversations, no history has an answer to that, and calls like call 3 go
+on from the same answer as if nobody had asked.
+"""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from hashlib import blake2b
+
+from turnsignal.stream.formats.asides import LEFT_OUT
+from turnsignal.stream.formats.linking import digested
+from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.protocol import Assumed, Call, Message
+from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
+
+_FEWEST = 3  #: exchanges after which it is asked, and from which conversations go on without it,
+_SHARE = 0.25  #: and how many of all after which it is asked: where a conversation ends nothing tells
+_BACK = 50  #: of so many answers one may be in a history, by chance
+_FROM = 2  #: calls without an id that go on from the same exchange, at most, so that it is of one conversation
+_BEGUN = 8  #: characters with which what is asked begins, at least, to be known by
+_NOTHING = bytes(SHORT)
+
+
+class Errands:
+    """What is asked after an exchange in a log, and which of that is asked by a program."""
+
+    def __init__(self) -> None:
+        self._digests = bytearray()  # of each call: what it asks, the exchange before, the answer before, its answer
+        self._orders = array("d")
+        self._usual: set[bytes] | None = None
+
+    def add(self, call: Call) -> None:
+        """Take in a call; called for each before the first `taken_out`."""
+        if call.kind == "answer" and not call.partial and (asked := _asked_of(call)):
+            answers = spoken_in(call.outputs)[:1]
+            answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
+            self._digests += asked + answer
+            self._orders.append(call.start if call.start is not None else call.line)
+
+    def taken_out(self, calls: Sequence[Call], assumed: Assumed) -> list[Call]:
+        """Return the calls of a trace without its errands; none where nothing else says anything."""
+        if self._usual is None:
+            self._usual = self._find_usual()
+            self._digests.clear()
+        if not self._usual:
+            return list(calls)
+        kept = [call for call in calls if not call.inputs or _asked_of(call)[:SHORT] not in self._usual]
+        assumed[LEFT_OUT] += len(kept) < len(calls)
+        is_something = len(kept) == len(calls) or any(call.inputs or call.outputs for call in kept)
+        return kept if is_something else []
+
+    def _find_usual(self) -> set[bytes]:
+        """Return what programs ask."""
+        answered = {before for _, _, before, _ in self._all()}
+        times, back = Counter[bytes](), Counter[bytes]()
+        for question, _, _, answer in self._all():
+            times[question] += answer != _NOTHING
+            back[question] += answer in answered
+        may_be = {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
+        asking, going_on = Counter[bytes](), Counter[bytes]()
+        asked: dict[bytes, float] = {}  # what, and after what exchange → when first
+        latest: dict[bytes, float] = {}
+        for order, (question, exchange, _, _) in zip(self._orders, self._all(), strict=True):
+            if question in may_be:
+                asking[question + exchange] += 1
+                asked[question + exchange] = min(order, asked.get(question + exchange, order))
+            else:
+                going_on[exchange] += 1
+                latest[exchange] = max(order, latest.get(exchange, order))
+        after, passed = Counter[bytes](), Counter[bytes]()
+        for both, order in asked.items():
+            question, exchange = both[:SHORT], both[SHORT:]
+            after[question] += 1
+            if going_on[exchange] <= _FROM and asking[both] <= _FROM:
+                passed[question] += latest.get(exchange, order) > order
+        return {question for question, n in passed.items() if n >= max(_FEWEST, _SHARE * after[question])}
+
+    def _all(self) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
+        digests = bytes(self._digests)
+        for at in range(0, len(digests), 4 * SHORT):
+            question, exchange, before, answer = (
+                digests[at + SHORT * part : at + SHORT * (part + 1)] for part in range(4)
+            )
+            yield question, exchange, before, answer
+
+
+def _asked_of(call: Call) -> bytes:
+    """Return digests of what a call asks, of the exchange before that, and of its answer; b"" without one.
+
+    What a program asks may stand in a system prompt behind the history, and begin alike over different lines.
+    """
+    spoken = spoken_in(call.inputs)
+    last = call.inputs[-1] if call.inputs else None
+    if last is None or not spoken:
+        return b""
+    asked, before = (last, spoken) if last.role == "system" else (spoken[-1], spoken[:-1])
+    if asked.role == "assistant" or not before or before[-1].role != "assistant":
+        return b""
+    text = asked.text.strip()
+    begun = template_of(text) if "\n" in text else ""
+    question = digest_of(begun if len(begun) >= _BEGUN else text)
+    answer = digested(before[-1])[1]
+    exchange = call.conversation.encode("utf-8", "replace") if call.conversation else _words_of(before[-2:-1])
+    return question + blake2b(exchange + answer, digest_size=SHORT).digest() + answer[:SHORT]
+
+
+def _words_of(spoken: Sequence[Message]) -> bytes:
+    return b"".join(digested(message)[1] for message in spoken)

@@ -1,0 +1,83 @@
+"""What programs ask of the model with a conversation's history, and what users ask in many conversations."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from turnsignal.stream.formats.asides import LEFT_OUT
+from turnsignal.stream.formats.errands import Errands
+from turnsignal.stream.formats.protocol import Call, Message
+
+ERRAND = "Suggest what the user may ask next."
+
+
+def sent(conversation: int, said: Sequence[str], answer: str, *, named: bool, role: str = "user") -> Call:
+    """A call that sends what was said, the user first, and its question or what a program asks."""
+    messages = [Message("assistant" if at % 2 else "user", text) for at, text in enumerate(said[:-1])]
+    inputs = [*messages, Message(role, said[-1])]
+    name = f"c{conversation}" if named else None
+    start = 1000.0 * conversation + len(said) - (0.5 if answer.startswith("Ask") else 0.0)  # before the next question
+    return Call("x:", conversation=name, start=start, inputs=inputs, outputs=[Message("assistant", answer)])
+
+
+def talks(count: int, *, named: bool, role: str = "user", asks: str = ERRAND) -> list[Call]:
+    """Conversations of three exchanges, after each of which a program asks something."""
+    calls = []
+    for number in range(count):
+        said: list[str] = []
+        for place in range(3):
+            question, answer = f"How {number}, {place}?", f"So {number}, {place}."
+            calls.append(sent(number, [*said, question], answer, named=named))
+            said += [question, answer]
+            calls.append(sent(number, [*said, asks], f"Ask {place}.", named=named, role=role))
+    return calls
+
+
+def left_in(calls: Sequence[Call]) -> list[str]:
+    errands, assumed = Errands(), Counter[str]()
+    for call in calls:
+        errands.add(call)
+    kept = [call for call in calls if errands.taken_out([call], assumed)]
+    assert assumed[LEFT_OUT] == len(calls) - len(kept)
+    return [call.inputs[-1].text for call in kept]
+
+
+@pytest.mark.parametrize("role", ["user", "system"])
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("asks", [ERRAND, "Extend this summary: {}\nof what was said."])
+def test_what_is_asked_in_many_conversations_that_go_on_as_if_it_had_not_been_is_an_errand(
+    role: str, named: bool, asks: str
+) -> None:
+    assert left_in(talks(4, named=named, role=role, asks=asks)) == [
+        f"How {number}, {place}?" for number in range(4) for place in range(3)
+    ]
+
+
+def test_what_every_user_says_and_is_answered_in_the_history_is_none() -> None:
+    calls = []
+    for number in range(6):
+        said: list[str] = []
+        for place, question in enumerate((f"How {number}?", "Yes", "Yes", "Thanks, that is all.")):
+            answer = f"So {number}, {place}."
+            calls.append(sent(number, [*said, question], answer, named=True))
+            said += [question, answer]
+    assert len(left_in(calls)) == len(calls)
+
+
+def test_what_ends_conversations_that_all_begin_alike_is_none() -> None:
+    begun = ["How do I pay?", "By card, in your account."]
+    calls = [sent(number, [*begun, "A person, please!"], "Ann comes.", named=False) for number in range(6)]
+    calls += [
+        sent(9 + number, [*begun, f"My case is {number}."], f"Case {number}.", named=False) for number in range(6)
+    ]
+    assert len(left_in(calls)) == len(calls)
+
+
+def test_a_trace_keeps_its_answer_and_one_that_is_an_errand_says_nothing() -> None:
+    calls = talks(4, named=True)
+    errands, assumed = Errands(), Counter[str]()
+    for call in calls:
+        errands.add(call)
+    assert errands.taken_out(calls[:2], assumed) == calls[:1]
+    assert errands.taken_out([Call("x:root", kind="inner"), calls[1]], assumed) == []
