@@ -30,7 +30,7 @@ from turnsignal.agents.files.reading import Origin, TurnFile, origin_of
 from turnsignal.agents.files.recognising import HowToRead, as_records, choose_format, doubt_format, is_bare_message
 from turnsignal.agents.files.spool import Spool
 from turnsignal.agents.files.standard_input import keep_standard_input, naming
-from turnsignal.agents.files.users import hash_user, hide_in_ids, hide_user, named_in_ids
+from turnsignal.agents.files.users import HiddenUsers
 from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
@@ -80,7 +80,7 @@ class Imported(ExitStack):
         self._progress = progress
         self._say = say
         self._scored: list[ScoredFile] = []
-        self._named: dict[str, set[str]] = {}  # conversations whose ids name users → those users
+        self._users = None if how.user_key is None else HiddenUsers(how.user_key)
 
     def __enter__(self) -> "Imported":
         with ExitStack() as on_error:
@@ -110,9 +110,9 @@ class Imported(ExitStack):
                     source = self._convert(source, directory / str(number))
                 self.sources.append(source)
             self.feedback += write_feedback(self._scored, directory)
-            if self._how.user_key is not None:
+            if self._users is not None:
                 written = [scored.turns for scored in self._scored] + [source.path for source in self.feedback]
-                hide_in_ids(written, self._named, self._how.user_key)
+                self._users.hide_in_ids(written)
             on_error.pop_all()
         return self
 
@@ -121,7 +121,7 @@ class Imported(ExitStack):
         turns, lines, refused = to / "turns.jsonl", to / "lines", to.parent / "refused.jsonl"
         report = together.report
         with turns.open("wb") as out, lines.open("wb") as places, refused.open("ab") as rejected:
-            reading = _Reading(together, rejected, self._how, self._named)
+            reading = _Reading(together, rejected, self._how, self._users)
             self.callback(reading.human_scores.close)
             for turn, line in reading.turns(self._progress):
                 formatted = reading.format_turn(turn, line)
@@ -154,7 +154,7 @@ class _Together(NamedTuple):
 class _Reading:
     """Files of one format on their way to turns. Their lines are counted through, from the first file's first."""
 
-    def __init__(self, together: _Together, rejected: IO[bytes], how: HowToRead, named: dict[str, set[str]]) -> None:
+    def __init__(self, together: _Together, rejected: IO[bytes], how: HowToRead, users: HiddenUsers | None) -> None:
         self.has_times = False
         self.human_scores = Spool(msgspec.msgpack.Decoder(HumanScore))
         self.origins: list[Origin] = []
@@ -164,10 +164,9 @@ class _Reading:
         self._has_loose = self._format is not FORMATS[OWN] and not isinstance(self._format, FormatMapping)
         self._report = together.report
         self._rejected = rejected
-        self._user_key = how.user_key
         self._keeps_asides = how.keeps_asides
         self._left_out = LeftOut()
-        self._named_users = named
+        self._users = users
         self._strangers = Strangers(together.report.format)
         self._repeats = False  # any call sends more than its question
         self._transcripts = Transcripts()
@@ -265,7 +264,7 @@ class _Reading:
             self._rows.end()
             + self._strangers.warnings(self._report.files)
             + take_warnings(assumed)
-            + take_doubts(assumed, self._report.conversations, quoted=self._user_key is None)
+            + take_doubts(assumed, self._report.conversations, quoted=self._users is None)
         )
         report = self._report
         report.strangers = self._strangers.count
@@ -273,16 +272,13 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        report.warnings += self._left_out.doubts(quoted=self._user_key is None)
+        report.warnings += self._left_out.doubts(quoted=self._users is None)
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 
     def format_turn(self, turn: TurnFields, line: int) -> bytes | None:
         """Spell a turn as one line, and count it; one that no worker could take in is refused."""
-        if self._user_key is not None:
-            if (user := named_in_ids(turn)) is not None:
-                self._named_users.setdefault(turn["conversation_id"], set()).add(user)
-            turn = hide_user(turn, self._user_key)
+        turn = turn if self._users is None else self._users.hide(turn)
         turn = leave_thoughts_out(turn, self._report.assumed)
         try:
             formatted = orjson.dumps(turn)
@@ -356,8 +352,8 @@ class _Reading:
         )
 
     def _take_score(self, score: HumanScore) -> None:
-        if self._user_key is not None and score.rater:
-            score.rater = hash_user(score.rater, self._user_key)
+        if self._users is not None and score.rater:
+            score.rater = self._users.digest(score.rater)
         self.human_scores.put(score)
         self._report.human_scores += 1
 
@@ -390,10 +386,10 @@ class _Reading:
         reason = str(error.reason)
         self._report.refused[reason] += 1
         name, line = origin_of(self.origins, line)
-        detail = error.shown if self._user_key is None else error.detail  # what came may name the user
+        detail = error.shown if self._users is None else error.detail  # what came may name the user
         self._report.first.setdefault(reason, (line, detail))
         letter = {"file": name, "line": line, "reason": reason, "detail": detail}
         letter |= {"in_part": True} if is_begun else {}
-        if isinstance(value, str) and self._user_key is None:
+        if isinstance(value, str) and self._users is None:
             letter["turn_id"] = value[:200]
         self._rejected.write(orjson.dumps(letter) + b"\n")

@@ -2,10 +2,11 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,6 +21,9 @@ from turnsignal.stream.records.turns import Document, Metadata, Truth, Turn
 _KEY_BYTES = 16
 _LONG = 6  #: digits of a user id that is none of a counter's
 _UNIQUE = 16  #: characters of one that stands in no other word
+_TELLING = 5  #: characters of one that is looked for in ids of conversations that name nobody,
+_USERS = 100_000  #: that are looked for,
+_EDGES = 24  #: and places in these where one may begin or end
 _MANY = 100  #: users whom the ids of one conversation name
 _FIELDS = frozenset(each.name for each in fields(Turn) if each.init)
 _OF_DOCUMENTS = frozenset(each.name for each in fields(Document))
@@ -78,43 +82,66 @@ def hide_user(turn: TurnFields, key: bytes) -> TurnFields:
     return kept
 
 
-def named_in_ids(turn: TurnFields) -> str | None:
-    """Return the id of a turn's user where the ids of the turn or of its conversation, or a name, hold it, too."""
-    user = str(turn.get("user_id") or "")
-    if not user or not any(map(_of(user).search, (*_ids_of(turn).values(), *_names_of(turn, user).values()))):
-        return None
-    return user
+class HiddenUsers:
+    """The users of a log, as its turns name them, to be hidden in all that is written."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._named: dict[str, set[str]] = {}  # conversations whose ids or names hold their users → these
+        self._known: set[str] = set()  # users in small letters, who may stand in ids of other conversations, too
+
+    def digest(self, user: str) -> str:
+        """Return what stands for a user."""
+        return hash_user(user, self._key)
+
+    def hide(self, turn: TurnFields) -> TurnFields:
+        """Return a turn whose user id is a digest, as `hide_user` does, and remember the user."""
+        if user := str(turn.get("user_id") or ""):
+            if any(map(_of(user).search, (*_ids_of(turn).values(), *_names_of(turn, user).values()))):
+                self._named.setdefault(turn["conversation_id"], set()).add(user)
+            if len(user) >= (_LONG if user.isdigit() else _TELLING) and len(self._known) < _USERS:
+                self._known.add(user.casefold())
+        return hide_user(turn, self._key)
+
+    def hide_in_ids(self, paths: Iterable[Path]) -> None:
+        """Write files of turns, or of feedback, anew with digests in their ids for the users whom they hold.
+
+        The same in all lines of a conversation, so that they are still of one; where it has many users, its whole ids
+        become digests, and names hide the user of their turn alone.
+        """
+        for path in paths if self._known or self._named else ():
+            hidden = path.with_suffix(".hidden")
+            with hidden.open("wb") as out:
+                for block in read_lines(path):
+                    lines = (_hidden_in_ids(line, self._named, self._known, self._key) for line in block.lines)
+                    out.writelines(line + b"\n" for line in lines)
+            hidden.replace(path)
 
 
-def hide_in_ids(paths: Iterable[Path], users: Mapping[str, set[str]], key: bytes) -> None:
-    """Write files of turns, or of feedback, anew with digests in their ids for the users whom they name.
-
-    users: by conversation, as `named_in_ids` says, so that all lines of one are still of one; where they are many, the
-    whole ids become digests, and names hide the user of their turn alone.
-    """
-    for path in paths if users else ():
-        hidden = path.with_suffix(".hidden")
-        with hidden.open("wb") as out:
-            for block in read_lines(path):
-                out.writelines(_hidden_in_ids(line, users, key) + b"\n" for line in block.lines)
-        hidden.replace(path)
-
-
-def _hidden_in_ids(line: bytes, users: Mapping[str, set[str]], key: bytes) -> bytes:
+def _hidden_in_ids(line: bytes, users: Mapping[str, set[str]], known: Set[str], key: bytes) -> bytes:
     record = orjson.loads(line)
+    ids = hidden = _ids_of(record)
     named = sorted(users.get(record["conversation_id"], ()), key=lambda user: (-len(user), user))
-    if not named:
-        return line
-    hidden = _ids_of(record)
     if len(named) > _MANY:
         hidden = {name: hash_user(text, key) for name, text in hidden.items()}
     for user in named[: _MANY if len(named) <= _MANY else 0]:
         digest = hash_user(user, key)
         hidden = {name: _of(user).sub(digest, text) for name, text in hidden.items()}
         record |= {name: _of(user).sub(digest, text) for name, text in _names_of(record, user).items()}
+    hidden = {name: _without_known(text, known, key) for name, text in hidden.items()}
+    if hidden == ids and not named:
+        return line
     if (origin := hidden.pop("origin", None)) is not None:
         record["metadata"]["origin"] = origin
     return orjson.dumps(record | hidden)
+
+
+def _without_known(text: str, known: Set[str], key: bytes) -> str:
+    """Return an id with digests for the users that stand in it between signs of other kinds, the longest first."""
+    edges = [at for at in range(len(text) + 1) if text[at - 1 : at].isalnum() != text[at : at + 1].isalnum()][:_EDGES]
+    spans = sorted(combinations(edges, 2), key=lambda span: span[0] - span[1])
+    user = next((text[start:end] for start, end in spans if text[start:end].casefold() in known), None)
+    return text if user is None else _of(user).sub(hash_user(user, key), text)
 
 
 def _ids_of(record: Mapping[str, Any]) -> dict[str, str]:

@@ -1,9 +1,11 @@
 """Answers: what stands beside the messages of a call, as a completion with choices, or as the answer itself."""
 
+from typing import Any
+
 from turnsignal.stream.formats.messages import refusal_of, role_of
 from turnsignal.stream.formats.pieces import joined
 from turnsignal.stream.formats.protocol import Record
-from turnsignal.stream.formats.values import body_of, first, mapping, nested
+from turnsignal.stream.formats.values import body_of, first, items, mapping, nested
 
 _TRACES = {"observations", "run_type", "parent_run_id"}  #: of exports that have leaves,
 _OF_TRACES = {"trace_id", "traceId"}  #: and of their leaves; a service's log has them beside its messages
@@ -24,6 +26,18 @@ def response_of(record: Record) -> Record:
 def has_choices(record: Record) -> bool:
     """Say whether a record holds choices, and is no leaf of a trace, whose output they may be."""
     return "choices" in response_of(record) and not ("type" in record and _OF_TRACES & record.keys())
+
+
+def sent_in(request: Record) -> list[Any]:
+    """Return the messages of a request, or the prompt of one for a completion as one of a user."""
+    prompt = request.get("prompt")
+    is_alone = isinstance(prompt, str) and "messages" not in request
+    return [{"role": "user", "content": prompt}] if is_alone else items(request.get("messages"))
+
+
+def message_of(choice: Record) -> object:
+    """Return the message of a choice, or the text of one of a completion as one of the assistant."""
+    return {"role": "assistant", "content": choice["text"]} if "text" in choice else choice.get("message")
 
 
 def _streamed(record: Record) -> Record:

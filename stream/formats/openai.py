@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from turnsignal.stream.formats.answers import answer_of, has_choices, is_foreign, response_of
+from turnsignal.stream.formats.answers import answer_of, has_choices, is_foreign, message_of, response_of, sent_in
 from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
@@ -45,11 +45,12 @@ class OpenAIChat:
         answer = None if choices else answer_of(record)
         if not choices and answer is None:
             refuse_foreign(record, "openai")
-        if not choices and not items(request.get("messages")):
+        sent = sent_in(request)
+        if not choices and not sent:
             assumed[NO_MESSAGES] += 1
             return
-        inputs = read_messages(request.get("messages"), assumed)
-        outputs = read_messages([mapping(choice).get("message") for choice in choices], assumed)
+        inputs = read_messages(sent, assumed)
+        outputs = read_messages([message_of(mapping(choice)) for choice in choices], assumed)
         if answer is not None and inputs and inputs[-1].role == "assistant":
             assumed["texts beside messages that end with an answer left out"] += 1
         elif answer is not None:
@@ -65,7 +66,7 @@ class OpenAIChat:
         named = first(response, "id")  # no response's id: servers and loggers use one again for others
         named = first(record, "id", "request_id", "custom_id") if named is None else named
         named = conversation_of(record, metadata) or "" if named is None else named
-        kind, batch = half_of(record, bool(choices or outputs), bool(items(request.get("messages"))))
+        kind, batch = half_of(record, bool(choices or outputs), bool(sent))
         fields = fields_of(metadata, response, record, request)
         if inputs and fields.get("user_id") == inputs[-1].text:  # a column of what users say is called `user`
             del fields["user_id"]
@@ -92,7 +93,7 @@ def _request(record: Record) -> Record:
     """Return what holds the messages: the record, or its request."""
     inner = mapping(first(record, "request", "request_body", "input", "body", "kwargs"))
     inner = mapping(inner.get("body")) or inner
-    return inner if "messages" in inner else record
+    return inner if "messages" in inner or isinstance(inner.get("prompt"), str) else record
 
 
 def _piece(record: Record, request: Record, response: Record, assumed: Assumed) -> Iterator[Call]:

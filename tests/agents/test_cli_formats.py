@@ -909,3 +909,24 @@ def test_an_attribute_of_spans_that_looks_like_the_id_of_conversations_is_named_
     told = run("convert", log, "--propose", tmp_path / "mapping.toml").output
     assert "app.ticket_id looks like the conversation's id; to give it a name that otel reads: sed" in told
     assert f"""sed 's/"app\\.ticket_id"/"session_id"/g' {log} > log.jsonl""" in told
+
+
+def test_a_user_is_hidden_in_the_id_of_a_conversation_that_names_nobody(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k" * 32)
+    names = (("s0", "ann.bee@example.com"), ("web-ann.bee@example.com-7", None), ("web-Bobby-7", None), ("s1", "bobby"))
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(
+        b"".join(
+            turn(conversation_id=session, turn_id=f"{number}")
+            if user is None
+            else turn(conversation_id=session, turn_id=f"{number}", user_id=user)
+            for number, (session, user) in enumerate(names)
+        )
+    )
+    done = run("convert", log, "--out", tmp_path / "out.jsonl", "--hash-users", tmp_path / "key")
+    assert done.exit_code == 0
+    written = (tmp_path / "out.jsonl").read_text()
+    assert written.count("\n") == len(names)
+    assert "web-" in written
+    assert "bee" not in written.lower()
+    assert "bobby" not in written.lower()

@@ -24,6 +24,8 @@ from turnsignal.stream.formats import values
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.text.loose_json import load_json
 
+ASKED = {"role": "user", "content": "And now?"}
+
 
 @pytest.mark.parametrize("piece", [b"\\n", b'\\"', b"\\\\", b"x", b'\\\\\\"'])
 def test_a_long_text_of_escapes_takes_a_few_times_its_bytes(piece: bytes) -> None:
@@ -135,3 +137,17 @@ def test_a_log_with_nan_in_it_is_read_and_it_is_said(tmp_path: Path) -> None:
         assert sum(1 for _ in Recording(imported.sources).lines()) == 6
         (report,) = imported.reports
     assert report.assumed["NaN or Infinity, which JSON does not have, read as null"] == 3
+
+
+def test_a_question_that_nearly_holds_another_is_compared_in_no_more_than_its_length(tmp_path: Path) -> None:
+    size = 300_000
+    asked, plain = "a" * (2 * size), "ab" + "a" * size  # the product of their lengths is 10^11
+    answer = {"role": "assistant", "content": "Here is the answer that you wanted from me."}
+    records = [
+        {"session_id": "s", "messages": [{"role": "user", "content": asked}], "response": answer["content"]},
+        {"session_id": "s", "messages": [{"role": "user", "content": plain}, answer, ASKED], "response": "So."},
+    ]
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+    with Imported([path], HowToRead()) as imported:
+        assert sum(1 for _ in Recording(imported.sources).lines()) > 0

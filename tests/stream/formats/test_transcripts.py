@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.protocol import Call, Message
 from turnsignal.stream.formats.transcripts import READ, Transcripts, messages_in
 
@@ -67,3 +68,12 @@ def test_transcripts_are_read_where_half_of_the_calls_send_one_or_several_begin_
     for call in calls:
         transcripts.take_apart(call, assumed)
     assert (len(calls[0].inputs) > 1) == are_read == bool(assumed[READ])
+
+
+def test_the_prompt_and_the_text_of_a_completion_are_what_was_asked_and_answered() -> None:
+    response = {"object": "text_completion", "choices": [{"text": "In the app."}]}
+    (call,) = OpenAIChat().read({"request": {"prompt": "How do I pay?"}, "response": response}, Counter())
+    assert [(each.role, each.text) for each in (*call.inputs, *call.outputs)] == [
+        ("user", "How do I pay?"),
+        ("assistant", "In the app."),
+    ]
