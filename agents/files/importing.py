@@ -272,7 +272,9 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        report.warnings += self._left_out.doubts(quoted=self._users is None)
+        report.warnings += [
+            doubt for left in (self._left_out, self._errands) for doubt in left.doubts(quoted=self._users is None)
+        ]
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields
 from functools import lru_cache
 from hashlib import blake2b
-from itertools import combinations
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import orjson
 
@@ -23,7 +22,7 @@ _LONG = 6  #: digits of a user id that is none of a counter's
 _UNIQUE = 16  #: characters of one that stands in no other word
 _TELLING = 5  #: characters of one that is looked for in ids of conversations that name nobody,
 _USERS = 100_000  #: that are looked for,
-_EDGES = 24  #: and places in these where one may begin or end
+_EDGES = 16  #: and places behind its beginning where one may end
 _MANY = 100  #: users whom the ids of one conversation name
 _FIELDS = frozenset(each.name for each in fields(Turn) if each.init)
 _OF_DOCUMENTS = frozenset(each.name for each in fields(Document))
@@ -138,10 +137,12 @@ def _hidden_in_ids(line: bytes, users: Mapping[str, set[str]], known: Set[str], 
 
 def _without_known(text: str, known: Set[str], key: bytes) -> str:
     """Return an id with digests for the users that stand in it between signs of other kinds, the longest first."""
-    edges = [at for at in range(len(text) + 1) if text[at - 1 : at].isalnum() != text[at : at + 1].isalnum()][:_EDGES]
-    spans = sorted(combinations(edges, 2), key=lambda span: span[0] - span[1])
-    user = next((text[start:end] for start, end in spans if text[start:end].casefold() in known), None)
-    return text if user is None else _of(user).sub(hash_user(user, key), text)
+    plain = unquote(text)
+    edges = [at for at in range(len(plain) + 1) if plain[at - 1 : at].isalnum() != plain[at : at + 1].isalnum()]
+    spans = (plain[start:end] for at, start in enumerate(edges) for end in edges[at + 1 : at + 1 + _EDGES])
+    for user in sorted({span for span in spans if span.casefold() in known}, key=lambda user: (-len(user), user)):
+        text = _of(user).sub(hash_user(user, key), text)
+    return text
 
 
 def _ids_of(record: Mapping[str, Any]) -> dict[str, str]:

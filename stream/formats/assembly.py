@@ -30,6 +30,7 @@ from turnsignal.stream.formats.values import bounded_id, timestamp
 NO_CONTENT = "traces whose calls of a model hold no message left out"
 ONE_SIDED = "traces that hold a question alone, or an answer alone"
 MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
+NOTHING_SAID = "traces in which nobody says anything left out"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
 _WRITING = 5.0  #: seconds that a person takes at least to read an answer and write
@@ -354,7 +355,7 @@ def _why_silent(calls: Sequence[Call]) -> str:
     messages = [message for call in calls for message in (*call.inputs, *call.outputs)]
     if kinds & {"answer", "whole"} and not any(message.text.strip() or message.called for message in messages):
         return NO_CONTENT
-    return ONLY_RETRIEVALS if kinds & {"retrieval", "reranking"} else "traces in which nobody says anything left out"
+    return ONLY_RETRIEVALS if kinds & {"retrieval", "reranking"} else NOTHING_SAID
 
 
 def _give_documents(answers: Sequence[Call], retrievals: Sequence[Call]) -> None:

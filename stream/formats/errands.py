@@ -5,7 +5,7 @@
     call 3   sends: "How?" "So." "Why?"                           gets: Because.
 
 Call 2 is one. What it asks is asked in many conversations, no history has an answer to that, and calls like call 3 go
-on from the same answer as if nobody had asked.
+on from the same answer, which a call gave, as if nobody had asked. What users say alike is short, or answered alike.
 """
 
 from array import array
@@ -18,12 +18,17 @@ from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
+from turnsignal.stream.text.visible import one_line
 
 _FEWEST = 3  #: exchanges after which it is asked, and from which conversations go on without it,
 _SHARE = 0.25  #: and how many of all after which it is asked: where a conversation ends nothing tells
 _BACK = 50  #: of so many answers one may be in a history, by chance
 _FROM = 2  #: calls without an id that go on from the same exchange, at most, so that it is of one conversation
 _BEGUN = 8  #: characters with which what is asked begins, at least, to be known by
+_SHORTEST = 25  #: characters of what a program asks; what is shorter users say,
+_LONG = 40  #: and what is not so long and answered alike, too
+_DISTINCT = 0.5  #: of the answers, where they are not alike
+_SHOWN = 60  #: characters of what is asked
 _NOTHING = bytes(SHORT)
 
 
@@ -33,15 +38,24 @@ class Errands:
     def __init__(self) -> None:
         self._digests = bytearray()  # of each call: what it asks, the exchange before, the answer before, its answer
         self._orders = array("d")
+        self._lengths = array("H")  # characters of what it asks, up to _LONG
+        self._given: set[bytes] = set()  # answers of the other calls, which begin conversations
         self._usual: set[bytes] | None = None
+        self._left_out = 0
+        self._shown = ""
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `taken_out`."""
-        if call.kind == "answer" and not call.partial and (asked := _asked_of(call)):
-            answers = spoken_in(call.outputs)[:1]
-            answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
+        if call.kind != "answer" or call.partial:
+            return
+        answers = spoken_in(call.outputs)[:1]
+        answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
+        if asked := _asked_of(call):
             self._digests += asked + answer
             self._orders.append(call.start if call.start is not None else call.line)
+            self._lengths.append(min(len(call.inputs[-1].text.strip()), _LONG))
+        else:
+            self._given.add(answer)
 
     def taken_out(self, calls: Sequence[Call], assumed: Assumed) -> list[Call]:
         """Return the calls of a trace without its errands; none where nothing else says anything."""
@@ -50,23 +64,53 @@ class Errands:
             self._digests.clear()
         if not self._usual:
             return list(calls)
-        kept = [call for call in calls if not call.inputs or _asked_of(call)[:SHORT] not in self._usual]
-        assumed[LEFT_OUT] += len(kept) < len(calls)
+        errands = {id(call): call for call in calls if call.inputs and _asked_of(call)[:SHORT] in self._usual}
+        kept = [call for call in calls if id(call) not in errands]
+        if errands:
+            assumed[LEFT_OUT] += 1
+            self._left_out += 1
+            self._shown = self._shown or one_line(next(iter(errands.values())).inputs[-1].text, _SHOWN)
         is_something = len(kept) == len(calls) or any(call.inputs or call.outputs for call in kept)
         return kept if is_something else []
+
+    def doubts(self, *, quoted: bool) -> list[str]:
+        """Say how to read them where users asked that. quoted: with what one of them asks."""
+        if not self._left_out:
+            return []
+        shown = f", such as “{self._shown}”" if quoted else ""
+        doubt = (
+            f"{self._left_out:,} calls are left out, as conversations go on as if nobody had asked that{shown}: "
+            "where users did, read them with `turnsignal convert FILE --keep-asides --out turns.jsonl`"
+        )
+        return [doubt]
 
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""
         answered = {before for _, _, before, _ in self._all()}
+        given = {answer for _, _, _, answer in self._all()} | self._given
         times, back = Counter[bytes](), Counter[bytes]()
-        for question, _, _, answer in self._all():
+        lengths: dict[bytes, int] = {}
+        for length, (question, _, _, answer) in zip(self._lengths, self._all(), strict=True):
             times[question] += answer != _NOTHING
             back[question] += answer in answered
-        may_be = {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
+            lengths[question] = length
+        often = {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
+        answers: dict[bytes, set[bytes]] = {}
+        for question, _, _, answer in self._all():
+            if question in often:
+                answers.setdefault(question, set()).add(answer)
+        may_be = {
+            question
+            for question in often
+            if lengths[question] >= _LONG
+            or (lengths[question] >= _SHORTEST and len(answers[question]) >= _DISTINCT * times[question])
+        }
         asking, going_on = Counter[bytes](), Counter[bytes]()
         asked: dict[bytes, float] = {}  # what, and after what exchange → when first
         latest: dict[bytes, float] = {}
-        for order, (question, exchange, _, _) in zip(self._orders, self._all(), strict=True):
+        for order, (question, exchange, before, _) in zip(self._orders, self._all(), strict=True):
+            if before not in given:  # what every call begins with
+                continue
             if question in may_be:
                 asking[question + exchange] += 1
                 asked[question + exchange] = min(order, asked.get(question + exchange, order))
@@ -100,9 +144,9 @@ def _asked_of(call: Call) -> bytes:
     if last is None or not spoken:
         return b""
     asked, before = (last, spoken) if last.role == "system" else (spoken[-1], spoken[:-1])
+    text = asked.text.strip()
     if asked.role == "assistant" or not before or before[-1].role != "assistant":
         return b""
-    text = asked.text.strip()
     begun = template_of(text) if "\n" in text else ""
     question = digest_of(begun if len(begun) >= _BEGUN else text)
     answer = digested(before[-1])[1]

@@ -23,6 +23,7 @@ _JSON = re.compile(r'\[? ?\{ ?"(?:role|parts|messages|lc)" ?:')  #: how messages
 _REFUSAL = "refusal"  #: a block, or a key beside an empty content, by which a model declines
 _TEXT_BLOCKS = ("text", "input_text", "output_text", _REFUSAL, "markdown")
 _DOCUMENT_BLOCKS = ("document", "search_result")  #: read as documents where they are any
+_UNTYPED = {"text", "toolUse", "toolResult", "reasoningContent", "image", "cachePoint"}  #: blocks of Bedrock's models
 _CALLS = ("tool_use", "tool_call", "function_call", "functionCall")
 _LIST_KEYS = ("messages", "input", "output", "contents", "conversation", "conversations")
 _TEXT_KEYS = ("question", "query", "prompt", "user_input", "answer", "response", "result", "text", "content")
@@ -205,12 +206,14 @@ def text_of(content: object, metadata: dict[str, Any], assumed: Assumed) -> str:
 
 
 def blocks_in(value: Any) -> Any:
-    """Return the blocks, or the text, that a database keeps as JSON in a string; any other text as it is."""
+    """Return the blocks, or the text, that a database or an attribute keeps as JSON in a string; any other as it is."""
     read = nested(value) if isinstance(value, str) and value.startswith(("[{", "{", '"')) else None
     if isinstance(read, str):
         return read
     read = [read] if isinstance(read, dict) and read.keys() == {"type", "text"} else read
-    are_blocks = isinstance(read, list) and all(isinstance(part, dict) and "type" in part for part in read)
+    are_blocks = isinstance(read, list) and all(
+        isinstance(part, dict) and ("type" in part or part.keys() <= _UNTYPED) for part in read
+    )
     return read if are_blocks else value
 
 

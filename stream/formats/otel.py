@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import read_documents
-from turnsignal.stream.formats.messages import instructed, read_messages, spoken
+from turnsignal.stream.formats.messages import blocks_in, instructed, read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.values import (
@@ -20,6 +20,7 @@ from turnsignal.stream.formats.values import (
 _ANSWERS = ("chat", "generate_content", "text_completion", "completion")
 _METADATA = ("metadata.", "ai.telemetry.metadata.")
 _EVENT_ROLES = {"gen_ai.user.message": "user", "gen_ai.assistant.message": "assistant"}
+_TEXTS = ("content", "message")  #: of an event, which may be blocks as JSON
 _DETAILS = "gen_ai.client.inference.operation.details"
 _CONTENTS = {"gen_ai.content.prompt": "gen_ai.prompt", "gen_ai.content.completion": "gen_ai.completion"}
 
@@ -91,7 +92,8 @@ def _messages(given: dict[str, Any], span: Span, assumed: Assumed) -> tuple[list
     if "ai.prompt.messages" in given:  # Vercel's AI SDK
         inputs = inputs or spoken(given["ai.prompt.messages"], "user", assumed)
         outputs = outputs or spoken(given.get("ai.response.text"), "assistant", assumed)
-    for event, attributes in span.events:
+    for event, given_there in span.events:
+        attributes = {key: blocks_in(value) if key in _TEXTS else value for key, value in given_there.items()}
         if event in _EVENT_ROLES:
             inputs += read_messages({"role": _EVENT_ROLES[event], **attributes}, assumed)
         elif event == "gen_ai.choice":

@@ -87,6 +87,9 @@ def overlap(history: Passage, asked: Passage, *, is_alone: bool = False, has_his
     """
     prefix = _prefix(history, asked)
     length = len(history.digests)
+    back = len(asked.digests) - 1
+    if 0 < back < length and history.digests[-back:] == asked.digests[:-1] != history.digests[:back]:
+        return length, back  # word by word the end of it, though it may begin alike
     if prefix == length:
         return prefix, prefix
     if len(asked.digests) == 1 and has_history and history.digests[-2:-1] == asked.digests:

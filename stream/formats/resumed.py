@@ -16,7 +16,8 @@ from turnsignal.stream.formats.protocol import Assumed
 
 RESUMED = "conversations that go on another one, whose history they send, taken for one with it"
 _BRANCHES = 2  #: questions that one exchange is gone on with, at most, as one of them was edited,
-_CALLS = 3  #: and conversations that do, as some were sent again
+_CALLS = 3  #: and conversations that do, as some were sent again;
+_FORKS = 10  #: those of one user, who may be everybody
 
 
 def resume(heads: list[Head], openings: Sequence[bytes], asides: Set[int], assumed: Assumed) -> None:
@@ -44,8 +45,10 @@ def resume(heads: list[Head], openings: Sequence[bytes], asides: Set[int], assum
         if source is None or source.conversation in (None, name) or source.start > head.start:
             continue
         users, next_asked = (head.who[1], source.who[1]), going_on[exchange]
-        are_many = len(next_asked) > _CALLS or len(set(next_asked)) > _BRANCHES
-        if are_many if None in users else users[0] != users[1]:
+        if None not in users:
+            if users[0] != users[1] or len(next_asked) > _FORKS:
+                continue
+        elif len(next_asked) > _CALLS or len(set(next_asked)) > _BRANCHES:
             continue
         before[name] = before.get(str(source.conversation), str(source.conversation))
     for at, head in enumerate(heads):

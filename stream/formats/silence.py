@@ -1,6 +1,6 @@
 """Why no turn was read from records of a known format, and what mends it: most tools record no content by default."""
 
-from turnsignal.stream.formats.assembly import MANY_QUESTIONS, NO_CONTENT, ONE_SIDED, ONLY_RETRIEVALS
+from turnsignal.stream.formats.assembly import MANY_QUESTIONS, NO_CONTENT, NOTHING_SAID, ONE_SIDED, ONLY_RETRIEVALS
 from turnsignal.stream.formats.halves import ANSWERS_ALONE
 from turnsignal.stream.formats.linking import UNSURE
 from turnsignal.stream.formats.messages import CUT_OFF, NO_MESSAGES, REDACTED
@@ -43,6 +43,11 @@ def explain_silence(name: str, assumed: Assumed, conversations: int, turns: int,
         return f"{assumed[REDACTED]:,} messages are redacted: {mend}"
     if assumed[NO_CONTENT] > conversations:
         return f"message content is not recorded in {assumed[NO_CONTENT]:,} traces: {mend}"
+    if assumed[NOTHING_SAID] > conversations and not scores:
+        return (
+            f"nothing that was said is recognised in {assumed[NOTHING_SAID]:,} traces: where texts stand there under "
+            "names of your own, `turnsignal convert FILE --propose mapping.toml` writes a mapping"
+        )
     if assumed[ANSWERS_ALONE]:
         return (
             f"the questions of {assumed[ANSWERS_ALONE]:,} answers of a batch are missing: give the batch's input file, "

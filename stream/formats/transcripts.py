@@ -28,7 +28,7 @@ _MARK = re.compile(
     r"<\|(?:im_start|start_header_id)\|>[ \n]?(?P<named>\w{1,20})(?:<\|end_header_id\|>)?"
     r"|<start_of_turn>(?P<turn>\w{1,20})|<\|(?P<role>system|user|assistant)\|>|(?P<instruction>\[/?INST\])|(?P<instructions><</?SYS>>)"
 )
-_LABEL = re.compile(r"^(?P<label>[^\W\d_]{2,12}) ?:(?=\s|$)", re.MULTILINE)
+_LABEL = re.compile(r"^(?:### ?)?(?P<label>[^\W\d_]{2,12}) ?:(?=\s|$)", re.MULTILINE)
 _ENDS = re.compile(r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text)\|>|<end_of_turn>|</?s>|<bos>")
 _MEANT = {"[INST]": "user", "[/INST]": "assistant", "<<SYS>>": "system", "<</SYS>>": "user"}
 

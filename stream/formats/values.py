@@ -31,8 +31,11 @@ _CONVERSATION_KEYS = (
     *("conv_id", "convId", "chat_session_id", "chatSessionId", "session"),
 )
 #: Names of objects beside a call that say whose it is, and of the conversation's id within them.
-_CONTEXTS = ("metadata", "meta", "context", "labels", "properties", "headers", "extra", "info", "trace_metadata")
-_WITHIN = ("session", "mlflow.trace.session", "x-session-id", "X-Session-Id")
+_CONTEXTS = (
+    *("metadata", "meta", "context", "labels", "properties", "headers", "extra", "info", "trace_metadata"),
+    "request_properties",
+)
+_WITHIN = ("session", "mlflow.trace.session", "x-session-id", "X-Session-Id", "Helicone-Session-Id")
 _FIELD_KEYS = {
     "assistant": ("assistant", "agent", "agent_name", "assistant_name", "bot"),
     "version": ("version", "release", "prompt_version", "app_version"),

@@ -175,3 +175,16 @@ def test_questions_that_differ_in_numbers_alone_are_asked_though_a_call_is_missi
     assert told == {
         key: 1 for pair in zip(asked, given, strict=True) for key in zip(("user", "assistant"), pair, strict=True)
     }
+
+
+def test_a_message_that_is_said_again_and_again_counts_each_time_where_calls_send_one_exchange(tmp_path: Path) -> None:
+    asked = ["Show me more", "Show me more", "Show me more", "And the last?"]
+    given = [f"Here is page {number} of all that you asked for." for number in range(len(asked))]
+    records = []
+    for number, question in enumerate(asked):
+        before = [user(asked[number - 1]), assistant(given[number - 1])] if number else []
+        each = Exchange("c1", number, before, question, given[number])
+        records += [record | {"session_id": "c1"} for record in whole(each)]
+    told = said_in(tmp_path / "log.jsonl", records)
+    assert told["user", "Show me more"] == 3
+    assert [told["assistant", answer] for answer in given] == [1] * len(given)

@@ -21,7 +21,7 @@ def sent(conversation: int, said: Sequence[str], answer: str, *, named: bool, ro
     return Call("x:", conversation=name, start=start, inputs=inputs, outputs=[Message("assistant", answer)])
 
 
-def talks(count: int, *, named: bool, role: str = "user", asks: str = ERRAND) -> list[Call]:
+def talks(count: int, *, named: bool, role: str = "user", asks: str = ERRAND, gets: str = "Ask {} {}.") -> list[Call]:
     """Conversations of three exchanges, after each of which a program asks something."""
     calls = []
     for number in range(count):
@@ -30,7 +30,7 @@ def talks(count: int, *, named: bool, role: str = "user", asks: str = ERRAND) ->
             question, answer = f"How {number}, {place}?", f"So {number}, {place}."
             calls.append(sent(number, [*said, question], answer, named=named))
             said += [question, answer]
-            calls.append(sent(number, [*said, asks], f"Ask {place}.", named=named, role=role))
+            calls.append(sent(number, [*said, asks], gets.format(number, place), named=named, role=role))
     return calls
 
 
@@ -52,6 +52,24 @@ def test_what_is_asked_in_many_conversations_that_go_on_as_if_it_had_not_been_is
     assert left_in(talks(4, named=named, role=role, asks=asks)) == [
         f"How {number}, {place}?" for number in range(4) for place in range(3)
     ]
+
+
+@pytest.mark.parametrize(
+    ("asks", "gets"), [("Thank you!", "Ask {} {}."), ("Who is the king of chess now?", "Ask others.")]
+)
+def test_what_is_short_or_is_answered_alike_a_user_may_have_asked(asks: str, gets: str) -> None:
+    calls = talks(4, named=True, asks=asks, gets=gets)
+    assert len(left_in(calls)) == len(calls)
+
+
+def test_what_every_call_begins_with_is_no_answer_to_go_on_from() -> None:
+    begun = ["Who are you?", "I am the shop's assistant."]
+    calls = [
+        sent(number, [*begun, question], f"Ask {number} {place}.", named=True)
+        for number in range(6)
+        for place, question in enumerate((f"My case is {number}.", ERRAND, f"My other case is {number}."))
+    ]
+    assert len(left_in(calls)) == len(calls)
 
 
 def test_what_every_user_says_and_is_answered_in_the_history_is_none() -> None:

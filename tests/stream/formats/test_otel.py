@@ -68,3 +68,22 @@ def test_an_agent_below_another_span_may_stand_for_the_whole(parent: str, kind: 
     span = {"traceId": "t1", "spanId": "s1", "parentSpanId": parent, "attributes": attributes}
     (call,) = OpenTelemetry().read(span, Counter())
     assert call.kind == kind
+
+
+def test_blocks_in_an_event_are_its_text_and_times_by_another_name_are_read() -> None:
+    events = [
+        {"name": "gen_ai.user.message", "attributes": {"content": '[{"text": "How do I pay?"}]'}},
+        {"name": "gen_ai.choice", "attributes": {"message": '[{"text": "By card."}]'}},
+    ]
+    span = {
+        "trace_id": "t1",
+        "span_id": "s1",
+        "start_timestamp": "2026-11-18T09:00:00Z",
+        "end_timestamp": "2026-11-18T09:00:02Z",
+        "attributes": {"gen_ai.operation.name": "chat"},
+        "events": events,
+    }
+    (call,) = OpenTelemetry().read(span, Counter())
+    assert [message.text for message in (*call.inputs, *call.outputs)] == ["How do I pay?", "By card."]
+    assert call.start is not None
+    assert call.end == call.start + 2

@@ -37,6 +37,13 @@ def test_calls_without_content_say_what_switches_it_on(
     assert explain_silence(named, assumed, 5, 20, 0) is None
 
 
+def test_spans_whose_texts_have_other_names_lead_to_a_mapping() -> None:
+    assumed: Counter[str] = Counter()
+    span = {"traceId": "t1", "spanId": "s1", "attributes": {"gen_ai.system": "a", "request_data": "{}"}}
+    assert join_trace(OpenTelemetry().read(span, assumed), assumed) == []
+    assert "turnsignal convert FILE --propose mapping.toml" in str(explain_silence("otel", assumed, 0, 0, 0))
+
+
 def test_retrievals_evaluations_and_scores_alone_are_named_as_such() -> None:
     assumed: Counter[str] = Counter()
     join_trace([Call("x:1", kind="retrieval", documents=[{"doc_id": "a"}])], assumed)
