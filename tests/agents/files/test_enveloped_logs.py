@@ -82,6 +82,7 @@ def test_a_record_without_time_and_conversation_has_those_of_its_line(tmp_path: 
         {"meta": {"session": "s1", "ts": TIMES[3]}},
         {"context": {"conversationId": "s1", "time": TIMES[3]}},
         {"headers": {"x-session-id": "s1"}, "time": TIMES[3]},
+        {"request_properties": {"Helicone-Session-Id": "s1"}, "time": TIMES[3]},
         {"labels": {"session_id": "s1"}, "time": TIMES[3]},
         {"info": {"request_time": TIMES[3], "trace_metadata": {"mlflow.trace.session": "s1"}}},
         {"dialog_id": "s1", "time": TIMES[3]},
