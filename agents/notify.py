@@ -144,7 +144,7 @@ class _NotTakenError(Exception):
         self.again = again
 
 
-class _Waiting(NamedTuple):
+class _Message(NamedTuple):
     """A message that is not done yet, and where it stood."""
 
     partition: int
@@ -161,7 +161,7 @@ class Deliveries:
     def __init__(self, address: str, metrics: WorkerMetrics, *, slack: bool = False) -> None:
         self._ended = threading.Event()
         self._poster = Poster(address, metrics, self._ended, slack=slack)
-        self._waiting: dict[str, deque[_Waiting]] = {}
+        self._waiting: dict[str, deque[_Message]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._done: defaultdict[int, dict[int, bool]] = defaultdict(dict)  # by partition, of what was read, in order
 
@@ -175,7 +175,7 @@ class Deliveries:
         self._done[partition][offset] = incident is None
         if incident is None:
             return
-        message = _Waiting(partition, offset, incident)
+        message = _Message(partition, offset, incident)
         if incident.id in self._waiting:
             self._waiting[incident.id].append(message)
             return

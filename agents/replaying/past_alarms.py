@@ -55,11 +55,11 @@ def series_files(paths: Sequence[Path]) -> list[Path]:
     """
     files: list[Path] = []
     for path in paths:
-        found = kept_series(path) if path.is_dir() else [path]
-        if not found:
+        listed = kept_series(path) if path.is_dir() else [path]
+        if not listed:
             msg = f"{path}: expected a replay with its series, got none; replay again with --alerts"
             raise TurnsignalError(msg)
-        files += found
+        files += listed
     return files
 
 
