@@ -14,7 +14,7 @@ import logging
 import threading
 import time
 from collections import defaultdict, deque
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -155,10 +155,18 @@ class _Message(NamedTuple):
 class Deliveries:
     """The messages that wait: of one incident one after the other, of several beside each other.
 
-    address, slack, metrics: as the poster has them.
+    address, slack, metrics: as the poster has them; commit: is given the positions after each message that is done.
     """
 
-    def __init__(self, address: str, metrics: WorkerMetrics, *, slack: bool = False) -> None:
+    def __init__(
+        self,
+        address: str,
+        metrics: WorkerMetrics,
+        *,
+        slack: bool = False,
+        commit: Callable[[Mapping[int, int]], Awaitable[None]] | None = None,
+    ) -> None:
+        self._commit = commit
         self._ended = threading.Event()
         self._poster = Poster(address, metrics, self._ended, slack=slack)
         self._waiting: dict[str, deque[_Message]] = {}
@@ -212,6 +220,8 @@ class Deliveries:
                 return  # whoever goes on posts it
             waiting.popleft()
             self._done[partition][offset] = True
+            if self._commit is not None:
+                await self._commit(self.positions())
         del self._waiting[incident_id]
 
 
@@ -225,35 +235,40 @@ async def _run(settings: Settings, metrics: WorkerMetrics, stop: threading.Event
     loop, address, topic = asyncio.get_running_loop(), settings.notify, topic_names(settings.prefix)["regressions"]
     consumer = Consumer(_options(settings))
 
+    def commit(positions: Mapping[int, int]) -> None:
+        if not positions:
+            return
+        offsets = [TopicPartition(topic, partition, offset) for partition, offset in positions.items()]
+        try:
+            consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:  # such as of a partition that is another worker's by now
+            logger.warning("expected to commit what was posted, got: %s", error)
+
+    async def commit_aside(positions: Mapping[int, int]) -> None:
+        await loop.run_in_executor(writer, commit, positions)
+
     def begin() -> Deliveries:
-        return Deliveries(address.get_secret_value(), metrics, slack=settings.notifies_slack)
+        return Deliveries(address.get_secret_value(), metrics, slack=settings.notifies_slack, commit=commit_aside)
 
     deliveries = begin()
-
-    def commit(positions: Mapping[int, int]) -> None:
-        if positions:
-            offsets = [TopicPartition(topic, partition, offset) for partition, offset in positions.items()]
-            consumer.commit(offsets=offsets, asynchronous=False)
 
     def give_back(_consumer: Consumer, _partitions: list[Any]) -> None:
         """Commit what is done before another worker goes on."""
         nonlocal deliveries
         ended, deliveries = deliveries, begin()
         asyncio.run_coroutine_threadsafe(ended.end(), loop).result()
-        try:
-            commit(ended.positions())
-        except KafkaException as error:  # of a partition that is another worker's by now
-            logger.warning("expected to commit what was posted, got: %s", error)
+        commit(ended.positions())
 
     paused = False
-    with ThreadPoolExecutor(1, thread_name_prefix="notify-reader") as reader:
+    # Posts are committed while the next record is waited for, so that one that is killed posts next to nothing again.
+    with ThreadPoolExecutor(1, "notify-reader") as reader, ThreadPoolExecutor(1, "notify-writer") as writer:
         try:
             consumer.subscribe([topic], on_assign=_commit_beginnings, on_revoke=give_back)
             while not stop.is_set():
                 message = await loop.run_in_executor(reader, consumer.poll, _POLL)
                 if message is not None:
                     _take(message, deliveries)
-                await loop.run_in_executor(reader, commit, deliveries.positions())
+                await commit_aside(deliveries.positions())
                 if deliveries.full != paused:  # paused rather than not polled: who does not poll is taken for dead
                     paused = not paused
                     (consumer.pause if paused else consumer.resume)(consumer.assignment())
