@@ -3,17 +3,24 @@
 It reads `turnsignal.regressions` in a group of its own, from a thread of its own: so it says only what is committed,
 goes on after a crash where it stood, is shared by workers, and can never hold up the watch, however long an address
 takes. What cannot be delivered is given up after an hour, with a line in the log that does not name the address.
+
+Messages of one incident go in their order, and those of several beside each other: one that an address refuses holds up
+no other incident's. What stands behind one that waits is committed with it, so after a stop meanwhile it is posted
+again, under the same key.
 """
 
 import asyncio
 import logging
 import threading
-from collections.abc import Mapping
-from typing import Any
+import time
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import aiohttp
 import orjson
-from confluent_kafka import Consumer, KafkaError
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 from mode import Service
 from tenacity import (
     AsyncRetrying,
@@ -28,6 +35,7 @@ from turnsignal.agents.kafka.topics import topic_names
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.records.regressions import CLOSED, OPENED, RAISED, Incident, read_incident
+from turnsignal.stream.text.visible import visible
 
 logger = logging.getLogger("turnsignal.notify")
 
@@ -38,17 +46,19 @@ GIVE_UP = 3_600.0  #: seconds after which a message is given up
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds between attempts
 _AGAIN = frozenset({408, 425, 429, *range(500, 600)})  # answers after which it is tried again
 _SLACK_TEXT = 3_000  # characters that Slack shows of a block
+_MAX_WAITING = 500  # messages that wait at a time; with more, nothing is read until some are done
+_STEP, _POLL = 0.2, 0.2  # seconds between looks at whether to stop, and for which records are waited
 
 
 def message_of(incident: Incident) -> dict[str, Any]:
-    """Return what is posted of an incident as JSON: all of it."""
-    return {"source": "turnsignal", **incident.as_json()}
+    """Return what is posted of an incident as JSON: all of it, and its lines with nothing hidden in them."""
+    return {"source": "turnsignal", **incident.as_json(), "text": [visible(line) for line in incident.text]}
 
 
 def slack_message_of(incident: Incident) -> dict[str, Any]:
     """Return what is posted of an incident in Slack's form: its lines, with nothing in them that Slack would read."""
     title = {OPENED: "Opened", RAISED: "Raised", CLOSED: "Over"}.get(incident.event, incident.event.capitalize())
-    text = "\n".join(line.strip() for line in incident.text)
+    text = "\n".join(visible(line.strip()) for line in incident.text)
     for char, escaped in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("`", "'")):
         text = text.replace(char, escaped)
     return {"text": f"{title}\n```{text[:_SLACK_TEXT]}```", "mrkdwn": True, "link_names": False}
@@ -60,7 +70,7 @@ def idempotency_key(incident: Incident) -> str:
 
 
 class Poster:
-    """Post messages one after the other, each until it is taken, refused for good, or given up.
+    """Post messages, each until it is taken, refused for good, or given up.
 
     address: kept out of logs; slack: whose form; metrics: counts what became of each; stop: ends an attempt.
     """
@@ -98,7 +108,9 @@ class Poster:
         logger.warning("%s of incident %s: %s; trying again", incident.event, incident.id, problem)
 
     async def _pause(self, seconds: float) -> None:
-        await asyncio.to_thread(self._stop.wait, seconds)
+        until = time.monotonic() + seconds
+        while not self._stop.is_set() and (left := until - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, _STEP))
 
     async def _attempt(self, body: bytes, headers: Mapping[str, str]) -> None:
         """Post once; raises _NotTakenError with what went wrong."""
@@ -114,9 +126,9 @@ class Poster:
         except TimeoutError:
             msg = f"expected an answer within {TIMEOUT:.0f} s, got none"
             raise _NotTakenError(msg, again=True) from None
-        except aiohttp.InvalidURL:
+        except (aiohttp.InvalidURL, UnicodeError):
             raise _NotTakenError("expected an address that can be asked, got one that cannot", again=False) from None
-        except (aiohttp.ClientError, OSError) as error:  # its text may name the address
+        except Exception as error:  # whatever a client makes of an address; its text may name it
             msg = f"expected an answer, got {type(error).__name__}"
             raise _NotTakenError(msg, again=True) from None
         if not 200 <= status < 300:
@@ -132,11 +144,142 @@ class _NotTakenError(Exception):
         self.again = again
 
 
+class _Message(NamedTuple):
+    """A message that is not done yet, and where it stood."""
+
+    partition: int
+    offset: int
+    incident: Incident
+
+
+class Deliveries:
+    """The messages that wait: of one incident one after the other, of several beside each other.
+
+    address, slack, metrics: as the poster has them; commit: is given the positions after each message that is done.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        metrics: WorkerMetrics,
+        *,
+        slack: bool = False,
+        commit: Callable[[Mapping[int, int]], Awaitable[None]] | None = None,
+    ) -> None:
+        self._commit = commit
+        self._ended = threading.Event()
+        self._poster = Poster(address, metrics, self._ended, slack=slack)
+        self._waiting: dict[str, deque[_Message]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._done: defaultdict[int, dict[int, bool]] = defaultdict(dict)  # by partition, of what was read, in order
+
+    @property
+    def full(self) -> bool:
+        """Whether so many wait that no more are to be read."""
+        return sum(map(len, self._waiting.values())) >= _MAX_WAITING
+
+    def add(self, partition: int, offset: int, incident: Incident | None) -> None:
+        """Take in what was read; incident: None where there is nothing to say."""
+        self._done[partition][offset] = incident is None
+        if incident is None:
+            return
+        message = _Message(partition, offset, incident)
+        if incident.id in self._waiting:
+            self._waiting[incident.id].append(message)
+            return
+        self._waiting[incident.id] = deque([message])
+        task = asyncio.create_task(self._deliver(incident.id))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def positions(self) -> dict[int, int]:
+        """Return from where to go on, by partition, where that has moved since it was asked last."""
+        moved = {}
+        for partition, read in self._done.items():
+            for offset in list(read):
+                if not read[offset]:
+                    break
+                del read[offset]
+                moved[partition] = offset + 1
+        return moved
+
+    async def finish(self) -> None:
+        """Wait until nothing waits."""
+        await asyncio.gather(*self._tasks)
+
+    async def end(self) -> None:
+        """Begin no more attempts, and wait for those that are under way."""
+        self._ended.set()
+        await self.finish()
+
+    async def _deliver(self, incident_id: str) -> None:
+        waiting = self._waiting[incident_id]
+        while waiting:
+            partition, offset, incident = waiting[0]
+            if not await self._poster.post(incident) and self._ended.is_set():
+                return  # whoever goes on posts it
+            waiting.popleft()
+            self._done[partition][offset] = True
+            if self._commit is not None:
+                await self._commit(self.positions())
+        del self._waiting[incident_id]
+
+
 def run(settings: Settings, metrics: WorkerMetrics, stop: threading.Event) -> None:
-    """Read incidents and post them until told to stop; what is done is committed, record by record."""
+    """Read incidents and post them until told to stop; what is done is committed, up to the first that is not."""
+    asyncio.run(_run(settings, metrics, stop))
+
+
+async def _run(settings: Settings, metrics: WorkerMetrics, stop: threading.Event) -> None:
     assert settings.notify is not None
-    poster = Poster(settings.notify.get_secret_value(), metrics, stop, slack=settings.notifies_slack)
-    options = {
+    loop, address, topic = asyncio.get_running_loop(), settings.notify, topic_names(settings.prefix)["regressions"]
+    consumer = Consumer(_options(settings))
+
+    def commit(positions: Mapping[int, int]) -> None:
+        if not positions:
+            return
+        offsets = [TopicPartition(topic, partition, offset) for partition, offset in positions.items()]
+        try:
+            consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:  # such as of a partition that is another worker's by now
+            logger.warning("expected to commit what was posted, got: %s", error)
+
+    async def commit_aside(positions: Mapping[int, int]) -> None:
+        await loop.run_in_executor(writer, commit, positions)
+
+    def begin() -> Deliveries:
+        return Deliveries(address.get_secret_value(), metrics, slack=settings.notifies_slack, commit=commit_aside)
+
+    deliveries = begin()
+
+    def give_back(_consumer: Consumer, _partitions: list[Any]) -> None:
+        """Commit what is done before another worker goes on."""
+        nonlocal deliveries
+        ended, deliveries = deliveries, begin()
+        asyncio.run_coroutine_threadsafe(ended.end(), loop).result()
+        commit(ended.positions())
+
+    paused = False
+    # Posts are committed while the next record is waited for, so that one that is killed posts next to nothing again.
+    with ThreadPoolExecutor(1, "notify-reader") as reader, ThreadPoolExecutor(1, "notify-writer") as writer:
+        try:
+            consumer.subscribe([topic], on_assign=_commit_beginnings, on_revoke=give_back)
+            while not stop.is_set():
+                message = await loop.run_in_executor(reader, consumer.poll, _POLL)
+                if message is not None:
+                    _take(message, deliveries)
+                await commit_aside(deliveries.positions())
+                if deliveries.full != paused:  # paused rather than not polled: who does not poll is taken for dead
+                    paused = not paused
+                    (consumer.pause if paused else consumer.resume)(consumer.assignment())
+        finally:
+            await deliveries.end()
+            await loop.run_in_executor(reader, consumer.close)  # gives back
+
+
+def _options(settings: Settings) -> dict[str, Any]:
+    return {
+        **settings.confluent(),
         "group.id": settings.app_id(GROUP),
         "enable.auto.commit": False,
         "auto.offset.reset": "latest",  # history is nobody's news
@@ -146,23 +289,6 @@ def run(settings: Settings, metrics: WorkerMetrics, stop: threading.Event) -> No
         "heartbeat.interval.ms": int(settings.heartbeat_interval * 1000),
         "log_level": 0,
     }
-    consumer = Consumer({**settings.confluent(), **options})
-    try:
-        consumer.subscribe([topic_names(settings.prefix)["regressions"]], on_assign=_commit_beginnings)
-        while not stop.is_set():
-            message = consumer.poll(0.5)
-            if message is None:
-                continue
-            problem = message.error()
-            if problem is not None:
-                if problem.code() != KafkaError._PARTITION_EOF:
-                    logger.warning("expected incidents to post, got: %s", problem.str())
-                continue
-            if not _deliver(message.value() or b"", poster, stop):
-                return
-            consumer.commit(message, asynchronous=False)
-    finally:
-        consumer.close()
 
 
 def _commit_beginnings(consumer: Consumer, partitions: list[Any]) -> None:
@@ -174,16 +300,20 @@ def _commit_beginnings(consumer: Consumer, partitions: list[Any]) -> None:
     consumer.assign(consumer.committed(partitions, timeout=30))
 
 
-def _deliver(value: bytes, poster: Poster, stop: threading.Event) -> bool:
-    """Post a record if there is anything to say; False when it was interrupted, and has to be posted again."""
+def _take(message: Message, deliveries: Deliveries) -> None:
+    """Hand over a record, with the incident in it if there is anything to say."""
+    problem = message.error()
+    if problem is not None:
+        if problem.code() != KafkaError._PARTITION_EOF:
+            logger.warning("expected incidents to post, got: %s", problem.str())
+        return
+    incident = None
     try:
-        incident = read_incident(value)
+        read = read_incident(message.value() or b"")
+        incident = read if read.event in EVENTS else None
     except ValueError as error:
         logger.error("%s; it is not posted", error)
-        return True
-    if incident.event not in EVENTS:
-        return True
-    return asyncio.run(poster.post(incident)) or not stop.is_set()
+    deliveries.add(message.partition() or 0, message.offset() or 0, incident)
 
 
 def make_notifier(settings: Settings, metrics: WorkerMetrics) -> type[Service]:

@@ -1,7 +1,7 @@
 """Notify settings: where the watch app posts incidents, for those without Prometheus and Alertmanager."""
 
 from typing import Annotated, Literal
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
@@ -13,9 +13,21 @@ _MAX_ADDRESS = 2_000  # characters
 
 def _read_address(secret: SecretStr) -> SecretStr:
     text = secret.get_secret_value().strip()
-    if split_url(text) is None or len(text) > _MAX_ADDRESS:
+    parts = split_url(text)
+    if parts is None or len(text) > _MAX_ADDRESS or not _can_be_asked(parts):
         raise ValueError("no address")
     return SecretStr(text)
+
+
+def _can_be_asked(parts: SplitResult) -> bool:
+    """Say whether clients can ask an address: they look its host up by labels, and send who asks as Latin-1."""
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    try:
+        (parts.hostname or "").encode("idna")
+        (user + password).encode("latin-1")
+    except UnicodeError:
+        return False
+    return ":" not in user
 
 
 class NotifySettings(BaseModel):

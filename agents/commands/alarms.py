@@ -23,12 +23,13 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
 
     PATHS are directories of `replay --alerts`, or files of the topic of series that `export` wrote. The detectors are
     those of `worker watch`, so the incidents are those that opened live. With --known, says which known incidents
-    would have been detected, how late, and which of those detected nobody knows.
+    would have been detected, how late, and which of those detected nobody knows. A record that is none is set aside and
+    named, as the worker does.
     """
     import os
 
-    from turnsignal.agents.replaying.past_alarms import opened_series, read_known
-    from turnsignal.agents.report.alerts import format_alerts, format_known, format_tried
+    from turnsignal.agents.replaying.past_alarms import opened_series, read_known, series_files
+    from turnsignal.agents.report.alerts import format_alerts, format_known, format_refused, format_tried
     from turnsignal.agents.report.tables import print_lines
     from turnsignal.agents.suite_files import suite_in_force
     from turnsignal.stream.detection.backtest import back_test
@@ -53,6 +54,11 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
 
     test = run(suite)
     described: dict[str, Any] = test.as_json()
+    count, first = test.refused
+    if count:
+        files = series_files(paths)
+        named = [f"{files[record.source]}:{record.line}: {record.reason}" for record in first]
+        described["refused"] = {"records": count, "first": named}
     if known is not None:
         matched = match_incidents(test, listed)
         described["known"] = matched.as_json()
@@ -63,6 +69,7 @@ def alarms(paths: tuple[Path, ...], *, rules: Path | None, known: Path | None, t
         print_json(described)
         return
     console = open_console()
+    print_lines(console, format_refused(described))
     print_lines(console, format_alerts({"alerts": described}))
     if known is not None:
         print_lines(console, format_known(matched))

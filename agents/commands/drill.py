@@ -26,7 +26,14 @@ def _read_address(_: click.Context, __: click.Parameter, value: str | None) -> s
     if value is None:
         return None
     parts = split_url(value)
-    if parts is None or parts.query or parts.fragment:
+    unfit = parts is None or parts.query or parts.fragment
+    if "@" in (value if unfit or parts is None else parts.netloc):
+        msg = (
+            "expected an address without a user and a password, which the drill does not send, got one with them (not"
+            " shown); try one that asks for neither, such as a forwarded port's"
+        )
+        raise click.BadParameter(msg)
+    if unfit:
         msg = f"expected an address such as http://localhost:9090, got {value[:80]!r}"
         raise click.BadParameter(msg)
     return value.rstrip("/")

@@ -9,6 +9,7 @@ One process, one registry, one scrape target; sums over workers are PromQL.
 import hmac
 import threading
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, product
 from math import isfinite
@@ -30,6 +31,7 @@ from turnsignal.agents.metrics.families import (
     series_per_assistant,
     series_per_release,
 )
+from turnsignal.agents.metrics.latched_gauges import LatchedGauges
 from turnsignal.agents.metrics.negotiation import wants_openmetrics
 from turnsignal.stream.pipeline.bounded_labels import MAX_VALUES, OTHER, LabelGuard, name_label
 from turnsignal.stream.pipeline.metric_deltas import (
@@ -138,7 +140,7 @@ class WorkerMetrics(Collector):
         self._releases = ReleaseLabels(max(1, (max_series - shared) // max(1, release) - 1))
         self._begun: dict[Labels, bool] = {}  # release → whether it has answered, so that all its series are shown
         self._environments: set[str] = set()
-        self._latched: dict[tuple[str, Any], Labels] = {}  # gauge and key → labels under which it is shown
+        self._latched = defaultdict[str, LatchedGauges](LatchedGauges)  # by the name of the family
         self._now = 0.0
         self._add("build_info", (name_label(version), name_label(revision), app), 1)
         for name, family in FAMILIES.items():
@@ -245,7 +247,7 @@ class WorkerMetrics(Collector):
             if counts is not None:
                 counts[labels] = counts.get(labels, 0) + by
             elif family.kind == "gauge":
-                self._latch(name, key, labels, by)
+                self._latched[name].latch(key, labels, by, self._numbers[name])
             else:
                 self._apply_one(name, labels, by)
 
@@ -255,16 +257,6 @@ class WorkerMetrics(Collector):
         if len(finite) < len(by) and name == "score_ratio":
             # One NaN would make the sum NaN until the worker restarts.
             self._add("unscored_total", (*labels, Unscored.ERROR), len(by) - len(finite))
-
-    def _latch(self, name: str, key: Any, labels: Labels, value: float | None) -> None:
-        """Show a gauge, or take it away where there is no value, whatever labels the key had when it was shown."""
-        before = self._latched.pop((name, key), labels)
-        if value is None or before != labels:
-            self._numbers[name].pop(before, None)
-        if value is not None:
-            # Set, not raised: one turn from a clock a day ahead must not hide a stopped topic for a day.
-            self._numbers[name][labels] = value
-            self._latched[name, key] = labels
 
     def _keep_exemplar(self, release: Labels, scorer: str, worst: LowestScore, now: float) -> None:
         """Name the conversation beside its bucket."""

@@ -77,7 +77,7 @@ class Peers:
         documents = "?documents=yes" if asked.query.get("documents") else ""
         status, body, _ = await self._get(f"{address}/conversations/{quote_path(conversation_id)}{documents}")
         if status == 200:
-            return {**orjson.loads(body), "fetched_from": address}
+            return {**body, "fetched_from": address}
         reason = {
             404: _NOT_HERE,
             403: f"kept by the worker at {address}, which shows no conversations: TURNSIGNAL_SHOW_CONVERSATIONS=true",
@@ -94,11 +94,11 @@ class Peers:
             if status == 302 and location.startswith("/conversations/"):
                 raise ElsewhereError(location)
             if status == 200:
-                return {**orjson.loads(body), "fetched_from": address}
+                return {**body, "fetched_from": address}
         raise missing
 
-    async def _get(self, url: str) -> tuple[int, bytes, str]:
-        """Return status, body and where it is redirected to; status 0 for no answer."""
+    async def _get(self, url: str) -> tuple[int, Mapping[str, Any], str]:
+        """Return status, body and where it is redirected to; status 0 for no answer, or one that no worker gives."""
         if self._session is None:
             self._session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(SECONDS), headers={ASKING: "1"})
         try:
@@ -107,8 +107,11 @@ class Peers:
                 async for chunk in answer.content.iter_chunked(65_536):
                     body += chunk
                     if len(body) > MAX_ANSWER:
-                        return 0, b"", ""
-                return answer.status, body, answer.headers.get("Location", "")
+                        return 0, {}, ""
+                content = orjson.loads(body) if answer.status == 200 else {}
+                if not isinstance(content, dict):
+                    return 0, {}, ""
+                return answer.status, content, answer.headers.get("Location", "")
         except (aiohttp.ClientError, TimeoutError, ValueError) as error:
             logger.debug("%s does not answer: %s", url[:200], type(error).__name__)
-            return 0, b"", ""
+            return 0, {}, ""

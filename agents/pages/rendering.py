@@ -24,6 +24,7 @@ from turnsignal.stream.text.visible import OF_TEXTS, visible
 MAX_NAME = 300  #: characters of a name or an id that are shown
 MAX_TEXT = 4_000  #: characters of a text that are shown
 _HTML = "text/html"
+_DIRECTIONS = (".", "..")  # parts of a path that are none
 _PLAIN = re.compile(r"[\w .,:;()/@=%+-]{0,300}", re.ASCII)
 
 
@@ -121,5 +122,15 @@ def format_signed(value: object) -> str:
 
 
 def quote_path(value: object) -> str:
-    """Write an id as a part of a path."""
-    return quote(str(value), safe="", errors="replace")
+    """Write an id as the last part of a path.
+
+    No spelling of `.` and `..` reaches a server, as clients take them for directions: behind these stands a NUL, which
+    no id has, and which `unquote_path` takes off.
+    """
+    text = str(value)
+    return quote(text + "\0" if text in _DIRECTIONS else text, safe="", errors="replace")
+
+
+def unquote_path(part: str) -> str:
+    """Return the id that `quote_path` wrote. part: of a path, with its percent signs resolved."""
+    return part[:-1] if part.endswith("\0") and part[:-1] in _DIRECTIONS else part

@@ -21,7 +21,7 @@ from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.content import Asked, ElsewhereError, MissingError, Page
 from turnsignal.agents.pages.listening import Activity
 from turnsignal.agents.pages.peers import ASKING
-from turnsignal.agents.pages.rendering import render, style_policy, wants_page
+from turnsignal.agents.pages.rendering import render, style_policy, unquote_path, wants_page
 
 logger = logging.getLogger("turnsignal.views")
 
@@ -149,7 +149,8 @@ def make_views(
             _refuse_host(request, hosts)
             if page.texts and not shown:
                 return _refuse(request, {"error": _NOT_SHOWN}, 403)
-            asked = Asked(request.match_info, request.query, ASKING in request.headers)
+            words = {name: unquote_path(part) for name, part in request.match_info.items()}
+            asked = Asked(words, request.query, ASKING in request.headers)
             try:
                 return _show(request, page.template, await page.answer(asked), 200)
             except MissingError as missing:

@@ -48,20 +48,31 @@ def kept_series(out: Path) -> list[Path]:
     return sorted((out / SERIES_DIRECTORY).glob("[0-9][0-9].jsonl"))
 
 
+def series_files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files of series behind paths: those of the directories of replays, and files of the topic.
+
+    Raises TurnsignalError for a directory that holds none.
+    """
+    files: list[Path] = []
+    for path in paths:
+        listed = kept_series(path) if path.is_dir() else [path]
+        if not listed:
+            msg = f"{path}: expected a replay with its series, got none; replay again with --alerts"
+            raise TurnsignalError(msg)
+        files += listed
+    return files
+
+
 @contextmanager
 def opened_series(paths: Sequence[Path]) -> Iterator[list[Iterable[bytes | Sequence[bytes]]]]:
     """Open series: of the directories of replays each partition's batches, of files of the topic each file's records.
 
-    Raises TurnsignalError for a directory that holds none.
+    In the order of `series_files`, which raises what it does.
     """
     with ExitStack() as opened:
         sources: list[Iterable[bytes | Sequence[bytes]]] = []
         for path in paths:
-            files = kept_series(path) if path.is_dir() else [path]
-            if not files:
-                msg = f"{path}: expected a replay with its series, got none; replay again with --alerts"
-                raise TurnsignalError(msg)
-            for file in files:
+            for file in series_files([path]):
                 kind = gzip.open if file.suffix == ".gz" else open
                 lines = opened.enter_context(cast("IO[bytes]", kind(file, "rb")))
                 sources.append(read_batches(lines) if path.is_dir() else lines)

@@ -34,6 +34,13 @@ def format_alerts(summary: Mapping[str, Any]) -> Iterator[Text]:
     yield Text()
 
 
+def format_refused(alerts: Mapping[str, Any]) -> Iterator[Text]:
+    """Name the records that were set aside, the first of them with file, line and reason."""
+    if refused := alerts.get("refused"):
+        yield Text(f"{refused['records']:,} records were set aside, as they are none of series:")
+        yield from (Text("  " + plain(line, 500)) for line in refused["first"])
+
+
 def format_known(matched: MatchedIncidents) -> Iterator[Text]:
     """Say which known incidents would have raised an alert, and how late."""
     of = len(matched.hits) + len(matched.misses)

@@ -13,6 +13,7 @@ from turnsignal.stream.records.observations import Row, read_observations
 from turnsignal.stream.records.regressions import FORGOTTEN, Incident
 
 MAX_SERIES = 10_000  #: watched; names come from strangers, and what is new beyond them is not watched
+MAX_REFUSED = 20  #: records that are none of which line and reason are kept
 
 
 class _ObservedAnswer(NamedTuple):
@@ -28,11 +29,20 @@ class _ObservedAnswer(NamedTuple):
     clock: float
 
 
+class RefusedRecord(NamedTuple):
+    """A record that is none. source: its number; line: counted from 1, with the empty ones behind batches."""
+
+    source: int
+    line: int
+    reason: str
+
+
 class BackTest(NamedTuple):
     """What would have opened, as the newest record of each incident.
 
     unwatched: observations of series for which there was no room; rows: how many there were; first, last: event times;
-    decided: decisions of operators, and those of them that were about nothing here.
+    decided: decisions of operators, and those of them that were about nothing here; refused: how many records were
+    none, and the first of them by source.
     """
 
     incidents: list[Incident]
@@ -41,6 +51,7 @@ class BackTest(NamedTuple):
     first: float
     last: float
     decided: tuple[int, int] = (0, 0)
+    refused: tuple[int, tuple[RefusedRecord, ...]] = (0, ())
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON has it: incidents with all that they say, and in words."""
@@ -62,20 +73,24 @@ def back_test(
 
     sources: of each the records in the order of their times, or nearly so, as live; or batches of records, whose rows
     are put into the order of their times; decisions: what operators said meanwhile, in their order.
+    A record that is none is set aside, as live. Raises ValueError where no record is one.
     """
-    watched = _WatchedSeries(policy)
+    watched, refusals = _WatchedSeries(policy), _Refusals()
     rows, first, last, idle = 0, float("inf"), float("-inf"), 0
     waiting = deque(decisions)
     total = len(waiting)
-    for row in merge(*[_rows(batches, number) for number, batches in enumerate(sources)]):
+    for row in merge(*[_rows(batches, number, refusals) for number, batches in enumerate(sources)]):
         rows += 1
         while waiting and waiting[0].time < row.time:
             idle += not watched.decide(waiting.popleft())
         first, last = min(first, row.time), max(last, row.time)
         watched.update(row)
+    if refusals.count and not rows:
+        raise ValueError(refusals.first[0].reason)
     idle += sum(not watched.decide(decision) for decision in waiting)
+    refused = refusals.count, tuple(sorted(refusals.first))
     incidents = list(newest(watched.written).values())
-    return BackTest(incidents, rows, watched.unwatched, first, last, (total, idle))
+    return BackTest(incidents, rows, watched.unwatched, first, last, (total, idle), refused)
 
 
 class _WatchedSeries:
@@ -126,22 +141,37 @@ class _WatchedSeries:
             self.written += self._incidents.close(series, detector.alarms.values(), now, FORGOTTEN)
 
 
-def _rows(records: Iterable[bytes | Sequence[bytes]], source: int) -> Iterator[_ObservedAnswer]:
-    number = 0
-    for record in records:
-        rows = (
-            list(_rows_of(record, source, number)) if isinstance(record, bytes) else _in_order(record, source, number)
-        )
+class _Refusals:
+    """The records that are none: how many, and the first of them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[RefusedRecord] = []
+
+    def add(self, source: int, line: int, error: ValueError) -> None:
+        """Set a record aside."""
+        self.count += 1
+        if len(self.first) < MAX_REFUSED:
+            self.first.append(RefusedRecord(source, line, str(error)))
+
+
+def _rows(records: Iterable[bytes | Sequence[bytes]], source: int, refusals: _Refusals) -> Iterator[_ObservedAnswer]:
+    number = line = 0
+    for batch in records:
+        rows: list[_ObservedAnswer] = []
+        for record in [batch] if isinstance(batch, bytes) else batch:
+            line += 1
+            try:
+                rows += _rows_of(record, source, number + len(rows))
+            except ValueError as error:
+                refusals.add(source, line, error)
         number += len(rows)
-        yield from rows
-
-
-def _in_order(batch: Sequence[bytes], source: int, number: int) -> list[_ObservedAnswer]:
-    """Return the rows of a batch by event time; each is taken in at its own, not at that of the newest beside it."""
-    rows: list[_ObservedAnswer] = []
-    for record in batch:
-        rows += (row._replace(clock=row.time) for row in _rows_of(record, source, number + len(rows)))
-    return sorted(rows)
+        if isinstance(batch, bytes):
+            yield from rows
+        else:
+            # By event time; each is taken in at its own, not at that of the newest beside it.
+            yield from sorted(row._replace(clock=row.time) for row in rows)
+            line += 1
 
 
 def _rows_of(record: bytes, source: int, before: int) -> Iterator[_ObservedAnswer]:

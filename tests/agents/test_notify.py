@@ -1,17 +1,19 @@
 """Incidents are posted: again where that may help, never to where an answer sends them, and never named in a log."""
 
+import asyncio
 import logging
 import threading
 
+import msgspec
 import pytest
 
 from tests.agents.receiver import receiving
 from turnsignal.agents import notify
 from turnsignal.agents.metrics.exposition import WorkerMetrics
-from turnsignal.agents.notify import Poster, idempotency_key, message_of, slack_message_of
+from turnsignal.agents.notify import Deliveries, Poster, idempotency_key, message_of, slack_message_of
 from turnsignal.agents.settings import Settings
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.records.regressions import OPENED, Incident, read_incident
+from turnsignal.stream.records.regressions import CLOSED, OPENED, Incident, read_incident
 
 SECRET = "T0000-B0000-XXXXXXXX"
 INCIDENT = Incident(
@@ -101,6 +103,56 @@ async def test_a_stop_ends_the_attempts_and_counts_nothing() -> None:
     assert sent(metrics) == {"sent": 0.0, "failed": 0.0}
 
 
+async def test_a_message_that_is_refused_for_long_holds_up_no_other_incidents_and_its_own_keep_their_order() -> None:
+    metrics, taken = WorkerMetrics(app="watch"), threading.Event()
+
+    def answer(number: int) -> int:
+        return 500 if receiver.posts[number - 1].body["id"] == "refused" and not taken.is_set() else 200
+
+    with receiving(answer) as receiver:
+        deliveries = Deliveries(receiver.address, metrics)
+        refused = msgspec.structs.replace(INCIDENT, id="refused")
+        for offset, incident in enumerate(
+            [INCIDENT, refused, msgspec.structs.replace(refused, event=CLOSED), None, INCIDENT], 5
+        ):
+            deliveries.add(0, offset, incident)
+        while sent(metrics)["sent"] < 2:
+            await asyncio.sleep(0)
+        assert deliveries.positions() == {0: 6}
+        taken.set()
+        await deliveries.finish()
+    assert deliveries.positions() == {0: 10}
+    posted = [post.body["event"] for post in receiver.posts if post.body["id"] == "refused"]
+    assert posted == [OPENED] * (len(posted) - 1) + [CLOSED]
+    assert sent(metrics) == {"sent": 4.0, "failed": 0.0}
+
+
+async def test_what_waits_when_it_ends_is_not_done() -> None:
+    metrics = WorkerMetrics(app="watch")
+    with receiving(lambda _: 500) as receiver:
+        deliveries = Deliveries(receiver.address, metrics)
+        deliveries.add(0, 5, INCIDENT)
+        await asyncio.to_thread(receiver.wait, 1)
+        await deliveries.end()
+    assert deliveries.positions() == {}
+    assert sent(metrics) == {"sent": 0.0, "failed": 0.0}
+
+
+@pytest.mark.parametrize("address", ["http://a..b/", "http://user%3Aname:x@127.0.0.1:9/"])
+async def test_an_address_that_no_client_takes_is_given_up_and_counted(address: str) -> None:
+    metrics = WorkerMetrics(app="watch")
+    assert not await Poster(address, metrics, threading.Event()).post(INCIDENT, give_up=0.05)
+    assert sent(metrics) == {"sent": 0.0, "failed": 1.0}
+
+
+def test_what_strangers_hide_in_a_name_is_shown() -> None:
+    lines = ["page  sup\x1b[31mport", "    v2\nOver: all is well\u202e"]
+    incident = msgspec.structs.replace(INCIDENT, text=lines)
+    shown = [r"page  sup\x1b[31mport", r"    v2\nOver: all is well\u202e"]
+    assert message_of(incident)["text"] == shown
+    assert slack_message_of(incident)["text"].splitlines() == ["Opened", f"```{shown[0]}", f"{shown[1].strip()}```"]
+
+
 def test_in_slacks_form_a_strangers_words_ping_nobody_and_link_nowhere() -> None:
     hostile = "<!channel> <https://evil|here> ```@here``` &amp; " + "x" * 5_000
     message = slack_message_of(read_incident(INCIDENT.encode()))
@@ -120,6 +172,11 @@ def test_in_slacks_form_a_strangers_words_ping_nobody_and_link_nowhere() -> None
         "https://a b/c",
         "http://a:99999/",
         "http://é.example/",
+        "http://a..b/",
+        "http://./",
+        f"http://{'x' * 70}.example/",
+        "http://user%3Aname:x@a/",
+        "http://%E2%82%AC:x@a/",
         "x" * 3000,
     ],
 )

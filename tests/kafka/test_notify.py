@@ -58,3 +58,28 @@ def test_incidents_are_posted_once_also_those_of_a_pause_and_no_history(fresh_to
             write(fresh_topics, "last")
             receiver.wait(4)
     assert [post.body["id"] for post in receiver.posts] == ["one", "two", "pause", "last"]
+
+
+def test_what_an_address_refuses_holds_up_nothing_else_and_is_posted_after_a_stop(fresh_topics: Settings) -> None:
+    refuses = threading.Event()
+    refuses.set()
+
+    def answer(number: int) -> int:
+        return 500 if refuses.is_set() and receiver.posts[number - 1].body["id"] == "refused" else 200
+
+    def taken() -> list[str]:
+        return [post.body["id"] for post in list(receiver.posts) if post.body["id"] != "refused"]
+
+    write(fresh_topics, "history")
+    with receiving(answer) as receiver:
+        with notifying(fresh_topics, receiver):
+            wait(lambda: sum(committed(fresh_topics, "regressions", "notify").values()) > 0, 60, "a first position")
+            write(fresh_topics, "refused")
+            receiver.wait(1)
+            write(fresh_topics, "next")
+            wait(lambda: taken() == ["next"], 60, "what came behind it")
+        refuses.clear()
+        refused = len(receiver.posts)
+        with notifying(fresh_topics, receiver):
+            posts = receiver.wait(refused + 2)
+    assert {post.body["id"] for post in posts[refused:]} == {"refused", "next"}

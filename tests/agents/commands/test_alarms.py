@@ -68,6 +68,24 @@ def test_what_is_called_of_a_topic_is_what_was_called_live_id_by_id(replayed: Pa
     assert past == [incident.as_json() for incident in newest(live).values()]
 
 
+def test_a_record_that_is_none_is_set_aside_with_its_line_and_the_rest_is_read(replayed: Path, tmp_path: Path) -> None:
+    (part, *_) = (path for path in sorted((replayed / "out" / "series").iterdir()) if path.stat().st_size)
+    topic = sorted(filter(None, part.read_bytes().splitlines()), key=lambda line: orjson.loads(line)["times"][0])
+    good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
+    good.write_bytes(b"\n".join(topic) + b"\n")
+    uneven = orjson.dumps(orjson.loads(topic[0]) | {"times": []})
+    bad.write_bytes(b"\n".join([topic[0], uneven, *topic[1:], b"nothing"]) + b"\n")
+    described, refused = as_json(bad), as_json(bad)["refused"]
+    assert {key: value for key, value in described.items() if key != "refused"} == as_json(good)
+    assert refused["records"] == 2
+    assert [line.split(": ")[0] for line in refused["first"]] == [f"{bad}:2", f"{bad}:{len(topic) + 2}"]
+    assert "2 records were set aside" in alarms(bad).output
+    batches = tmp_path / "out" / "series"
+    batches.mkdir(parents=True)
+    (batches / "00.jsonl").write_bytes(b"\n".join([topic[0], b"", uneven, topic[1], b""]) + b"\n")
+    assert as_json(batches.parent)["refused"]["first"][0].startswith(f"{batches / '00.jsonl'}:3: ")
+
+
 @pytest.mark.slow
 def test_known_incidents_are_hits_misses_or_outside_with_their_delay(replayed: Path, tmp_path: Path) -> None:
     (incident,) = as_json(replayed / "out")["incidents"]

@@ -139,3 +139,14 @@ def test_a_server_that_answers_no_json_or_an_error_is_named(page: tuple[str, dic
     answers["/api/v1/alerts"] = b"<html>"
     with pytest.raises(OSError, match="expected JSON"):
         firing_severities(address, "drill-1")
+
+
+@pytest.mark.parametrize(
+    "address", ["http://me:hidden@p:9090", "http://me:hid@den@p/?x", "http://me:hid#den@p", "ftp://me:hidden@p"]
+)
+def test_an_address_with_a_password_is_refused_and_the_password_not_shown(address: str) -> None:
+    for option in ("--prometheus", "--alertmanager"):
+        done = CliRunner().invoke(turnsignal, ["drill", option, address, "--yes"])
+        assert done.exit_code == 2
+        assert "without a user and a password" in " ".join(done.output.replace("│", " ").split())
+        assert "hid" not in done.output

@@ -10,6 +10,7 @@ from aiohttp import ClientSession, web
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.pages.content import Asked, ElsewhereError, MissingError, Page
 from turnsignal.agents.pages.peers import Peers
+from turnsignal.agents.pages.rendering import quote_path
 from turnsignal.agents.pages.views import Health, make_views
 
 WELL = Health(seconds_since_progress=1.0, assigned=True, partitions=4, recovery_remaining=0, broker_reachable=True)
@@ -108,3 +109,34 @@ async def test_an_exemplar_of_another_worker_is_resolved(two: tuple[Worker, Work
     one, _ = two
     assert await get(one, "/exemplars/c-2") == (302, "/conversations/c-2")
     assert (await get(one, "/exemplars/nobody"))[0] == 404
+
+
+@pytest.mark.parametrize("conversation", [".", ".."])
+async def test_a_conversation_whose_id_clients_take_for_a_direction_is_found_by_its_link(
+    two: tuple[Worker, Worker], conversation: str
+) -> None:
+    one, other = two
+    other.kept = conversation
+    expected = {"conversation_id": conversation, "fetched_from": other.address}
+    assert await get(one, f"/conversations/{quote_path(conversation)}") == (200, expected)
+    other.kept = "c-2"
+    assert (await get(one, f"/conversations/{quote_path(conversation)}"))[0] == 404
+
+
+async def test_an_answer_that_no_worker_gives_is_none() -> None:
+    async def chat(_: web.Request) -> web.Response:
+        return web.Response(text="<html>")
+
+    worker, stranger = Worker("c-1"), web.Application()
+    stranger.router.add_get("/{path:.*}", chat)
+    runner = web.AppRunner(stranger)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    worker.owner = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        async with serving(worker):
+            status, answer = await get(worker, "/conversations/c-2")
+            assert (status, "gives no answer from here" in answer["error"]) == (404, True)
+            assert (await get(worker, "/exemplars/c-2"))[0] == 404
+    finally:
+        await runner.cleanup()

@@ -96,3 +96,16 @@ def test_a_gauge_that_was_shown_as_other_is_taken_away_as_other() -> None:
     metrics = worker()
     feed(watching({}), metrics, records(dropped(), version="<b>"))
     assert [series for series in shown(metrics) if series.startswith("regression_open") and 'version="other"' in series]
+
+
+def test_assistants_behind_one_label_are_open_until_the_last_of_them_is_over() -> None:
+    """Assistants without a clean spelling share "other": the end of one change must not hide another's."""
+    metrics, processor = worker(), watching({})
+    feed(processor, metrics, records(dropped(), assistant="Help A"))
+    feed(processor, metrics, records(dropped(), assistant="Help B"))
+    both = {line: value for line, value in shown(metrics).items() if line.startswith("regression_open")}
+    assert set(both.values()) == {"1.0"}
+    feed(processor, metrics, records(recovered(), assistant="Help A"))
+    assert {line: value for line, value in shown(metrics).items() if line.startswith("regression_open")} == both
+    feed(processor, metrics, records(recovered(), assistant="Help B"))
+    assert not [line for line in shown(metrics) if line.startswith("regression_open")]

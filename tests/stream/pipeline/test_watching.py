@@ -48,13 +48,15 @@ def recovered() -> list[Observation]:
     return list(traffic(2, 3.0, 2_000.0, start=START + 6.2 * DAY))
 
 
-def records(observations: Sequence[Observation], size: int = 40, *, version: str = "v1") -> list[FakeRecord]:
+def records(
+    observations: Sequence[Observation], size: int = 40, *, version: str = "v1", assistant: str = "support"
+) -> list[FakeRecord]:
     packed = [
         record
         for start in range(0, len(observations), size)
-        for record in pack("support", version, 0, rows(observations[start : start + size]))
+        for record in pack(assistant, version, 0, rows(observations[start : start + size]))
     ]
-    return [FakeRecord(offset, b"support", value, -1) for offset, value in enumerate(packed)]
+    return [FakeRecord(offset, assistant.encode(), value, -1) for offset, value in enumerate(packed)]
 
 
 def watching(store: dict[bytes, bytes] | None = None, policy: AlertPolicy = POLICY) -> SeriesProcessor:
