@@ -25,6 +25,8 @@ LEFT_OUT = "calls beside the conversation left out: intents, titles and the like
 _NOTHING = bytes(SHORT)
 _NO_INSTRUCTIONS = digest_of("")
 _READ = 200  #: characters of the instructions
+_SAME = 0.8  #: of their words, that instructions with other dates have in common
+_WORDS = re.compile(r"[^\W\d_]+")
 _FIRST = 8  #: messages in which the first exchange is looked for
 _FEWEST = 3  #: calls under instructions that answer nobody,
 _SHARE = 0.5  #: and how many of them are about what others are: those fail, or are spared
@@ -324,17 +326,21 @@ def polishes(call: Call, before: Call) -> bool:
     words = answer[0].text.strip()
     is_about_as_long = 2 * len(got[0].text.strip()) >= len(words)  # a guard says less
     is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
-    return (
-        is_at_once
-        and is_about_as_long
-        and words == sent[0].text.strip()
-        and instructions_of(call) != instructions_of(before)
-    )
+    return is_at_once and is_about_as_long and words == sent[0].text.strip() and are_others(call, before)
 
 
 def instructions_of(call: Call) -> str:
     """Return the beginning of what a call's system prompt says, empty without one."""
     return call.inputs[0].text[:_READ] if call.inputs and call.inputs[0].role == "system" else ""
+
+
+def are_others(call: Call, other: Call) -> bool:
+    """Say whether calls have other instructions; a date in them makes no others."""
+    own, others = instructions_of(call), instructions_of(other)
+    if own == others:
+        return False
+    words, other_words = (set(_WORDS.findall(text)) for text in (own, others))
+    return len(words & other_words) < _SAME * len(words | other_words)
 
 
 def is_about(call: Call, exchange: Sequence[Message]) -> bool:
@@ -361,7 +367,7 @@ def _is_title(call: Call, before: Call) -> bool:
     A router, or a planner, comes before the answer.
     """
     (asked, got), (question, answer) = ((spoken_in(each.inputs), spoken_in(each.outputs)) for each in (call, before))
-    if not (asked and got and question and answer) or instructions_of(call) == instructions_of(before):
+    if not (asked and got and question and answer) or not are_others(call, before):
         return False
     are_same = asked[-1].role == "user" and asked[-1].text.strip() in (question[-1].text, *quoted_in(question[-1].text))
     return are_same and _is_few(got[0].text) and not _is_few(answer[0].text)
@@ -380,7 +386,7 @@ def _is_verdict(call: Call, before: Call) -> bool:
     A step that polishes or translates the answer gets about as much as it sent.
     """
     sent, got, answer = (spoken_in(messages)[-1:] for messages in (call.inputs, call.outputs, before.outputs))
-    if not sent or not got or not answer or instructions_of(call) == instructions_of(before):
+    if not sent or not got or not answer or not are_others(call, before):
         return False
     words, about = got[0].text.strip(), answer[0].text.strip()
     is_word = words.startswith(("{", "[")) or len(words.split(None, _VERDICT)) < _VERDICT

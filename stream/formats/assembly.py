@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from turnsignal.stream.formats.asides import instructions_of, without_asides
+from turnsignal.stream.formats.asides import are_others, instructions_of, without_asides
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_failed, is_response, once_a_trace, take_known
 from turnsignal.stream.formats.halves import is_half, pair
@@ -329,11 +329,10 @@ def _is_pause(call: Call, following: Call) -> bool:
 def _is_turn_before(call: Call, later: Call) -> bool:
     """Say whether a trace is a session, whose calls send the last message alone, so that both are a user's."""
     sent = [spoken_in(each.inputs) for each in (call, later)]
-    instructions = instructions_of(call)
-    if [len(spoken) for spoken in sent] != [1, 1] or instructions != instructions_of(later):
+    if [len(spoken) for spoken in sent] != [1, 1] or are_others(call, later):
         return False
     asked, next_asked = (spoken[0].text for spoken in sent)
-    return asked != next_asked and (bool(instructions) or _is_typed(call, asked, next_asked))
+    return asked != next_asked and (bool(instructions_of(call)) or _is_typed(call, asked, next_asked))
 
 
 def _is_typed(call: Call, asked: str, next_asked: str) -> bool:

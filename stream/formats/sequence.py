@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import TOGETHER, instructions_of, is_about, polishes
+from turnsignal.stream.formats.asides import TOGETHER, are_others, is_about, polishes
 from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
@@ -46,7 +46,7 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
         if not call.outputs and asked and asked[-1].role == "assistant":
             asked, outputs = asked[:-1], asked[-1:]  # a record of all that was said ends with its own answer
-        is_other = not news or not (own := instructions_of(call)) or own != instructions_of(news[-1].call)
+        is_other = not news or are_others(call, news[-1].call)
         is_soon = not news or in_order(call)[0] - in_order(news[-1].call)[0] <= TOGETHER
         if len(asked) == 1 and is_other and is_soon and is_about(call, history.messages[-2:]):
             # a user quotes it later, or with the history

@@ -16,12 +16,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 
+from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 
 READ = "prompts that hold all that was said in one text, taken apart by who speaks"
 _FEWEST = 3  #: that begin with the same words
 _BEGUN = 100  #: characters of these
+_UNKNOWN = 4  #: times as many may have a last answer that no call of the log gave
+_LONGEST = 20  #: and times as many may have a history at all
 _MOST = 5_000  #: messages of one prompt
 _TAIL = 60  #: characters at the end of a prompt, in which the assistant is named
 _MARK = re.compile(
@@ -39,26 +42,53 @@ class Transcripts:
     def __init__(self) -> None:
         self._calls = 0
         self._begun: Counter[str] = Counter()  # of transcripts, with what they begin
+        self._before: list[tuple[str, bytes]] = []  # of those with a history: that, and a digest of its last answer
+        self._given: set[bytes] = set()  # of what transcripts were answered
+        self._read: set[str] | None = None
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `take_apart`."""
-        if spoken := spoken_in(call.inputs):
-            self._calls += 1
-            if (prompt := _prompt_of(spoken)) is not None:
-                self._begun[_begun_by(prompt)] += 1
+        if not (spoken := spoken_in(call.inputs)):
+            return
+        self._calls += 1
+        if (prompt := _prompt_of(spoken)) is not None:
+            begun = _begun_by(prompt)
+            self._begun[begun] += 1
+            self._given.update(digested(answer)[1] for answer in spoken_in(call.outputs)[:1])
+            before = [message for message in messages_in(prompt) if message.role == "assistant"]
+            self._before += [(begun, digested(answer)[1]) for answer in before[-1:]]
 
     def take_apart(self, call: Call, assumed: Assumed) -> None:
         """Give a call the messages that its prompt holds."""
         if not self._begun or (prompt := _prompt_of(spoken := spoken_in(call.inputs))) is None:
             return
-        begun = _begun_by(prompt)
-        if 2 * self._begun.total() < self._calls and (not begun or self._begun[begun] < _FEWEST):
-            return
-        if messages := messages_in(prompt):
+        if self._read is None:
+            self._read = self._chosen()
+        if _begun_by(prompt) in self._read and (messages := messages_in(prompt)):
             at = call.inputs.index(spoken[0])
             messages[-1].fields, messages[-1].time = spoken[0].fields, spoken[0].time
             call.inputs[at : at + 1] = messages
             assumed[READ] += 1
+
+    def _chosen(self) -> set[str]:
+        """Return what transcripts begin with that are read: dialogues of others stand in documents, too.
+
+        A log's own begin with one question, or with what was answered in it.
+        """
+        have, known = Counter[str](), Counter[str]()
+        for begun, answer in self._before:
+            have[begun] += 1
+            known[begun] += answer in self._given
+        times = self._begun.total()
+        if 2 * times >= self._calls:
+            return set(self._begun) if _are_own(times, have.total(), known.total()) else set()
+        often = {begun: n for begun, n in self._begun.items() if begun and n >= _FEWEST}
+        return {begun for begun, n in often.items() if _are_own(n, have[begun], known[begun])}
+
+
+def _are_own(times: int, have: int, known: int) -> bool:
+    """Say whether transcripts are of the log. have: a history; known: whose last answer a call of the log gave."""
+    return have <= _UNKNOWN * known or times <= _LONGEST * (times - have)
 
 
 def messages_in(prompt: str) -> list[Message]:

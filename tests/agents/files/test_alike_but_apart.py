@@ -188,3 +188,22 @@ def test_a_message_that_is_said_again_and_again_counts_each_time_where_calls_sen
     told = said_in(tmp_path / "log.jsonl", records)
     assert told["user", "Show me more"] == 3
     assert [told["assistant", answer] for answer in given] == [1] * len(given)
+
+
+@pytest.mark.parametrize("system", ["", "You help. It is 10:0{}, on the day of {}."])
+def test_calls_whose_prompt_holds_what_was_said_are_all_answered(system: str, tmp_path: Path) -> None:
+    records, answers = [], []
+    for number in range(6):
+        said = ""
+        for place in range(4):
+            question = f"What of thing {number} and {place}?"
+            answer = "Yes." if place % 2 else f"Thing {number} is behind door {place}, and you may take it home."
+            answers.append(answer)
+            each = Exchange(f"c{number}", place, [], question, answer)
+            record = call(each, [user(f"Chat history:\n{said}\nQuestion: {question}")], answer, -20 * place)
+            sent = record["request"]["messages"][1:]
+            given = [{"role": "system", "content": system.format(place, number)}] if system else []
+            records.append(record | {"request": {"messages": given + sent}, "session_id": f"c{number}"})
+            said += f"Human: {question}\nAI: {answer}\n"
+    told = said_in(tmp_path / "log.jsonl", records)
+    assert sum(n for (role, _), n in told.items() if role == "assistant") == len(answers)

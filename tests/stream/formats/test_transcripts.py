@@ -56,18 +56,33 @@ def test_what_is_said_with_a_name_before_it_stays_a_part_of_the_message() -> Non
     assert [each.text for each in messages_in(prompt)] == ["Be kind.", asked, given, "Why?"]
 
 
-@pytest.mark.parametrize(("sent", "others", "are_read"), [(1, 1, True), (1, 2, False), (3, 9, True), (2, 9, False)])
-def test_transcripts_are_read_where_half_of_the_calls_send_one_or_several_begin_alike(
-    sent: int, others: int, are_read: bool
-) -> None:
-    calls = [Call(f"x:{number}", inputs=[Message("user", LABELLED)]) for number in range(sent)]
-    calls += [Call(f"y:{number}", inputs=[Message("user", "How do I pay?")]) for number in range(others)]
+def taken_apart(calls: list[Call]) -> int:
+    """How many of the calls are taken apart."""
     transcripts, assumed = Transcripts(), Counter[str]()
     for call in calls:
         transcripts.add(call)
     for call in calls:
         transcripts.take_apart(call, assumed)
-    assert (len(calls[0].inputs) > 1) == are_read == bool(assumed[READ])
+    return assumed[READ]
+
+
+@pytest.mark.parametrize(("sent", "others", "are_read"), [(2, 2, True), (2, 3, False), (3, 9, True), (2, 9, False)])
+def test_transcripts_are_read_where_half_of_the_calls_send_one_or_several_begin_alike(
+    sent: int, others: int, are_read: bool
+) -> None:
+    first = "Be kind.\n\nHuman: How do I pay?\nAI:"
+    prompts = [first, *[LABELLED] * (sent - 1), *["How do I pay?"] * others]
+    calls = [
+        Call("x:", inputs=[Message("user", prompt)], outputs=[Message("assistant", "By card.")]) for prompt in prompts
+    ]
+    assert taken_apart(calls) == (sent if are_read else 0)
+
+
+def test_dialogues_of_others_among_the_documents_of_each_prompt_are_not_taken_apart() -> None:
+    prompts = [f"Tickets:\nUser: What {n}?\nAssistant: That {n}.\nUser: How {n}?\nAssistant:" for n in range(9)]
+    answers = [[Message("assistant", f"So {n}.")] for n in range(9)]
+    calls = [Call("x:", inputs=[Message("user", p)], outputs=o) for p, o in zip(prompts, answers, strict=True)]
+    assert taken_apart(calls) == 0
 
 
 def test_the_prompt_and_the_text_of_a_completion_are_what_was_asked_and_answered() -> None:
