@@ -144,6 +144,8 @@ def _share(calls: Sequence[Call], answers: Sequence[Call]) -> None:
     """Give each answer the conversation and the fields that other calls of its trace name."""
     conversation = next((call.conversation for call in calls if call.conversation), None)
     conversation = conversation or next((call.session for call in calls if call.session), None)
+    if conversation is None and len(answers) > 1 and all(len(spoken_in(answer.inputs)) == 1 for answer in answers):
+        conversation = answers[0].trace  # a session, of which no call says what was said before
     shared: TurnFields = {}
     for call in calls:
         if call.kind in ("context", "whole"):
