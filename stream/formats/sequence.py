@@ -14,10 +14,13 @@ from turnsignal.stream.formats.asides import TOGETHER, are_others, is_about, pol
 from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
-from turnsignal.stream.formats.repeats import Frame, Passage, UsualFrames, frame_of, overlap, taken_out, typed
+from turnsignal.stream.formats.repeats import Digested, Frame, Passage, UsualFrames, frame_of, overlap, taken_out, typed
 
 TYPED = "questions that were sent with more around them, taken as the user typed them"
 FAILED_AGAIN = "failed calls that asked again what had been answered, left out"
+_BRANCHES = 32  #: histories that are kept beside the last one,
+_LONGEST = 2_000  #: messages of each
+_EXCHANGE = 2  #: messages
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
 
@@ -36,6 +39,7 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
     frames: of the log; what this conversation shows is added to them, and where it shows nothing they are taken.
     """
     history = Passage([], [])
+    branches: list[Passage] = []  # other histories: of chats beside it under one id, and of what was asked otherwise
     news: list[Added] = []
     frame: Frame | None = None
     has_history = any(len(spoken_in(call.inputs)) > 1 for call in calls)
@@ -58,6 +62,14 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(spoken_in(call.inputs))
         passage = Passage(asked, [digested(message) for message in asked])
         kept, taken = overlap(history, passage, is_alone=is_alone, has_history=has_history)
+        if has_history and taken < len(asked) and not _ends_with(history, passage.digests[:-1]):
+            other = _gone_on_from(passage, branches)
+            if len(history.digests) <= _LONGEST:
+                branches.append(Passage([*history.messages], [*history.digests]))
+                del branches[:-_BRANCHES]
+            if other is not None:
+                history = other
+                kept, taken = overlap(history, passage, is_alone=is_alone, has_history=has_history)
         if (begun := responses.get(call.previous or "")) is not None:
             is_again = history.digests[begun : begun + len(asked)] == passage.digests
             kept, taken = (begun + len(asked), len(asked)) if is_again else (begun, 0)
@@ -132,6 +144,17 @@ def _exchanges_of(spoken: Sequence[Message]) -> list[bytes]:
     digests = [digested(message) for message in spoken]
     pairs = pairwise(digests)
     return [asked + answer for (role, asked), (other, answer) in pairs if (role, other) == ("user", "assistant")]
+
+
+def _gone_on_from(asked: Passage, branches: list[Passage]) -> Passage | None:
+    """Take out the branch that a call goes on from word by word, the last of them."""
+    at = next((at for at in range(len(branches) - 1, -1, -1) if _ends_with(branches[at], asked.digests[:-1])), None)
+    return None if at is None else branches.pop(at)
+
+
+def _ends_with(history: Passage, before: list[Digested]) -> bool:
+    size = min(len(before), len(history.digests))
+    return size >= _EXCHANGE and history.digests[-size:] == before[-size:]
 
 
 def _is_known(outputs: Sequence[Message], call: Call, history: Passage, at: int) -> bool:

@@ -120,8 +120,9 @@ def _marks_in(prompt: str) -> Iterator[tuple[re.Match[str], str]]:
     last = ends[-1]
     asked = next((match["label"] for match in _LABEL.finditer(prompt) if _speaker(match) == "user"), "")
     first = next(_LABEL.finditer(prompt), last)
-    names |= {first["label"]: "system"} if _speaker(first) == "system" else {}
     names |= {last["label"]: "assistant", asked: "user"}
+    if _speaker(first) == "system" and first["label"] not in names:
+        yield first, "system"
     yield from ((match, names[match["label"]]) for match in _LABEL.finditer(prompt) if match["label"] in names)
 
 

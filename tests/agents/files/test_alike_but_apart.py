@@ -207,3 +207,37 @@ def test_calls_whose_prompt_holds_what_was_said_are_all_answered(system: str, tm
             said += f"Human: {question}\nAI: {answer}\n"
     told = said_in(tmp_path / "log.jsonl", records)
     assert sum(n for (role, _), n in told.items() if role == "assistant") == len(answers)
+
+
+@pytest.mark.parametrize("order", ["ababab", "aabbab", "abbaab"])
+def test_chats_that_go_on_beside_each_other_under_one_id_say_each_message_once(order: str, tmp_path: Path) -> None:
+    said: dict[str, Messages] = {"a": [], "b": []}
+    records, all_of = [], []
+    for number, chat in enumerate(order):
+        question, answer = f"What of {chat} and step {number}?", f"Step {number} of {chat} is the one behind the door."
+        each = Exchange("c1", number, list(said[chat]), question, answer)
+        all_of.append(each)
+        records += [record | {"session_id": "s1"} for record in whole(each)]
+        said[chat] += [user(question), assistant(answer)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+def test_who_goes_back_to_an_older_branch_is_not_told_it_again(tmp_path: Path) -> None:
+    first = [user("How do I begin?"), assistant("At the door, with the key from the desk.")]
+    older = [*first, user("And which key?"), assistant("The small one, of the two on the board.")]
+    newer = [*first, user("And which door?"), assistant("The red one, at the end of the corridor.")]
+    records, all_of = [], []
+    for number, (history, question) in enumerate(
+        [
+            ([], "How do I begin?"),
+            (first, "And which key?"),
+            (first, "And which door?"),
+            (older, "Then?"),
+            (newer, "So?"),
+        ]
+    ):
+        answer = {"How do I begin?": first, "And which key?": older, "And which door?": newer}.get(question, [{}])[-1]
+        each = Exchange("c1", number, list(history), question, answer.get("content", f"Number {number} it is, then."))
+        all_of.append(each)
+        records += [record | {"session_id": "s1"} for record in whole(each)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)

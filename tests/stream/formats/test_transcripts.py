@@ -54,6 +54,8 @@ def test_what_is_said_with_a_name_before_it_stays_a_part_of_the_message() -> Non
     given = "As you like:\n  user: db\nBot: yes"
     prompt = f"Be kind.\nHuman: {asked}\nAI: {given}\nHuman: Why?\nAI:"
     assert [each.text for each in messages_in(prompt)] == ["Be kind.", asked, given, "Why?"]
+    instructed = f"System: Be kind.\nHuman: {asked}\nAI: {given}\nHuman: Why?\nAI:"
+    assert [each.text for each in messages_in(instructed)] == ["Be kind.", asked, given, "Why?"]
 
 
 def taken_apart(calls: list[Call]) -> int:
