@@ -40,6 +40,11 @@ def commit_five(settings: Settings, *, metadata: bool = True) -> None:
     producer.send_offsets_to_transaction([place], consumer.consumer_group_metadata(), 30)
     producer.commit_transaction(30)
     consumer.close()
+    options = {"group.id": settings.app_id("reader"), "isolation.level": "read_committed", "enable.auto.commit": False}
+    reader = Consumer({**settings.confluent(), **options})
+    reader.assign([TopicPartition(turns(settings), 0, 0)])
+    assert len(reader.consume(10, 60)) == 10  # so that the end of the transaction stands there, too
+    reader.close()
 
 
 def troubles(settings: Settings, state: dict[tuple[str, int], int] | None = None) -> list[Trouble]:
