@@ -22,6 +22,7 @@ from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quote
 from turnsignal.stream.text.visible import one_line
 
 LEFT_OUT = "calls beside the conversation left out: intents, titles and the like"
+TO_KEEP = "read them with `turnsignal convert FILE --keep-asides --out turns.jsonl`"
 _NOTHING = bytes(SHORT)
 _NO_INSTRUCTIONS = digest_of("")
 _READ = 200  #: characters of the instructions
@@ -73,7 +74,7 @@ def begun_by(opening: bytes) -> tuple[bytes, bytes]:
 
 def sends_history(opening: bytes) -> bool:
     """Say whether the call of an opening sends an exchange before its question."""
-    return _exchange(opening) not in (b"", _NOTHING)
+    return _something(_exchange(opening)) != b""
 
 
 class LeftOut:
@@ -98,7 +99,7 @@ class LeftOut:
         shown = f", such as “{self._shown}”" if quoted else ""
         doubt = (
             f"{self._calls:,} calls are left out as beside the conversation, as their answers come back in no history"
-            f"{shown}: where users saw these, read them with `turnsignal convert FILE --keep-asides --out turns.jsonl`"
+            f"{shown}: where users saw these, {TO_KEEP}"
         )
         return [doubt]
 
@@ -243,12 +244,16 @@ def _plain_answer(opening: bytes) -> bytes:
 
 def exchange_of(opening: bytes) -> bytes:
     """Return the digest of a call's question with its answer, and of those before where they are short, or nothing."""
-    return opening[4 * SHORT : 5 * SHORT].strip(b"\0")
+    return _something(opening[4 * SHORT : 5 * SHORT])
 
 
 def last_exchange(opening: bytes) -> bytes:
     """Return the digest of the last question with its answer that a call sends before its own; the same."""
-    return opening[7 * SHORT : 8 * SHORT].strip(b"\0")
+    return _something(opening[7 * SHORT : 8 * SHORT])
+
+
+def _something(digest: bytes) -> bytes:
+    return b"" if digest == _NOTHING else digest
 
 
 def _exchange(opening: bytes) -> bytes:

@@ -33,11 +33,11 @@ class End(NamedTuple):
     """What the last answers of a history are recognised by.
 
     words: digests of the answer before the last, where there is one, of the last question's core, and of the last
-    answer, each DIGEST bytes long; empty where nobody answered; begun: a digest of the core of what has
-    more behind it, where that is another; alike: one of the last question and answer as they come back cut,
-    escaped or masked. questions: digests of the last two questions that were
-    answered, where there are two, and of the last one with how its answer began. is_telling, are_answers_telling:
-    whether the last messages, or the answers among them, are so long that nobody says them by chance.
+    answer, each DIGEST bytes long; empty where nobody answered; questions: digests of the last two questions that were
+    answered, where there are two, and of the last one with how its answer began; is_telling, are_answers_telling:
+    whether the last messages, or the answers among them, are so long that nobody says them by chance; begun: a digest
+    of the core of a last question with more behind it, where that is another; alike: one of the last question and
+    answer as they come back cut, escaped or masked, empty where they are short.
     """
 
     words: bytes

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
-from turnsignal.stream.formats.asides import LEFT_OUT
+from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP
 from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
@@ -61,17 +61,19 @@ class Errands:
         """Return the calls of a trace without its errands; none where nothing else says anything."""
         if self._usual is None:
             self._usual = self._find_usual()
-            self._digests.clear()
+            self._digests, self._orders, self._lengths, self._given = bytearray(), array("d"), array("H"), set()
         if not self._usual:
             return list(calls)
-        errands = {id(call): call for call in calls if call.inputs and _asked_of(call)[:SHORT] in self._usual}
-        kept = [call for call in calls if id(call) not in errands]
-        if errands:
-            assumed[LEFT_OUT] += 1
-            self._left_out += 1
-            self._shown = self._shown or one_line(next(iter(errands.values())).inputs[-1].text, _SHOWN)
-        is_something = len(kept) == len(calls) or any(call.inputs or call.outputs for call in kept)
-        return kept if is_something else []
+        kept: list[Call] = []
+        for call in calls:
+            if _asked_of(call)[:SHORT] in self._usual:
+                self._shown = self._shown or one_line(call.inputs[-1].text, _SHOWN)
+            else:
+                kept.append(call)
+        left_out = len(calls) - len(kept)
+        assumed[LEFT_OUT] += left_out
+        self._left_out += left_out
+        return kept if not left_out or any(call.inputs or call.outputs for call in kept) else []
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say how to read them where users asked that. quoted: with what one of them asks."""
@@ -80,7 +82,7 @@ class Errands:
         shown = f", such as “{self._shown}”" if quoted else ""
         doubt = (
             f"{self._left_out:,} calls are left out, as conversations go on as if nobody had asked that{shown}: "
-            "where users did, read them with `turnsignal convert FILE --keep-asides --out turns.jsonl`"
+            f"where users did, {TO_KEEP}"
         )
         return [doubt]
 

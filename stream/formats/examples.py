@@ -40,8 +40,7 @@ class Examples:
         shown = {exchange for (under, exchange), times in alike.items() if _is_usual(times, instructed[under])}
         anywhere = Counter(exchange for _, exchange in alike.elements())
         shown |= {exchange for exchange, times in anywhere.items() if _is_usual(times, len(of))}
-        given = set(map(exchange_of, openings))
-        shown = {exchange for exchange in shown if exchange.strip(b"\0") not in given}
+        shown.difference_update(map(exchange_of, openings))
         self._of = {conversation: exchange for conversation, (_, exchange) in of.items() if exchange in shown}
         self._common: dict[bytes, list[Digested]] = {}
 

@@ -236,18 +236,10 @@ def _by_likeness(history: Passage, asked: Passage) -> tuple[int, int]:
 
 
 def _are_alike(old: Message, new: Message) -> bool:
-    known, repeated = likeness_of(old.text), likeness_of(new.text)
-    is_same = known.startswith(repeated) and bool(repeated or not known)
-    return old.role == new.role and is_same and _may_be_same(_digits_of(old.text), _digits_of(new.text))
-
-
-def _may_be_same(known: str, repeated: str) -> bool:
-    """Say whether numbers of a text are those of another: all, the first, behind those of a time, or masked."""
-    return known.startswith(repeated) or repeated.endswith(known)
-
-
-def _digits_of(text: str) -> str:
-    return "".join(filter(str.isdigit, _MARKUP.sub("", unescape(text[:_READ]))))
+    (known, known_digits), (repeated, digits) = (_signs_of(message.text[:_READ]) for message in (old, new))
+    if old.role != new.role or not known.startswith(repeated) or (known and not repeated):
+        return False
+    return known_digits.startswith(digits) or digits.endswith(known_digits)  # cut or masked, or behind those of a time
 
 
 def likeness_of(text: str) -> str:
@@ -256,13 +248,14 @@ def likeness_of(text: str) -> str:
     >>> likeness_of("[10:05] User: <p>What&#x27;s due on 3 May?</p>"), likeness_of("What’s due on [DATE] May?")
     ('whatsdueonmay', 'whatsdueonmay')
     """
-    return _letters_of(text[:_READ])
+    return _signs_of(text[:_READ])[0]
 
 
 @lru_cache(4096)
-def _letters_of(text: str) -> str:
-    plain = _SPEAKER.sub("", _MARKUP.sub("", unescape(text)))
-    return "".join(filter(str.isalpha, plain.casefold()))
+def _signs_of(text: str) -> tuple[str, str]:
+    """Return the letters of a text, and its digits."""
+    plain = _SPEAKER.sub("", _MARKUP.sub("", unescape(text))).casefold()
+    return "".join(filter(str.isalpha, plain)), "".join(filter(str.isdigit, plain))
 
 
 def _answers(spoken: Passage) -> list[int]:

@@ -64,6 +64,7 @@ class Transcripts:
             return
         if self._read is None:
             self._read = self._chosen()
+            self._before, self._given = [], set()
         if _begun_by(prompt) in self._read and (messages := messages_in(prompt)):
             at = call.inputs.index(spoken[0])
             messages[-1].fields, messages[-1].time = spoken[0].fields, spoken[0].time
@@ -114,13 +115,12 @@ def _marks_in(prompt: str) -> Iterator[tuple[re.Match[str], str]]:
     if _MARK.search(prompt):
         yield from ((match, role) for match in _MARK.finditer(prompt) if (role := _speaker(match)) is not None)
         return
-    names: dict[str, str] = {}  # who speaks in this prompt → role
     if not (ends := list(_LABEL.finditer(prompt, max(len(prompt.rstrip()) - _TAIL, 0)))):
         return
     last = ends[-1]
     asked = next((match["label"] for match in _LABEL.finditer(prompt) if _speaker(match) == "user"), "")
     first = next(_LABEL.finditer(prompt), last)
-    names |= {last["label"]: "assistant", asked: "user"}
+    names = {last["label"]: "assistant", asked: "user"}  # who speaks in this prompt → role
     if _speaker(first) == "system" and first["label"] not in names:
         yield first, "system"
     yield from ((match, names[match["label"]]) for match in _LABEL.finditer(prompt) if match["label"] in names)

@@ -98,4 +98,7 @@ def test_a_trace_keeps_its_answer_and_one_that_is_an_errand_says_nothing() -> No
     for call in calls:
         errands.add(call)
     assert errands.taken_out(calls[:2], assumed) == calls[:1]
+    assert errands.taken_out([calls[0], calls[1], calls[3]], assumed) == calls[:1]
+    assert assumed[LEFT_OUT] == 3
+    assert errands.doubts(quoted=False)[0].startswith("3 calls are left out")
     assert errands.taken_out([Call("x:root", kind="inner"), calls[1]], assumed) == []
