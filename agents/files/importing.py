@@ -48,7 +48,7 @@ from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.silence import doubt_answers, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
-from turnsignal.stream.formats.transcripts import Transcripts
+from turnsignal.stream.formats.transcripts import HeldAnswers, Transcripts
 from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
@@ -170,6 +170,7 @@ class _Reading:
         self._strangers = Strangers(together.report.format)
         self._repeats = False  # any call sends more than its question
         self._transcripts = Transcripts()
+        self._held = HeldAnswers()
         self._errands = Errands()
         self._lines = 0  # that were read until now, of all files
         self._empty = 0  # answers without a text
@@ -238,6 +239,7 @@ class _Reading:
             for name, (_, answer) in zip(chosen, answers.all(), strict=True):
                 if name:
                     examples.take_out(name, answer, self._report.assumed)
+                    self._held.add(answer)
                     conversations.put(name, answer)
                 else:
                     self._left_out.add(answer)
@@ -272,17 +274,16 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        report.warnings += [
-            doubt for left in (self._left_out, self._errands) for doubt in left.doubts(quoted=self._users is None)
-        ]
+        for looked in (self._left_out, self._errands, self._held):
+            report.warnings += looked.doubts(quoted=self._users is None)
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 
     def format_turn(self, turn: TurnFields, line: int) -> bytes | None:
         """Spell a turn as one line, and count it; one that no worker could take in is refused."""
-        turn = turn if self._users is None else self._users.hide(turn)
-        turn = leave_thoughts_out(turn, self._report.assumed)
         try:
+            turn = turn if self._users is None else self._users.hide(turn)
+            turn = leave_thoughts_out(turn, self._report.assumed)
             formatted = orjson.dumps(turn)
             decode_turn(formatted)
         except orjson.JSONEncodeError as error:

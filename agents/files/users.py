@@ -2,9 +2,9 @@
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ _MANY = 100  #: users whom the ids of one conversation name
 _FIELDS = frozenset(each.name for each in fields(Turn) if each.init)
 _OF_DOCUMENTS = frozenset(each.name for each in fields(Document))
 _IDS = ("conversation_id", "turn_id")
+_OF_A_DOCUMENT = ("doc_id", "title", "url")
 _NAMES = ("assistant", "version", "model", "platform", "environment")
 #: fields within a field that something reads; the rest may name a user under any key
 _READ = {
@@ -78,7 +79,27 @@ def hide_user(turn: TurnFields, key: bytes) -> TurnFields:
         user, digest = str(kept["user_id"]), hash_user(kept["user_id"], key)
         kept |= {name: _of(user).sub(digest, text) for name, text in _names_of(kept, user).items()}
         kept["user_id"] = digest
+        if _names_a_user(user):
+            _hide_in_documents(kept, partial(_of(user).sub, digest))
     return kept
+
+
+def _hide_in_documents(turn: dict[str, Any], hide: Callable[[str], str]) -> bool:
+    """Hide users in the ids, titles and addresses of documents, and where these are cited; return whether any was."""
+    changed: dict[str, str] = {}
+    is_changed = False
+    for document in turn["retrieved"] if isinstance(turn.get("retrieved"), list) else ():
+        for name in _OF_A_DOCUMENT if isinstance(document, dict) else ():
+            if isinstance(text := document.get(name), str) and (hidden := hide(text)) != text:
+                document[name] = hidden
+                is_changed = True
+                changed |= {text: hidden} if name != "title" else {}
+    for text, hidden in changed.items():
+        turn["text"] = turn["text"].replace(text, hidden)
+        if isinstance(turn.get("metadata"), dict):
+            spelled = orjson.dumps(turn["metadata"]).replace(orjson.dumps(text), orjson.dumps(hidden))
+            turn["metadata"] = orjson.loads(spelled)
+    return is_changed
 
 
 class HiddenUsers:
@@ -128,7 +149,8 @@ def _hidden_in_ids(line: bytes, users: Mapping[str, set[str]], known: Set[str], 
         hidden = {name: _of(user).sub(digest, text) for name, text in hidden.items()}
         record |= {name: _of(user).sub(digest, text) for name, text in _names_of(record, user).items()}
     hidden = {name: _without_known(text, known, key) for name, text in hidden.items()}
-    if hidden == ids and not named:
+    are_in_documents = _hide_in_documents(record, lambda text: _without_known(text, known, key))
+    if hidden == ids and not named and not are_in_documents:
         return line
     if (origin := hidden.pop("origin", None)) is not None:
         record["metadata"]["origin"] = origin
@@ -154,9 +176,12 @@ def _ids_of(record: Mapping[str, Any]) -> dict[str, str]:
 
 def _names_of(record: Mapping[str, Any], user: str) -> dict[str, str]:
     """Return what a turn names that may hold its user; none for a short number, which is part of versions."""
-    if user.isdigit() and len(user) < _LONG:
-        return {}
-    return {name: text for name in _NAMES if isinstance(text := record.get(name), str)}
+    names = _NAMES if _names_a_user(user) else ()
+    return {name: text for name in names if isinstance(text := record.get(name), str)}
+
+
+def _names_a_user(user: str) -> bool:
+    return not user.isdigit() or len(user) >= _LONG
 
 
 @lru_cache(1024)

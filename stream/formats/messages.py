@@ -12,6 +12,9 @@ ROLES = {
     **dict.fromkeys(("user", "human", "customer", "client", "end_user", "visitor"), "user"),
     **dict.fromkeys(("assistant", "ai", "bot", "agent", "model", "gpt", "chatgpt", "chatbot"), "assistant"),
     **dict.fromkeys(("ai_agent", "ai_assistant", "virtual_agent", "virtual_assistant", "chat_bot"), "assistant"),
+    **dict.fromkeys(("kunde", "kundin", "nutzer", "benutzer", "cliente", "usuario", "utilisateur", "utente"), "user"),
+    **dict.fromkeys(("klant", "gebruiker", "用户", "客户", "ユーザー", "사용자"), "user"),
+    **dict.fromkeys(("assistent", "berater", "asistente", "assistente", "助手", "アシスタント"), "assistant"),
     **dict.fromkeys(("system", "developer", "system_ignored"), "system"),
     **dict.fromkeys(("tool", "function", "observation", "tool_result"), "tool"),
 }

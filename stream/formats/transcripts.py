@@ -8,17 +8,18 @@
 
 Chains and servers of models write them. A user may paste one, too: they are read where half of a log's calls send one,
 or several that begin with the same words. The names at the prompt's end and before its first question are those of who
-speaks; others are what somebody said ("Model: X1").
+speaks; others are what somebody said ("Model: X1"). Of those that nothing here takes apart, a doubt tells.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence, Set
+from itertools import islice
 
 from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
+from turnsignal.stream.text.visible import one_line
 
 READ = "prompts that hold all that was said in one text, taken apart by who speaks"
 _FEWEST = 3  #: that begin with the same words
@@ -26,13 +27,27 @@ _BEGUN = 100  #: characters of these
 _UNKNOWN = 4  #: times as many may have a last answer that no call of the log gave
 _LONGEST = 20  #: and times as many may have a history at all
 _MOST = 5_000  #: messages of one prompt
+_LATEST = 64  #: answers that are looked for in questions,
+_TELLING = 20  #: of so many characters,
+_LOOKED_AT = 2_000  #: in so many,
+_ONE_IN = 10  #: of which one in so many holds one
+_SHOWN = 60  #: characters of an answer
+_WITHIN = 8  #: marks behind one, at which what it begins may end
 _TAIL = 60  #: characters at the end of a prompt, in which the assistant is named
 _MARK = re.compile(
     r"<\|(?:im_start|start_header_id)\|>[ \n]?(?P<named>\w{1,20})(?:<\|end_header_id\|>)?"
-    r"|<start_of_turn>(?P<turn>\w{1,20})|<\|(?P<role>system|user|assistant)\|>|(?P<instruction>\[/?INST\])|(?P<instructions><</?SYS>>)"
+    r"|<start_of_turn>(?P<turn>\w{1,20})|<[|\uff5c](?P<role>(?i:system|user|assistant|chatbot))(?:_TOKEN)?[|\uff5c]>"
+    r"|(?P<instruction>\[/?INST\])|(?P<instructions><</?SYS>>)"
 )
-_LABEL = re.compile(r"^(?:### ?)?(?P<label>[^\W\d_]{2,12}) ?:(?=\s|$)", re.MULTILINE)
-_ENDS = re.compile(r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text)\|>|<end_of_turn>|</?s>|<bos>")
+_LABEL = re.compile(
+    r"(?:^(?:### ?)?|(?<=[\s>])(?=(?:USER|ASSISTANT):))"  # in capitals within a line, too, as Vicuna's template has it
+    r"(?P<label>[^\W\d_]{2,12}(?: [^\W\d_]{2,12})?) ?(?::(?=\s|$)|\uff1a)",
+    re.MULTILINE,
+)
+_ENDS = re.compile(
+    r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text|START_OF_TURN_TOKEN|END_OF_TURN_TOKEN)\|>"
+    r"|<end_of_turn>|</?s>|<bos>|<[BE]OS_TOKEN>|<\uff5c(?:begin|end)\u2581of\u2581sentence\uff5c>"
+)
 _MEANT = {"[INST]": "user", "[/INST]": "assistant", "<<SYS>>": "system", "<</SYS>>": "user"}
 
 
@@ -64,11 +79,13 @@ class Transcripts:
             return
         if self._read is None:
             self._read = self._chosen()
-            self._before, self._given = [], set()
-        if _begun_by(prompt) in self._read and (messages := messages_in(prompt)):
+            self._before = []
+        if _begun_by(prompt) in self._read and (messages := messages_in(prompt, self._given)):
             at = call.inputs.index(spoken[0])
             messages[-1].fields, messages[-1].time = spoken[0].fields, spoken[0].time
             call.inputs[at : at + 1] = messages
+            for answer in spoken_in(call.outputs):
+                answer.text = answer.text.strip()  # as it stands in later prompts
             assumed[READ] += 1
 
     def _chosen(self) -> set[str]:
@@ -87,13 +104,51 @@ class Transcripts:
         return {begun for begun, n in often.items() if _are_own(n, have[begun], known[begun])}
 
 
+class HeldAnswers:
+    """Questions that hold an answer of another call, as transcripts do which are not taken apart."""
+
+    def __init__(self) -> None:
+        self._questions = self._holding = 0
+        self._shown = ""
+        self._answers = deque[str](maxlen=_LATEST)
+
+    def add(self, call: Call) -> None:
+        """Take in a call; of a log's, in the order of their times, the first thousands are looked at."""
+        spoken, got = spoken_in(call.inputs), spoken_in(call.outputs)[:1]
+        if [message.role for message in spoken] != ["user"] or self._questions >= _LOOKED_AT:
+            return
+        self._questions += 1
+        text = spoken[0].text
+        if (held := next((answer for answer in self._answers if answer in text), None)) is not None:
+            self._holding += 1
+            self._shown = self._shown or held
+        self._answers.extend(
+            answer for message in got if len(answer := message.text.strip()) >= _TELLING and answer not in self._answers
+        )
+
+    def doubts(self, *, quoted: bool) -> list[str]:
+        """Say that questions hold what was said before, where many do. quoted: with the first answer."""
+        if self._holding < _FEWEST or _ONE_IN * self._holding < self._questions:
+            return []
+        shown = f" (“{one_line(self._shown, _SHOWN)}”)" if quoted else ""
+        doubt = (
+            f"{self._holding:,} of {self._questions:,} questions hold an answer that another call got{shown}: where "
+            "prompts hold what was said before in one text, earlier answers count as words of the user, and each call "
+            "may be a conversation of its own; log the messages as a list, or map the field that holds what was typed "
+            "(--propose)"
+        )
+        return [doubt]
+
+
 def _are_own(times: int, have: int, known: int) -> bool:
     """Say whether transcripts are of the log. have: a history; known: whose last answer a call of the log gave."""
     return have <= _UNKNOWN * known or times <= _LONGEST * (times - have)
 
 
-def messages_in(prompt: str) -> list[Message]:
+def messages_in(prompt: str, given: Set[bytes] = frozenset()) -> list[Message]:
     """Return the messages of a transcript, what comes before the first as the system's; none where it is no transcript.
+
+    given: digests of answers, which hold the names that stand in them.
 
     >>> [(each.role, each.text) for each in messages_in("Be kind.\\nHuman: How?\\nAI: So.\\nHuman: Why?\\nAI:")]
     [('system', 'Be kind.'), ('user', 'How?'), ('assistant', 'So.'), ('user', 'Why?')]
@@ -104,10 +159,21 @@ def messages_in(prompt: str) -> list[Message]:
     if not marks or len(marks) > _MOST:
         return []
     parts = [("system", prompt[: marks[0][0].start()])]
-    parts += [(role, prompt[match.end() : later.start()]) for (match, role), (later, _) in pairwise(marks)]
-    messages = [Message(role, text) for role, part in parts if (text := _ENDS.sub("", part).strip())]
+    at = 0
+    while at < len(marks) - 1:
+        role, end = marks[at][1], at + 1
+        texts = [prompt[marks[at][0].end() : later.start()] for later, _ in marks[at + 1 : at + 1 + _WITHIN]]
+        if role == "assistant" and given:
+            end += next((more for more, text in enumerate(texts) if digested(_message(role, text))[1] in given), 0)
+        parts.append((role, texts[end - at - 1]))
+        at = end
+    messages = [message for role, part in parts if (message := _message(role, part)).text]
     is_open = bool(messages) and messages[-1].role == "user" and not _ENDS.sub("", prompt[marks[-1][0].end() :]).strip()
     return messages if is_open and marks[-1][1] == "assistant" else []
+
+
+def _message(role: str, part: str) -> Message:
+    return Message(role, _ENDS.sub("", part).strip())
 
 
 def _marks_in(prompt: str) -> Iterator[tuple[re.Match[str], str]]:
@@ -150,4 +216,4 @@ def _ends_open(prompt: str) -> bool:
 def _speaker(match: re.Match[str]) -> str | None:
     """Return the role that a mark names; None where it names nobody who speaks."""
     mark = next((group for group in match.groups() if group), "")
-    return _MEANT.get(mark) or role_of(mark)
+    return _MEANT.get(mark) or role_of(mark) or role_of(mark.rpartition(" ")[2])

@@ -275,13 +275,13 @@ def test_a_check_can_be_had_as_json_alone_on_standard_output(tmp_path: Path) -> 
 @pytest.mark.parametrize("command", ["replay", "convert"])
 def test_a_role_that_nobody_knows_is_told_with_what_to_type(command: str, tmp_path: Path) -> None:
     path = tmp_path / "turns.jsonl"
-    roles = ("user", "Kunde", "Kunde")
+    roles = ("user", "Narrator", "Narrator")
     path.write_bytes(
         b"\n".join(orjson.dumps(TURN | {"role": role, "turn_id": f"t{n}"}) for n, role in enumerate(roles))
     )
     options = ["--out", tmp_path / "out"] if command == "replay" else ["--check"]
     done = run(command, path, *options)
-    assert "got 'Kunde'" in done.output
+    assert "got 'Narrator'" in done.output
     assert f"turnsignal convert {path} --propose mapping.toml; there, role = {{" in done.output
     mapping = tmp_path / "mapping.toml"
     assert run("convert", path, "--propose", mapping).exit_code == 0
@@ -632,6 +632,37 @@ def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hol
     assert (first["turn_id"], second["turn_id"]) == (f"{digest}:7:1", f"{digest}:7:2")
     assert (other["conversation_id"], other["turn_id"]) == ("joann@b.c:8", other["user_id"])
     assert other["retrieved"] == [{"doc_id": "d"}]
+
+
+def test_hidden_users_stand_in_no_document_and_what_cites_it_still_does(tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k" * 16)
+    documents = [
+        {"doc_id": f"home/{user}/a.md", "url": f"https://d/{user}", "title": user} for user in ("ann@b.c", "bob@b.c")
+    ]
+    turns = [
+        TURN | {"conversation_id": "c2", "user_id": "bob@b.c"},
+        TURN
+        | {
+            "turn_id": "t2",
+            "role": "assistant",
+            "user_id": "ann@b.c",
+            "text": "So [home/ann@b.c/a.md].",
+            "retrieved": [*documents, "d"],
+            "metadata": {"citations": [{"doc_id": "home/bob@b.c/a.md"}]},
+        },
+    ]
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(b"".join(orjson.dumps(turn) + b"\n" for turn in turns))
+    done = run("convert", log, "--out", tmp_path / "out.jsonl", "--hash-users", tmp_path / "key")
+    assert done.exit_code == 0, done.output
+    written = (tmp_path / "out.jsonl").read_text()
+    assert "b.c" not in written
+    bob, answer = map(orjson.loads, written.splitlines())
+    assert answer["text"] == f"So [home/{answer['user_id']}/a.md]."
+    assert answer["metadata"]["citations"] == [{"doc_id": f"home/{bob['user_id']}/a.md"}]
+    assert [document["doc_id"] for document in answer["retrieved"][:2]] == [
+        f"home/{turn['user_id']}/a.md" for turn in (answer, bob)
+    ]
 
 
 def test_a_hidden_user_stands_in_no_name_and_in_nothing_that_is_said_of_records(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.protocol import Call, Message
-from turnsignal.stream.formats.transcripts import READ, Transcripts, messages_in
+from turnsignal.stream.formats.transcripts import READ, HeldAnswers, Transcripts, messages_in
 
 SAID = [("system", "Be kind."), ("user", "How do I pay?"), ("assistant", "By card."), ("user", "And abroad?")]
 MARKS = {  # what stands before a message and behind it, and what the assistant is called
@@ -15,19 +15,25 @@ MARKS = {  # what stands before a message and behind it, and what the assistant 
     "Llama 3": ("<|start_header_id|>{}<|end_header_id|>\n\n", "<|eot_id|>", "assistant"),
     "Gemma": ("<start_of_turn>{}\n", "<end_of_turn>\n", "model"),
     "Zephyr": ("<|{}|>\n", "</s>\n", "assistant"),
+    "Command": ("<|START_OF_TURN_TOKEN|><|{}_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "chatbot"),
+    "DeepSeek": ("<\uff5c{}\uff5c>", "<\uff5cend\u2581of\u2581sentence\uff5c>", "Assistant"),
+    "two words": ("{}: ", "\n", "Support Agent"),
+    "capitals": ("{}: ", " ", "ASSISTANT"),
 }
 
 
 def prompt_of(before: str, after: str, assistant: str) -> str:
     """What was said, as a template writes it, and the assistant's turn begun."""
-    names = {"assistant": assistant}
+    names = {"assistant": assistant} | ({"user": "USER"} if assistant.isupper() else {})
     parts = [before.format(names.get(role, role)) + text + after for role, text in SAID]
     return "".join(parts) + before.format(assistant)
 
 
 LABELLED = "Be kind.\n\nHuman: How do I pay?\nAI: By card.\nHuman: And abroad?\nAI:"
 LLAMA_2 = "<s>[INST] <<SYS>>\nBe kind.\n<</SYS>>\n\nHow do I pay? [/INST] By card. </s><s>[INST] And abroad? [/INST]"
-PROMPTS = [LABELLED, LLAMA_2, *(prompt_of(*marks) for marks in MARKS.values())]
+USER, ASSISTANT = "\u7528\u6237\uff1a", "\u52a9\u624b\uff1a"
+WIDE = f"Be kind.\n{USER}How do I pay?\n{ASSISTANT}By card.\n{USER}And abroad?\n{ASSISTANT}"
+PROMPTS = [LABELLED, LLAMA_2, WIDE, *(prompt_of(*marks) for marks in MARKS.values())]
 
 
 @pytest.mark.parametrize("prompt", PROMPTS)
@@ -56,6 +62,17 @@ def test_what_is_said_with_a_name_before_it_stays_a_part_of_the_message() -> Non
     assert [each.text for each in messages_in(prompt)] == ["Be kind.", asked, given, "Why?"]
     instructed = f"System: Be kind.\nHuman: {asked}\nAI: {given}\nHuman: Why?\nAI:"
     assert [each.text for each in messages_in(instructed)] == ["Be kind.", asked, given, "Why?"]
+
+
+def test_an_answer_that_was_given_ends_where_it_ended_whatever_names_stand_in_it() -> None:
+    given = "Type this:\nUser: admin\nPassword: x\nUser: again"
+    prompts = ["User: How?\nAssistant:", f"User: How?\nAssistant: {given}\nUser: Why?\nAssistant:"]
+    calls = [
+        Call("x:", inputs=[Message("user", prompt)], outputs=[Message("assistant", text)])
+        for prompt, text in zip(prompts, (given, "So."), strict=True)
+    ]
+    assert taken_apart(calls) == 2
+    assert [each.text for each in calls[1].inputs] == ["How?", given, "Why?"]
 
 
 def taken_apart(calls: list[Call]) -> int:
@@ -94,3 +111,17 @@ def test_the_prompt_and_the_text_of_a_completion_are_what_was_asked_and_answered
         ("user", "How do I pay?"),
         ("assistant", "In the app."),
     ]
+
+
+@pytest.mark.parametrize(("held", "is_told"), [(3, True), (2, False)])
+def test_questions_that_hold_what_an_earlier_call_got_are_told(held: int, is_told: bool) -> None:
+    answers = [f"By card, in the app, number {n}." for n in range(12)]
+    asked = [f"Chat: {answers[n - 1]} Question: {n}?" if 0 < n <= held else f"How {n}?" for n in range(12)]
+    looked = HeldAnswers()
+    for question, answer in zip(asked, answers, strict=True):
+        looked.add(Call("x:", inputs=[Message("user", question)], outputs=[Message("assistant", answer)]))
+    doubts = looked.doubts(quoted=True)
+    assert [doubt.partition(":")[0] for doubt in doubts] == (
+        [f"{held} of 12 questions hold an answer that another call got (“{answers[0]}”)"] if is_told else []
+    )
+    assert answers[0] not in "".join(looked.doubts(quoted=False))
