@@ -11,10 +11,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
+from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
 from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
     BETTER,
@@ -34,19 +34,14 @@ from turnsignal.stream.statistics.claims import (
     WITH_DOCUMENTS,
     WORSE,
 )
+from turnsignal.stream.text.counts import listed, share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 
 _CHECKS_NAMED = 3  #: instructions that a sentence names
 _OFTEN = 0.05  #: share of conversations without an answer from which it is said
-_RARELY = 0.01  #: an instruction that fails less often is not among the broken ones
 _LEAST_CHANGE = 0.01  #: of figures from 0 to 1, as suites have it where they say nothing
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
-_TOO_MUCH = 0.5  #: share of a release's exchanges of which it is not known where to work, from which no share is said
-_MOVED = 0.1  #: difference between releases that is told of each part
-_ENOUGH = 30  #: exchanges of a release whose own share counts there
-_VERSIONS_NAMED = 4  #: beyond which a sentence does not go through them
-_PARTS = {diagnosis.row: diagnosis.work_on for diagnosis in DIAGNOSES.values()}
 _NUMBERS = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six"}
 
 
@@ -133,7 +128,9 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     compared = list(_compare(summary))
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
-    notes = [_not_compared(summary, compared), *([] if named else _users(summary)), _broken(summary), _work_on(summary)]
+    notes = [_not_compared(summary, compared), *([] if named else _users(summary))]
+    sentences = (broken_instructions(summary), where_to_work(summary))
+    notes += [Finding("note", sentence) for sentence in sentences if sentence]
     return [*_beyond(summary), *named, *[note for note in notes if note]]
 
 
@@ -204,7 +201,7 @@ def _sentence(
     phrase = {WORSE: theme.worse, BETTER: theme.better, CHANGED: theme.changed}[change]
     who = "what has no version" if after is None else after
     others = [name for name in names if name != headline]
-    beside = f"; also {_list(others[:_CHECKS_NAMED], len(others))}" if theme is _INSTRUCTIONS and others else ""
+    beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is _INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
     shown = [{**entry, **entry.get("within_platforms", {})} for entry in shown]
     return f"{who} {phrase}{where}: {headline} {_delta(shown)}{beside}{why}"
@@ -215,14 +212,7 @@ def _where(assistants: list[str], compared: int) -> str:
         return f" ({assistants[0]})" if assistants[0] != DEFAULT_ASSISTANT else ""
     if len(assistants) == compared:
         return f" in {_NUMBERS.get(compared, f'all {compared}')} assistants"
-    return f" in {_list(assistants[:_CHECKS_NAMED], len(assistants))} (of {compared} assistants)"
-
-
-def _list(names: Sequence[str], of: int) -> str:
-    """Write some names, and how many are left out."""
-    if of > len(names):
-        return f"{', '.join(names)} and {of - len(names)} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f" in {listed(assistants[:_CHECKS_NAMED], len(assistants))} (of {compared} assistants)"
 
 
 def _delta(shown: Sequence[Mapping[str, Any]]) -> str:
@@ -295,83 +285,15 @@ def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:
     free = [row for row in summary["scores"] if row["scorer"] == CLARIFICATION_FREE and row["n"]]
     if n := sum(row["n"] for row in free):
         share = 1 - sum(row["mean"] * row["n"] for row in free) / n
-        yield Finding("note", f"users had to clarify in {_share(share)} of {n:,} follow-ups that were read")
+        yield Finding("note", f"users had to clarify in {share_of(share)} of {n:,} follow-ups that were read")
     outcomes: Counter[str] = Counter()
     for row in summary.get("outcomes", ()):
         outcomes[row["outcome"]] += row["n"]
     closed = outcomes.total() - outcomes["cut"]
     if closed and outcomes["unanswered"] / closed >= _OFTEN:
         share = outcomes["unanswered"] / closed
-        sentence = f"the last answer failed or never came in {_share(share)} of {closed:,} conversations"
+        sentence = f"the last answer failed or never came in {share_of(share)} of {closed:,} conversations"
         yield Finding("note", sentence)
-
-
-def _broken(summary: Mapping[str, Any]) -> Finding | None:
-    """Name the instructions that are broken most."""
-    rows = [row for row in summary["review"] if row["fails"] > 1 and row["rate"]["value"] >= _RARELY]
-    if not rows:
-        return None
-    rows.sort(key=lambda row: (-row["rate"]["value"], row["check"]))
-    named = [
-        f"{row['check']} in {_share(row['rate']['value'])} of answers ({row['fails']:,} of {row['applicable']:,})"
-        for row in rows[:_CHECKS_NAMED]
-    ]
-    return Finding("note", f"broken instructions: {_list(named, len(rows))}")
-
-
-def _work_on(summary: Mapping[str, Any]) -> Finding | None:
-    """Say which part of the system the diagnosis names most often, of which releases, and of how many it is silent."""
-    by_version: dict[str, Counter[WorkOn]] = {}
-    for row in summary["diagnosis"]:
-        by_version.setdefault(row["version"] or "-", Counter())[_part(row["diagnosis"])] += row["n"]
-    parts = sum(by_version.values(), Counter[WorkOn]())
-    named = [part for part, _ in parts.most_common() if part not in (WorkOn.NONE, WorkOn.UNKNOWN)]
-    unknown = _by_release(by_version, WorkOn.UNKNOWN)
-    failed = _failed(summary)
-    big = [of for of in by_version.values() if of.total() >= _ENOUGH]
-    if any(of[WorkOn.UNKNOWN] >= _TOO_MUCH * of.total() for of in (parts, *big) if of):
-        share = _share(parts[WorkOn.UNKNOWN] / parts.total())
-        return Finding("note", f"where to work is not known of {share} of {parts.total():,} exchanges{unknown}{failed}")
-    if not named:
-        return Finding("note", failed.removeprefix("; ")) if failed else None
-    shares = [
-        f"{part} in {_share(parts[part] / parts.total())}{_by_release(by_version, part, _MOVED)}" for part in named
-    ]
-    rest = f"; not known in {_share(parts[WorkOn.UNKNOWN] / parts.total())}{unknown}" if parts[WorkOn.UNKNOWN] else ""
-    return Finding("note", f"where to work, of {parts.total():,} exchanges: {', '.join(shares)}{rest}{failed}")
-
-
-def _part(diagnosis: str) -> WorkOn:
-    """Return where to work; that nothing calls for work is not known where retrieval was not scored."""
-    part = _PARTS.get(diagnosis, WorkOn.UNKNOWN)
-    return WorkOn.UNKNOWN if part is WorkOn.NONE and diagnosis.startswith(f"{Level.UNKNOWN}/") else part
-
-
-def _by_release(by_version: Mapping[str, Counter[WorkOn]], part: WorkOn, least: float = 0) -> str:
-    """Write a part's share in each release, where there are a few, and it differs by `least` among large ones."""
-    enough = [of[part] / of.total() for of in by_version.values() if of.total() >= _ENOUGH] or [0.0]
-    releases = [f"{name} {_share(of[part] / of.total())}" for name, of in sorted(by_version.items())]
-    is_told = max(enough) - min(enough) >= least and 1 < len(releases) <= _VERSIONS_NAMED
-    return f" ({', '.join(releases)})" if is_told else ""
-
-
-def _failed(summary: Mapping[str, Any]) -> str:
-    """Count answers that are empty, errors or refusals, of conversations that count for a release; "" where few are."""
-    answers, failed = Counter[str](), Counter[str]()
-    for row in summary["quality"]:
-        if figure := row.get("figures", {}).get(FAILED):
-            n = round(row["conversations"] * row.get("answers_per_conversation", 0))
-            answers[row["version"] or "-"] += n
-            failed[row["version"] or "-"] += round(n * figure["value"])
-    if not any(failed[name] >= _RARELY * n for name, n in answers.items() if failed[name]):
-        return ""
-    releases = [f"{name} {_share(failed[name] / n)}" for name, n in sorted(answers.items()) if n]
-    beside = f" ({', '.join(releases)})" if 1 < len(releases) <= _VERSIONS_NAMED else ""
-    return f"; {failed.total():,} of {answers.total():,} answers failed{beside}"
-
-
-def _share(value: float) -> str:
-    return f"{value:.0%}" if value >= 0.1 else f"{100 * value:.2g}%"
 
 
 class UnscoredScorers(NamedTuple):

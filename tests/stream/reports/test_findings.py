@@ -114,6 +114,17 @@ def test_broken_instructions_and_the_part_to_work_on_are_counted() -> None:
     assert work == "where to work, of 200 exchanges: retrieval in 55% (v1 10%, v2 100%)"
 
 
+def test_a_broken_instruction_that_one_release_breaks_more_is_told_of_each() -> None:
+    review = [{"check": "a", "fails": 30, "applicable": 300, "rate": {"value": 0.1}}]
+    scores = [
+        {"assistant": name, "version": version, "scorer": "a", "n": 100, "mean": mean}
+        for name, version, mean in (("x", "v1", 0.98), ("y", "v1", 0.96), ("x", "v2", 0.76))
+    ]
+    assert sentences(quality=[], review=review, scores=scores) == [
+        "broken instructions: a in 10% of answers (30 of 300; v1 3%, v2 24%)"
+    ]
+
+
 def test_each_part_to_work_on_that_moved_is_told_of_each_release() -> None:
     rows = [("v1", "high/high/high", 600), ("v1", "high/low/high", 170), ("v1", "high/high/low", 30)]
     rows += [("v2", "high/high/high", 50), ("v2", "high/low/high", 16), ("v2", "high/high/low", 34)]

@@ -1,0 +1,98 @@
+"""Where to work: which instructions are broken most, and which part of the system the diagnosis names, as sentences."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from turnsignal.stream.diagnosis import DIAGNOSES, Level, WorkOn
+from turnsignal.stream.statistics.claims import FAILED
+from turnsignal.stream.text.counts import listed, share_of
+
+_NAMED = 3  #: instructions that a sentence names
+_RARELY = 0.01  #: an instruction that fails less often is not among the broken ones
+_TOO_MUCH = 0.5  #: share of a release's exchanges of which it is not known where to work, from which no share is said
+_MOVED = 0.1  #: difference between releases that is told of each part
+_ENOUGH = 30  #: exchanges of a release whose own share counts there
+_VERSIONS_NAMED = 4  #: beyond which a sentence does not go through them
+_PARTS = {diagnosis.row: diagnosis.work_on for diagnosis in DIAGNOSES.values()}
+_Part = TypeVar("_Part")
+
+
+def broken_instructions(summary: Mapping[str, Any]) -> str | None:
+    """Name the instructions that are broken most, and in which release where that differs; None where none is."""
+    rows = [row for row in summary["review"] if row["fails"] > 1 and row["rate"]["value"] >= _RARELY]
+    if not rows:
+        return None
+    rows.sort(key=lambda row: (-row["rate"]["value"], row["check"]))
+    named = []
+    for row in rows[:_NAMED]:
+        moved = _by_release(_kept_by_version(summary, row["check"]), part=False, least=_MOVED)
+        counts = f"{row['fails']:,} of {row['applicable']:,}" + (f"; {moved}" if moved else "")
+        named.append(f"{row['check']} in {share_of(row['rate']['value'])} of answers ({counts})")
+    return f"broken instructions: {listed(named, len(rows))}"
+
+
+def _kept_by_version(summary: Mapping[str, Any], check: str) -> dict[str, Counter[bool]]:
+    """Count the answers of each release that kept an instruction (True), and those that broke it."""
+    kept: dict[str, Counter[bool]] = {}
+    for row in summary["scores"]:
+        if row["scorer"] == check and row["n"]:
+            passed = round(row["n"] * row["mean"])
+            kept.setdefault(row["version"] or "-", Counter()).update({True: passed, False: row["n"] - passed})
+    return kept
+
+
+def where_to_work(summary: Mapping[str, Any]) -> str | None:
+    """Say which part of the system the diagnosis names most often, of which releases, and of how many it is silent."""
+    by_version: dict[str, Counter[WorkOn]] = {}
+    for row in summary["diagnosis"]:
+        by_version.setdefault(row["version"] or "-", Counter())[_part(row["diagnosis"])] += row["n"]
+    parts = sum(by_version.values(), Counter[WorkOn]())
+    named = [part for part, _ in parts.most_common() if part not in (WorkOn.NONE, WorkOn.UNKNOWN)]
+    unknown = _in_brackets(_by_release(by_version, WorkOn.UNKNOWN))
+    failed = _failed(summary)
+    big = [of for of in by_version.values() if of.total() >= _ENOUGH]
+    if any(of[WorkOn.UNKNOWN] >= _TOO_MUCH * of.total() for of in (parts, *big) if of):
+        share = share_of(parts[WorkOn.UNKNOWN] / parts.total())
+        return f"where to work is not known of {share} of {parts.total():,} exchanges{unknown}{failed}"
+    if not named:
+        return failed.removeprefix("; ") or None
+    shares = [
+        f"{part} in {share_of(parts[part] / parts.total())}{_in_brackets(_by_release(by_version, part, _MOVED))}"
+        for part in named
+    ]
+    rest = f"; not known in {share_of(parts[WorkOn.UNKNOWN] / parts.total())}{unknown}" if parts[WorkOn.UNKNOWN] else ""
+    return f"where to work, of {parts.total():,} exchanges: {', '.join(shares)}{rest}{failed}"
+
+
+def _part(diagnosis: str) -> WorkOn:
+    """Return where to work; that nothing calls for work is not known where retrieval was not scored."""
+    part = _PARTS.get(diagnosis, WorkOn.UNKNOWN)
+    return WorkOn.UNKNOWN if part is WorkOn.NONE and diagnosis.startswith(f"{Level.UNKNOWN}/") else part
+
+
+def _by_release(by_version: Mapping[str, Counter[_Part]], part: _Part, least: float = 0) -> str:
+    """Write a part's share in each release, where there are a few, and it differs by `least` among large ones."""
+    enough = [of[part] / of.total() for of in by_version.values() if of.total() >= _ENOUGH] or [0.0]
+    releases = [f"{name} {share_of(of[part] / of.total())}" for name, of in sorted(by_version.items())]
+    is_told = max(enough) - min(enough) >= least and 1 < len(releases) <= _VERSIONS_NAMED
+    return ", ".join(releases) if is_told else ""
+
+
+def _in_brackets(releases: str) -> str:
+    return f" ({releases})" if releases else ""
+
+
+def _failed(summary: Mapping[str, Any]) -> str:
+    """Count answers that are empty, errors or refusals, of conversations that count for a release; "" where few are."""
+    answers, failed = Counter[str](), Counter[str]()
+    for row in summary["quality"]:
+        if figure := row.get("figures", {}).get(FAILED):
+            n = round(row["conversations"] * row.get("answers_per_conversation", 0))
+            answers[row["version"] or "-"] += n
+            failed[row["version"] or "-"] += round(n * figure["value"])
+    if not any(failed[name] >= _RARELY * n for name, n in answers.items() if failed[name]):
+        return ""
+    releases = [f"{name} {share_of(failed[name] / n)}" for name, n in sorted(answers.items()) if n]
+    beside = f" ({', '.join(releases)})" if 1 < len(releases) <= _VERSIONS_NAMED else ""
+    return f"; {failed.total():,} of {answers.total():,} answers failed{beside}"
