@@ -194,7 +194,7 @@ def _of(user: str) -> re.Pattern[str]:
     if "@" in user or len(user) >= _UNIQUE:
         return re.compile(spelled, re.IGNORECASE)
     edge = "0-9" if user.isdigit() and len(user) >= _LONG else "0-9A-Za-z"
-    return re.compile(rf"(?<![{edge}])(?:{spelled})(?![{edge}])", re.IGNORECASE)
+    return re.compile(rf"(?:(?<=%[0-9A-F]{{2}})|(?<![{edge}]))(?:{spelled})(?![{edge}])", re.IGNORECASE)
 
 
 def _plain(document: Any) -> Any:

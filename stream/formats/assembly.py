@@ -29,11 +29,13 @@ from turnsignal.stream.formats.values import bounded_id, timestamp
 
 NO_CONTENT = "traces whose calls of a model hold no message left out"
 ONE_SIDED = "traces that hold a question alone, or an answer alone"
+CROWDED = "conversations of more than four users, whose id may be a channel's or a program's"
 MANY_QUESTIONS = "traces of many different questions, of which the last one's answer was taken"
 NOTHING_SAID = "traces in which nobody says anything left out"
 ONLY_RETRIEVALS = "traces that are retrievals alone left out"
 _MANY = 10  #: questions of a trace that a planner, or a judge of documents, may ask on the way to an answer
 _WRITING = 5.0  #: seconds that a person takes at least to read an answer and write
+_USERS = 4  #: of one conversation
 _TYPED = 1_000  #: characters of a message that a person types
 _ALIKE = 20  #: characters with which two steps of a pipeline begin
 _QUOTED = 60  #: characters of an answer by which it is known in the next step
@@ -172,6 +174,7 @@ def take_turns(
     message, edited or not, gives another answer there, which supersedes the one before it.
     """
     name = bounded_id(conversation)
+    assumed[CROWDED] += len({str(call.fields["user_id"]) for call in calls if "user_id" in call.fields}) > _USERS
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
     for call, asked, outputs, taken in added_by(

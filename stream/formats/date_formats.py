@@ -11,7 +11,7 @@ from turnsignal.stream.text.timestamps import epoch_seconds
 MAX_DATE_FORMAT = 60  #: characters
 #: The likeliest first; each also with a time behind it.
 _DATES = ("%d.%m.%Y", "%d.%m.%y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%d/%m/%y", "%m/%d/%y")
-_HOURS = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p")
+_HOURS = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f", "%I:%M:%S.%f %p")
 _CLOCKS = ("", *(f"{between}{hours}" for hours in _HOURS for between in (" ", ", ")))
 _FORMATS = (*(date + clock for date in _DATES for clock in _CLOCKS), "%d/%b/%Y:%H:%M:%S %z", "%d %b %Y %H:%M:%S")
 _FORMATS += ("%a, %d %b %Y %H:%M:%S %z", "%a %b %d %H:%M:%S %Y")

@@ -68,7 +68,7 @@ def core_of(question: str) -> str:
 def _core_before_more(question: str) -> str:
     """Return the same of a question with more behind it: of the paragraph with its label, else of the first one.
 
-    >>> _core_before_more("Context: none\n\nQuestion: How?\n\nBe brief."), _core_before_more("How?\n\nContext: none")
+    >>> _core_before_more("Context: a\\n\\nQuestion: How?\\n\\nBe brief."), _core_before_more("How?\\n\\nContext: none")
     ('How?', 'How?')
     """
     text = question.lstrip()[:_READ]

@@ -190,6 +190,15 @@ def words_of(path: str) -> list[str]:
     return _words(_parts(path)[-1])
 
 
+def words_of_text(path: str) -> list[str]:
+    """Return the words of a path's last part, and of the part before it where that says only that it is a text.
+
+    >>> words_of_text("bot.message"), words_of_text("bot.message_id")
+    (['message', 'bot'], ['message', 'id'])
+    """
+    return [word for name in _names(path, "text") for word in _words(name)]
+
+
 def are_speakers(values: Sequence[Any], most: int = 6) -> bool:
     """Say whether values are a few words, of which one at least names a user or an assistant."""
     words = {value.strip() for value in values if isinstance(value, str)}

@@ -277,7 +277,7 @@ def _aligned(history: Passage, asked: Passage, prefix: int) -> int:
 
 
 def _before_an_edit(history: Passage, asked: Passage) -> tuple[int, int]:
-    """Say where in the history all but the last question of those asked ends, which is asked instead of another."""
+    """Say where in the history all but the last question of those asked ends, which is asked instead, or again."""
     taken = len(asked.digests) - 1
     if taken < 2:
         return 0, 0
@@ -288,7 +288,8 @@ def _before_an_edit(history: Passage, asked: Passage) -> tuple[int, int]:
         behind = zip(reversed(recent[:end]), reversed(asked.digests[:taken]), strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], behind))
         if same == taken or (same > 1 and taken - same <= max(_prefix(history, asked), _SUMMARY)):
-            return begun + end, taken
+            is_again = recent[end] == asked.digests[taken]
+            return begun + end + is_again, taken + is_again
     return 0, 0
 
 

@@ -18,8 +18,7 @@ from turnsignal.stream.formats.repeats import Digested, Frame, Passage, UsualFra
 
 TYPED = "questions that were sent with more around them, taken as the user typed them"
 FAILED_AGAIN = "failed calls that asked again what had been answered, left out"
-_BRANCHES = 32  #: histories that are kept beside the last one,
-_LONGEST = 2_000  #: messages of each
+AGAIN = "answers that were asked for again"
 _EXCHANGE = 2  #: messages
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
@@ -33,13 +32,48 @@ class Added(NamedTuple):
     taken: int
 
 
+class Branches:
+    """What was said in a conversation, in whichever of its branches, by what was said right before it."""
+
+    def __init__(self) -> None:
+        self._after: dict[tuple[Digested, Digested], Message] = {}
+        self._anywhere: dict[Digested, Message] = {}
+        self._asked: dict[Digested, tuple[Message, Digested]] = {}  # an answer → what it was given to
+
+    def add(self, history: Passage, begun: int) -> None:
+        """Take in what a history says from a place on."""
+        for at in range(begun, len(history.digests)):
+            message, digest = history.messages[at], history.digests[at]
+            self._anywhere[digest] = message
+            if at:
+                before = history.digests[at - 1]
+                self._after[before, digest] = message
+                if digest[0] == "assistant" != before[0]:
+                    self._asked[digest] = history.messages[at - 1], before
+
+    def repeated_by(self, asked: Passage, outputs: Sequence[Message]) -> Passage:
+        """Return the first messages of a call that were said one after the other, its answer among them."""
+        known = Passage([], [])
+        digests = [*asked.digests, *map(digested, outputs[:1])]
+        for at, digest in enumerate(digests):
+            message = self._after.get((known.digests[-1], digest)) if at else self._anywhere.get(digest)
+            sent = self._asked.get(digests[at + 1]) if message is None and at + 1 < len(asked.digests) else None
+            if sent is not None and _is_same(sent[0].text, asked.messages[at].text):
+                message, digest = sent
+            if message is None:
+                break
+            known.messages.append(message)
+            known.digests.append(digest)
+        return known if len(known.digests) >= _EXCHANGE else Passage([], [])
+
+
 def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: UsualFrames) -> list[Added]:
     """Return what each call of a conversation says first, its questions as the user typed them.
 
     frames: of the log; what this conversation shows is added to them, and where it shows nothing they are taken.
     """
     history = Passage([], [])
-    branches: list[Passage] = []  # other histories: of chats beside it under one id, and of what was asked otherwise
+    branches = Branches()  # of chats beside it under one id, too, and of what was asked otherwise
     news: list[Added] = []
     frame: Frame | None = None
     has_history = any(len(spoken_in(call.inputs)) > 1 for call in calls)
@@ -63,13 +97,13 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         passage = Passage(asked, [digested(message) for message in asked])
         kept, taken = overlap(history, passage, is_alone=is_alone, has_history=has_history)
         if has_history and taken < len(asked) and not _ends_with(history, passage.digests[:-1]):
-            other = _gone_on_from(passage, branches)
-            if len(history.digests) <= _LONGEST:
-                branches.append(Passage([*history.messages], [*history.digests]))
-                del branches[:-_BRANCHES]
-            if other is not None:
-                history = other
+            branch = branches.repeated_by(passage, outputs)
+            if len(branch.digests) > taken:
+                history = branch
                 kept, taken = overlap(history, passage, is_alone=is_alone, has_history=has_history)
+                assumed[AGAIN] += len(asked) == taken == len(history.digests)
+            elif not taken and len(asked) > 1:
+                history, kept = Passage([], []), 0
         if (begun := responses.get(call.previous or "")) is not None:
             is_again = history.digests[begun : begun + len(asked)] == passage.digests
             kept, taken = (begun + len(asked), len(asked)) if is_again else (begun, 0)
@@ -78,11 +112,12 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         if not outputs and 0 < taken == len(asked) and kept < len(history.digests):
             assumed[FAILED_AGAIN] += 1
             continue
-        assumed["answers that were asked for again"] += kept < len(history.digests)
+        assumed[AGAIN] += kept < len(history.digests)
         if history.digests[max(kept - taken, 0) : kept] != passage.digests[:taken]:
             frame = _as_typed(history, passage, kept, taken, assumed) or frame
         history.messages[kept:] = [*asked[taken:], *outputs]
         history.digests[kept:] = [*passage.digests[taken:], *map(digested, outputs)]
+        branches.add(history, kept)
         news.append(Added(call, asked, outputs, taken))
         if call.response is not None:
             responses[call.response] = len(history.digests)
@@ -146,10 +181,8 @@ def _exchanges_of(spoken: Sequence[Message]) -> list[bytes]:
     return [asked + answer for (role, asked), (other, answer) in pairs if (role, other) == ("user", "assistant")]
 
 
-def _gone_on_from(asked: Passage, branches: list[Passage]) -> Passage | None:
-    """Take out the branch that a call goes on from word by word, the last of them."""
-    at = next((at for at in range(len(branches) - 1, -1, -1) if _ends_with(branches[at], asked.digests[:-1])), None)
-    return None if at is None else branches.pop(at)
+def _is_same(sent: str, plain: str) -> bool:
+    return sent == plain or typed(sent, plain)
 
 
 def _ends_with(history: Passage, before: list[Digested]) -> bool:

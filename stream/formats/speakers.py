@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from turnsignal.stream.formats.columns import Columns
+from turnsignal.stream.formats.columns import Columns, is_constant
 from turnsignal.stream.formats.fitting import are_prose, are_said, longest_texts
-from turnsignal.stream.formats.hints import are_speakers, named_speaker, paths_like, speaker_of, words_of
+from turnsignal.stream.formats.hints import are_speakers, named_speaker, paths_like, speaker_of, words_of, words_of_text
 from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.paths import value_of
 from turnsignal.stream.text.toml import write_value as toml
@@ -34,12 +34,13 @@ class Sides(NamedTuple):
 
 def speaker_path(columns: Columns) -> str | None:
     """Return the path that says who speaks; None where there is none, or an exchange stands in each record."""
-    named = paths_like(columns, "role")
+    has_sides = all(paths_like(columns, field) for field in ("question", "answer"))
+    named = [path for path in paths_like(columns, "role") if not (has_sides and is_constant(columns[path]))]
     if spoken := next((path for path in named if are_speakers(columns[path])), None):
         return spoken
     if flag := next((path for path, values in columns.items() if _roles_of_flag(path, values)), None):
         return flag
-    if not longest_texts(columns) or all(paths_like(columns, field) for field in ("question", "answer")):
+    if has_sides or not longest_texts(columns):
         return None
     return next((path for path in named if _are_codes(columns[path])), None)
 
@@ -48,7 +49,7 @@ def sides_in(columns: Columns) -> Sides | None:
     """Return the columns that are named after who speaks, one for each side; None where these hold no sentences."""
     sides: dict[str, str] = {}
     for path, values in columns.items():
-        words = words_of(path)
+        words = words_of_text(path)
         roles = {role for role in map(role_of, words) if role in ("user", "assistant")}
         whole = role_of(" ".join(words))
         role = whole if whole in ("user", "assistant") else roles.pop() if len(roles) == 1 else None

@@ -23,6 +23,7 @@ _MAX_LITERAL = 1 << 20  #: characters of a string that is read as Python spells 
 _MILLISECONDS = 1e11  #: seconds beyond this would be in the year 5138: such a number counts milliseconds,
 _MICROSECONDS = 1e14  #: beyond this microseconds,
 _NANOSECONDS = 1e17  #: and beyond this nanoseconds
+_LONGEST_KEY = 40  #: characters of a key that may name something known
 _LONGEST_TIME = 100  #: characters of a text that may be a time
 _LATEST = 253_402_300_800.0  #: seconds of the year 10000, which no timestamp can name
 _CONVERSATION_KEYS = (
@@ -35,7 +36,9 @@ _CONTEXTS = (
     *("metadata", "meta", "context", "labels", "properties", "headers", "extra", "info", "trace_metadata"),
     "request_properties",
 )
-_WITHIN = ("session", "mlflow.trace.session", "x-session-id", "X-Session-Id", "Helicone-Session-Id")
+_WITHIN = ("session", "mlflow.trace.session", "Helicone-Session-Id")
+#: The same as logs of .NET, columns of databases and headers of HTTP spell it: ConversationId, SESSION_ID, x-chat-id.
+_FOLDED = ("conversation", "session", "chat", "dialog", "dialogue", "conv", "chatsession", "thread")
 _FIELD_KEYS = {
     "assistant": ("assistant", "agent", "agent_name", "assistant_name", "bot"),
     "version": ("version", "release", "prompt_version", "app_version"),
@@ -206,7 +209,7 @@ def short_name(value: object) -> str | None:
 def short_names(**values: object) -> dict[str, Any]:
     """Return the fields of a turn that have a value, as short names.
 
-    >>> names(model="m1", version=3, platform=None)
+    >>> short_names(model="m1", version=3, platform=None)
     {'model': 'm1', 'version': '3'}
     """
     return {key: text for key, value in values.items() if (text := short_name(value)) is not None}
@@ -226,8 +229,8 @@ def seconds(value: object) -> float | None:
 
     None for what is no time, or not clearly one. Eight digits that are a day of our years are that day.
 
-    >>> seconds("1970-01-01 00:01:00"), seconds(60_000_000_000), seconds("soon")
-    (60.0, 60000000.0, None)
+    >>> seconds("1970-01-01 00:01:00"), seconds(1_790_000_000_000), seconds("soon")
+    (60.0, 1790000000.0, None)
     """
     if isinstance(value, dict):
         value = unwrapped(value)
@@ -275,12 +278,29 @@ def timestamp(time: float) -> str:
 
 
 def conversation_of(*records: Mapping[str, Any]) -> str | None:
-    """Return the first conversation id that records hold under one of its usual names."""
+    """Return the first conversation id that records hold under one of its usual names, in whatever spelling.
+
+    >>> conversation_of({"SessionId": "s1"}), conversation_of({"Conversation ID": 7}), conversation_of({"ThreadId": 7})
+    ('s1', '7', None)
+    """
     for record in records:
         for key in _CONVERSATION_KEYS if record else ():
             if (value := record.get(key)) is not None and (named := id_of(nested(value))) is not None:
                 return named
+    for record in records:
+        folded = {_folded(key): key for key in record}
+        for name in _FOLDED if folded else ():
+            value = record.get(folded.get(f"{name}id", folded.get(f"x{name}id", "")))
+            given = None if value is None else id_of(nested(value))
+            if given is not None and not (name == "thread" and given.isdigit()):  # a program's own thread
+                return given
     return None
+
+
+@lru_cache(4096)
+def _folded(key: str) -> str:
+    """Return the letters of a key, small, without what stands between its words."""
+    return "".join(filter(str.isalnum, key[:_LONGEST_KEY])).lower()
 
 
 def contexts_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -315,7 +335,11 @@ def fields_of(*records: Mapping[str, Any]) -> dict[str, Any]:
     """Return assistant, version, model, platform, user_id and environment as records name them, the first that do."""
     fields: dict[str, Any] = {}
     for record in records:
+        folded = {_folded(key): key for key in record}
         for field, keys in _FIELD_KEYS.items():
-            if field not in fields and (value := short_name(first(record, *keys))) is not None:
+            if field in fields:
+                continue
+            value = short_name(first(record, *keys)) or short_name(record.get(folded.get(_folded(keys[0]), "")))
+            if value is not None:
                 fields[field] = _ENVIRONMENTS.get(value.lower(), value) if field == "environment" else value
     return fields

@@ -945,6 +945,7 @@ def test_an_attribute_of_spans_that_looks_like_the_id_of_conversations_is_named_
 def test_a_user_is_hidden_in_the_id_of_a_conversation_that_names_nobody(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("k" * 32)
     names = (("s0", "ann.bee@example.com"), ("web-ann.bee@example.com-7", None), ("web-Bobby-7", None), ("s1", "bobby"))
+    names += (("web%3Abobby%3A8", "bobby"),)
     log = tmp_path / "log.jsonl"
     log.write_bytes(
         b"".join(

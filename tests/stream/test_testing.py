@@ -1,16 +1,9 @@
 """What is shipped for tests does what its page says, for users as for us."""
 
-import doctest
-
 import pytest
 
-from turnsignal.stream import testing
 from turnsignal.stream.records.turns import decode_turn
 from turnsignal.stream.testing import T0, Played, decoded, make_record, play, reply, unreadable, user
-
-
-def test_the_example_runs_as_it_is_printed() -> None:
-    assert doctest.testmod(testing) == (0, 2)
 
 
 def test_a_made_record_reads_as_the_turn_that_it_was_made_of() -> None:

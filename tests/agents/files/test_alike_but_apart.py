@@ -1,13 +1,17 @@
 """What looks alike and is not one: an edit by a number, answers of a cache, "Yes" said twice, a late quotation."""
 
+import random
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from tests.agents.files.test_histories_sent import Exchange, Messages, call, exchanges, said_in, told_by, user, whole
 from turnsignal.agents.files.importing import Imported
 from turnsignal.agents.files.recognising import HowToRead
+from turnsignal.stream.formats.assembly import CROWDED
 
 Record = dict[str, Any]
 NUMBERS = range(20)
@@ -241,3 +245,62 @@ def test_who_goes_back_to_an_older_branch_is_not_told_it_again(tmp_path: Path) -
         all_of.append(each)
         records += [record | {"session_id": "s1"} for record in whole(each)]
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_edits_and_answers_asked_again_within_any_branch_say_each_message_once(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    records, questions, answers = [], Counter[str](), Counter[str]()
+    for session in range(12):
+        branches: list[Messages] = [[]]
+        for number in range(6):
+            before = draw.choice([branches[-1], *branches])
+            cut = draw.choice([len(before), 2 * draw.randint(0, len(before) // 2)])
+            is_again = 0 < cut < len(before) and draw.random() < 0.5
+            question = before[cut]["content"] if is_again else f"What of step {number} in place {session}?"
+            answer = f"Step {number} of {session} is behind the door that you see on the left."
+            questions[question] += not is_again
+            answers[answer] += 1
+            each = Exchange(f"c{session}", number, before[:cut], question, answer)
+            records += [record | {"session_id": f"s{session}"} for record in whole(each)]
+            branches.append([*before[:cut], user(question), assistant(answer)])
+    told = said_in(tmp_path / "log.jsonl", records)
+    assert {text: n for (role, text), n in told.items() if role == "user"} == dict(questions)
+    assert {text: n for (role, text), n in told.items() if role == "assistant"} == dict(answers)
+
+
+@pytest.mark.parametrize("window", [None, 5])
+def test_many_chats_of_many_users_under_one_id_say_each_message_once(window: int | None, tmp_path: Path) -> None:
+    records, all_of = [], []
+    for place in range(3):
+        for chat in range(50):
+            said = [
+                message
+                for step in range(place)
+                for message in (user(f"What of {chat} and {step}?"), assistant(f"It is behind door {step} of {chat}."))
+            ]
+            question, answer = f"What of {chat} and {place}?", f"It is behind door {place} of {chat}."
+            each = Exchange(f"c{chat}", place, said[-(window or 100) + 1 :], question, answer)
+            all_of.append(each)
+            records += [record | {"session_id": "default", "user": f"u{chat}"} for record in whole(each)]
+    path = tmp_path / "log.jsonl"
+    assert said_in(path, records) == told_by(all_of)
+    with Imported([path], HowToRead()) as imported:
+        assert [report.assumed[CROWDED] for report in imported.reports] == [1]
+
+
+@pytest.mark.parametrize(
+    ("key", "is_read"),
+    [
+        *((key, True) for key in ("SessionId", "CONVERSATION_ID", "Conversation ID", "conversation-id", "ChatID")),
+        ("x-conversation-id", True),
+        ("ThreadId", False),  # of a program
+    ],
+)
+def test_the_id_of_a_conversation_is_read_in_whatever_spelling(key: str, is_read: bool, tmp_path: Path) -> None:
+    records = []
+    for number in range(4):
+        each = Exchange(f"c{number % 2}", number, [], f"What of {number}?", f"It is behind door {number}, as ever.")
+        records += [record | {key: f"{number % 2}"} for record in whole(each)]
+    (tmp_path / "log.jsonl").write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
+    assert conversations_in(tmp_path / "log.jsonl") == (2 if is_read else 4)

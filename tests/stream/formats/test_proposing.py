@@ -425,3 +425,36 @@ def keyed(size: int) -> dict[str, Any]:
 def test_a_proposal_costs_in_proportion_to_the_keys_of_an_object(make: Any) -> None:
     assert is_linear(lambda size: steps(lambda: propose_mapping([make(size)], "log.json")), (50, 100, 200))
     assert steps(lambda: propose_mapping([make(20_000)], "log.json")) < 5_000_000
+
+
+def test_messages_in_columns_named_after_who_speaks_are_an_exchange() -> None:
+    log = rows(
+        "@timestamp|session.id|user.message|bot.message|bot.model".replace("|", " "),
+        ("Oct 1, 2026 @ 13:35:00.000", "c1", "And how do I pay?", "In the app, by card.", "m1"),
+        ("Oct 1, 2026 @ 13:37:20.000", "c1", "What of the old bill?", "It is under Bills.", "m1"),
+        ("Oct 1, 2026 @ 13:38:20.000", "c2", "Does it work abroad?", "Yes, in all countries.", "m1"),
+    )
+    done = propose_mapping(log, "log.csv")
+    assert (done.read, done.doubts) == (3, [])
+    assert 'question = "user.message"' in done.text
+    assert 'answer = "bot.message"' in done.text
+
+
+def test_what_is_the_same_in_each_exchange_says_not_who_speaks() -> None:
+    said = (
+        ("Why was I charged twice?", "One of them falls off."),
+        ("And when is that?", "In five days."),
+        ("Ok?", "Yes."),
+    )
+    log: list[dict[str, Any]] = [
+        {
+            "timestamp [UTC]": f"10/1/2026, 8:0{number}:00.000 AM",
+            "customDimensions": orjson.dumps({"conversationId": "c1", "question": asked, "answer": given}).decode(),
+            "cloud_RoleName": "api",
+        }
+        for number, (asked, given) in enumerate(said)
+    ]
+    done = propose_mapping(log, "log.csv")
+    assert done.read == 3
+    assert 'question = "customDimensions.question"' in done.text
+    assert 'date_format = "%m/%d/%Y, %I:%M:%S.%f %p"' in done.text
