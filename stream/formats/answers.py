@@ -54,8 +54,8 @@ def answer_of(record: Record) -> Record | None:
     if isinstance(given, str) and not _is_vendors(given):
         return {"role": "assistant", "content": given}
     given = mapping(given)
-    has_text = isinstance(given.get("content"), str) or refusal_of(given) != ""
-    is_message = given.keys() <= _MESSAGE and has_text
+    says = isinstance(given.get("content"), str) or refusal_of(given) != "" or bool(given.get("tool_calls"))
+    is_message = given.keys() <= _MESSAGE and says
     return (
         {"role": "assistant", **given}
         if is_message and role_of(given.get("role", "assistant")) == "assistant"

@@ -177,7 +177,7 @@ def take_turns(
     assumed[CROWDED] += len({str(call.fields["user_id"]) for call in calls if "user_id" in call.fields}) > _USERS
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
-    for call, asked, outputs, taken in added_by(
+    for call, asked, outputs, taken, _ in added_by(
         in_sequence(calls), assumed, repeats=repeats, frames=frames or UsualFrames()
     ):
         sent = len(asked) if call.outputs else len(asked) + len(outputs)

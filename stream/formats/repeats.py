@@ -24,18 +24,19 @@ from turnsignal.stream.formats.protocol import Message
 
 TELLING = 64  #: characters of answers that nobody is given by chance
 _SUMMARY = 2  #: messages that stand for those that are left out
-_CUT = 20  #: characters of an answer that comes back cut, at least
+CUT = 20  #: characters of an answer that comes back cut, at least
 _SEARCHED = 1000  #: last messages of a history in which a call's is looked for that does not go on from their end
 _EDITS = 20  #: places in it where the last question may have been edited
 _DOTS = " .…"
 _COMPARED = 6  #: last messages that have to be alike,
 _ALIKE = 24  #: and letters that they have together at least
-_READ = 3_000  #: characters of each
+READ = 3_000  #: characters of each
 _MARKUP = re.compile(r"<[^<>]{0,80}>|\[[^\[\]]{0,40}\]")
 _SPEAKER = re.compile(r"^\W{0,4}(?:user|human|customer|assistant|ai|bot|agent) ?: ", re.IGNORECASE)
 _FRAMES = 1_000  #: that are counted,
 _USUAL_FRAMES = 4  #: those that are tried,
 _SHOWN = 3  #: and conversations that showed one
+_NUMBER = re.compile(r"\d+")
 _FIRST = re.compile(r"\W*\w+")
 Digested = tuple[str, bytes]  #: a role, and a digest of what was said
 
@@ -236,7 +237,7 @@ def _by_likeness(history: Passage, asked: Passage) -> tuple[int, int]:
 
 
 def _are_alike(old: Message, new: Message) -> bool:
-    (known, known_digits), (repeated, digits) = (_signs_of(message.text[:_READ]) for message in (old, new))
+    (known, known_digits), (repeated, digits) = (signs_of(message.text) for message in (old, new))
     if old.role != new.role or not known.startswith(repeated) or (known and not repeated):
         return False
     return known_digits.startswith(digits) or digits.endswith(known_digits)  # cut or masked, or behind those of a time
@@ -248,14 +249,18 @@ def likeness_of(text: str) -> str:
     >>> likeness_of("[10:05] User: <p>What&#x27;s due on 3 May?</p>"), likeness_of("What’s due on [DATE] May?")
     ('whatsdueonmay', 'whatsdueonmay')
     """
-    return _signs_of(text[:_READ])[0]
+    return signs_of(text)[0]
+
+
+def signs_of(text: str) -> tuple[str, str]:
+    """Return the letters of a text as `likeness_of` does, and its numbers; of the first of its characters."""
+    return _signs_of(text[:READ])
 
 
 @lru_cache(4096)
 def _signs_of(text: str) -> tuple[str, str]:
-    """Return the letters of a text, and its digits."""
     plain = _SPEAKER.sub("", _MARKUP.sub("", unescape(text))).casefold()
-    return "".join(filter(str.isalpha, plain)), "".join(filter(str.isdigit, plain))
+    return "".join(filter(str.isalpha, plain)), " ".join(_NUMBER.findall(plain))
 
 
 def _answers(spoken: Passage) -> list[int]:
@@ -321,7 +326,7 @@ def _as_given(history: Passage, asked: Passage) -> Passage:
     given = sorted((message.text, digest) for message, digest in recent if digest[0] == "assistant")
     for at, (message, digest) in enumerate(zip(*asked, strict=True)):
         cut = message.text.rstrip(_DOTS)
-        if digest[0] != "assistant" or len(cut) < _CUT:
+        if digest[0] != "assistant" or len(cut) < CUT:
             continue
         place = bisect_left(given, (cut,))
         if place < len(given) and given[place][0].startswith(cut):

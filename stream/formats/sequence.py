@@ -11,10 +11,20 @@ from typing import NamedTuple
 
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import TOGETHER, are_others, is_about, polishes
+from turnsignal.stream.formats.branches import Branches
 from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
-from turnsignal.stream.formats.repeats import Digested, Frame, Passage, UsualFrames, frame_of, overlap, taken_out, typed
+from turnsignal.stream.formats.repeats import (
+    Digested,
+    Frame,
+    Passage,
+    UsualFrames,
+    frame_of,
+    overlap,
+    taken_out,
+    typed,
+)
 
 TYPED = "questions that were sent with more around them, taken as the user typed them"
 FAILED_AGAIN = "failed calls that asked again what had been answered, left out"
@@ -24,47 +34,13 @@ _ENVIRONMENTS = ("production", "synthetic", "experiment")
 
 
 class Added(NamedTuple):
-    """What a call says that was not said before. taken: how many of those asked were."""
+    """What a call says that was not said before. taken: how many of those asked were; instead: of what the last was."""
 
     call: Call
     asked: list[Message]
     outputs: list[Message]
     taken: int
-
-
-class Branches:
-    """What was said in a conversation, in whichever of its branches, by what was said right before it."""
-
-    def __init__(self) -> None:
-        self._after: dict[tuple[Digested, Digested], Message] = {}
-        self._anywhere: dict[Digested, Message] = {}
-        self._asked: dict[Digested, tuple[Message, Digested]] = {}  # an answer → what it was given to
-
-    def add(self, history: Passage, begun: int) -> None:
-        """Take in what a history says from a place on."""
-        for at in range(begun, len(history.digests)):
-            message, digest = history.messages[at], history.digests[at]
-            self._anywhere[digest] = message
-            if at:
-                before = history.digests[at - 1]
-                self._after[before, digest] = message
-                if digest[0] == "assistant" != before[0]:
-                    self._asked[digest] = history.messages[at - 1], before
-
-    def repeated_by(self, asked: Passage, outputs: Sequence[Message]) -> Passage:
-        """Return the first messages of a call that were said one after the other, its answer among them."""
-        known = Passage([], [])
-        digests = [*asked.digests, *map(digested, outputs[:1])]
-        for at, digest in enumerate(digests):
-            message = self._after.get((known.digests[-1], digest)) if at else self._anywhere.get(digest)
-            sent = self._asked.get(digests[at + 1]) if message is None and at + 1 < len(asked.digests) else None
-            if sent is not None and _is_same(sent[0].text, asked.messages[at].text):
-                message, digest = sent
-            if message is None:
-                break
-            known.messages.append(message)
-            known.digests.append(digest)
-        return known if len(known.digests) >= _EXCHANGE else Passage([], [])
+    instead: Message | None
 
 
 def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: UsualFrames) -> list[Added]:
@@ -115,15 +91,18 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         assumed[AGAIN] += kept < len(history.digests)
         if history.digests[max(kept - taken, 0) : kept] != passage.digests[:taken]:
             frame = _as_typed(history, passage, kept, taken, assumed) or frame
+        instead = history.messages[kept] if kept < len(history.digests) and taken == len(asked) - 1 else None
+        if has_history and len(asked) == 1 and not taken and len(history.digests) == _EXCHANGE:
+            instead = history.messages[0]
         history.messages[kept:] = [*asked[taken:], *outputs]
         history.digests[kept:] = [*passage.digests[taken:], *map(digested, outputs)]
         branches.add(history, kept)
-        news.append(Added(call, asked, outputs, taken))
+        news.append(Added(call, asked, outputs, taken, instead))
         if call.response is not None:
             responses[call.response] = len(history.digests)
     if frame is not None:
         frames.add(frame)
-    for _, asked, _, taken in news:
+    for at, (_, asked, _, taken, instead) in enumerate(news):
         last = asked[-1] if len(asked) > taken else None
         if last is None or last.role != "user":
             continue
@@ -131,6 +110,8 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         if text != last.text:
             last.text = text
             assumed[TYPED] += 1
+        if instead is not None and instead.role == "user" and instead.text == text:  # with more around it, once more
+            news[at] = news[at]._replace(taken=len(asked))
     return news
 
 
@@ -179,10 +160,6 @@ def _exchanges_of(spoken: Sequence[Message]) -> list[bytes]:
     digests = [digested(message) for message in spoken]
     pairs = pairwise(digests)
     return [asked + answer for (role, asked), (other, answer) in pairs if (role, other) == ("user", "assistant")]
-
-
-def _is_same(sent: str, plain: str) -> bool:
-    return sent == plain or typed(sent, plain)
 
 
 def _ends_with(history: Passage, before: list[Digested]) -> bool:

@@ -8,7 +8,9 @@
 
 Chains and servers of models write them. A user may paste one, too: they are read where half of a log's calls send one,
 or several that begin with the same words. The names at the prompt's end and before its first question are those of who
-speaks; others are what somebody said ("Model: X1"). Of those that nothing here takes apart, a doubt tells.
+speaks; others are what somebody said ("Model: X1"). Prompts of a search end with "Question: … Answer:", behind what was
+found, and what was said where the names of who speaks stand there. Of those that nothing here takes apart, a doubt
+tells.
 """
 
 import re
@@ -48,6 +50,8 @@ _ENDS = re.compile(
     r"<\|(?:im_end|eot_id|end|endoftext|begin_of_text|end_of_text|START_OF_TURN_TOKEN|END_OF_TURN_TOKEN)\|>"
     r"|<end_of_turn>|</?s>|<bos>|<[BE]OS_TOKEN>|<\uff5c(?:begin|end)\u2581of\u2581sentence\uff5c>"
 )
+_ANSWERS = frozenset(("answer", "response", "reply"))  #: last words of a label behind a question,
+_ASKS = frozenset(("question", "query", "input"))  #: and of the label before that
 _MEANT = {"[INST]": "user", "[/INST]": "assistant", "<<SYS>>": "system", "<</SYS>>": "user"}
 
 
@@ -59,13 +63,15 @@ class Transcripts:
         self._begun: Counter[str] = Counter()  # of transcripts, with what they begin
         self._before: list[tuple[str, bytes]] = []  # of those with a history: that, and a digest of its last answer
         self._given: set[bytes] = set()  # of what transcripts were answered
-        self._read: set[str] | None = None
+        self._read: dict[str, bool] | None = None
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `take_apart`."""
         if not (spoken := spoken_in(call.inputs)):
             return
         self._calls += 1
+        if len(spoken) > 1 and _is_search_for(spoken[-1]):
+            self._begun[_begun_by(spoken[-1].text)] += 1
         if (prompt := _prompt_of(spoken)) is not None:
             begun = _begun_by(prompt)
             self._begun[begun] += 1
@@ -75,12 +81,23 @@ class Transcripts:
 
     def take_apart(self, call: Call, assumed: Assumed) -> None:
         """Give a call the messages that its prompt holds."""
-        if not self._begun or (prompt := _prompt_of(spoken := spoken_in(call.inputs))) is None:
+        if not self._begun:
             return
         if self._read is None:
             self._read = self._chosen()
             self._before = []
-        if _begun_by(prompt) in self._read and (messages := messages_in(prompt, self._given)):
+        spoken = spoken_in(call.inputs)
+        for message in spoken if len(spoken) > 1 else ():
+            if _is_search_for(message) and _begun_by(message.text) in self._read:
+                message.text = messages_in(message.text)[-1].text
+                assumed[READ] += message is spoken[-1]
+        if (prompt := _prompt_of(spoken)) is None:
+            return
+        if (is_own := self._read.get(_begun_by(prompt))) is None or not (messages := messages_in(prompt, self._given)):
+            return
+        if not is_own:
+            messages = messages[-1:] if _is_search(_labels_of(prompt)) else []
+        if messages:
             at = call.inputs.index(spoken[0])
             messages[-1].fields, messages[-1].time = spoken[0].fields, spoken[0].time
             call.inputs[at : at + 1] = messages
@@ -88,8 +105,8 @@ class Transcripts:
                 answer.text = answer.text.strip()  # as it stands in later prompts
             assumed[READ] += 1
 
-    def _chosen(self) -> set[str]:
-        """Return what transcripts begin with that are read: dialogues of others stand in documents, too.
+    def _chosen(self) -> dict[str, bool]:
+        """Return what transcripts begin with that are read, and whether the log's own: in documents stand others.
 
         A log's own begin with one question, or with what was answered in it.
         """
@@ -99,9 +116,9 @@ class Transcripts:
             known[begun] += answer in self._given
         times = self._begun.total()
         if 2 * times >= self._calls:
-            return set(self._begun) if _are_own(times, have.total(), known.total()) else set()
+            return dict.fromkeys(self._begun, _are_own(times, have.total(), known.total()))
         often = {begun: n for begun, n in self._begun.items() if begun and n >= _FEWEST}
-        return {begun for begun, n in often.items() if _are_own(n, have[begun], known[begun])}
+        return {begun: _are_own(n, have[begun], known[begun]) for begun, n in often.items()}
 
 
 class HeldAnswers:
@@ -158,7 +175,8 @@ def messages_in(prompt: str, given: Set[bytes] = frozenset()) -> list[Message]:
     marks = list(islice(_marks_in(prompt), _MOST + 1))
     if not marks or len(marks) > _MOST:
         return []
-    parts = [("system", prompt[: marks[0][0].start()])]
+    is_search = not _MARK.search(prompt) and _is_search(_labels_of(prompt))
+    parts = [] if is_search else [("system", prompt[: marks[0][0].start()])]  # what was found is another each time
     at = 0
     while at < len(marks) - 1:
         role, end = marks[at][1], at + 1
@@ -181,21 +199,41 @@ def _marks_in(prompt: str) -> Iterator[tuple[re.Match[str], str]]:
     if _MARK.search(prompt):
         yield from ((match, role) for match in _MARK.finditer(prompt) if (role := _speaker(match)) is not None)
         return
-    if not (ends := list(_LABEL.finditer(prompt, max(len(prompt.rstrip()) - _TAIL, 0)))):
-        return
-    last = ends[-1]
-    asked = next((match["label"] for match in _LABEL.finditer(prompt) if _speaker(match) == "user"), "")
-    first = next(_LABEL.finditer(prompt), last)
-    names = {last["label"]: "assistant", asked: "user"}  # who speaks in this prompt → role
-    if _speaker(first) == "system" and first["label"] not in names:
-        yield first, "system"
-    yield from ((match, names[match["label"]]) for match in _LABEL.finditer(prompt) if match["label"] in names)
+    labels = _labels_of(prompt)
+    is_search = _is_search(labels)
+    body = labels[:-2] if is_search else labels
+    asked = next((match["label"] for match in body if _speaker(match) == "user"), "")
+    names = {labels[-1]["label"]: "assistant", asked: "user"} if labels else {}  # who speaks in this prompt → role
+    if is_search:
+        names[next((match["label"] for match in body if _speaker(match) == "assistant"), "")] = "assistant"
+    elif labels and _speaker(labels[0]) == "system" and labels[0]["label"] not in names:
+        yield labels[0], "system"
+    yield from ((match, names[match["label"]]) for match in body if match["label"] in names)
+    if is_search:
+        yield from zip(labels[-2:], ("user", "assistant"), strict=True)
+
+
+def _labels_of(prompt: str) -> list[re.Match[str]]:
+    labels = list(islice(_LABEL.finditer(prompt), 2 * _MOST + 1))
+    return labels if len(labels) <= 2 * _MOST else []
+
+
+def _is_search(labels: Sequence[re.Match[str]]) -> bool:
+    """Say whether a prompt ends with a question, and where it is to be answered."""
+    words = [match["label"].lower().rpartition(" ")[2] for match in labels[-2:]]
+    return len(words) > 1 and words[0] in _ASKS and words[1] in _ANSWERS
 
 
 def _prompt_of(spoken: Sequence[Message]) -> str | None:
     """Return the prompt of a call that may be a transcript."""
     is_one = len(spoken) == 1 and spoken[0].role == "user" and _ends_open(spoken[0].text)
     return spoken[0].text if is_one else None
+
+
+def _is_search_for(message: Message) -> bool:
+    """Say whether a message of a longer history is a prompt that ends with a question to be answered."""
+    text = message.text
+    return message.role == "user" and _ends_open(text) and _is_search(_labels_of(text)) and bool(messages_in(text))
 
 
 def _begun_by(prompt: str) -> str:
@@ -209,8 +247,11 @@ def _begun_by(prompt: str) -> str:
 def _ends_open(prompt: str) -> bool:
     """Say whether a prompt ends where the assistant is named, who says nothing yet."""
     tail = _ENDS.sub("", prompt[-_TAIL:]).rstrip()
-    matches = [*_MARK.finditer(tail), *_LABEL.finditer(tail)]
-    return any(match.end() == len(tail) and _speaker(match) == "assistant" for match in matches)
+    marks, labels = list(_MARK.finditer(tail)), list(_LABEL.finditer(tail))
+    if any(match.end() == len(tail) and _speaker(match) == "assistant" for match in (*marks, *labels)):
+        return True
+    is_last = bool(labels) and labels[-1].end() == len(tail)
+    return is_last and labels[-1]["label"].lower().rpartition(" ")[2] in _ANSWERS and _is_search(_labels_of(prompt))
 
 
 def _speaker(match: re.Match[str]) -> str | None:

@@ -24,6 +24,7 @@ SHARED = {
     "answers",
     "beside",
     "bodies",
+    "branches",
     "columns",
     "completeness",
     "date_formats",

@@ -304,3 +304,68 @@ def test_the_id_of_a_conversation_is_read_in_whatever_spelling(key: str, is_read
         records += [record | {key: f"{number % 2}"} for record in whole(each)]
     (tmp_path / "log.jsonl").write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
     assert conversations_in(tmp_path / "log.jsonl") == (2 if is_read else 4)
+
+
+def test_a_question_that_is_answered_anew_with_other_documents_is_asked_once(tmp_path: Path) -> None:
+    records, all_of = [], []
+    for chat in range(4):
+        said: Messages = []
+        for place in range(3):
+            question, answer = f"What of {chat} and {place}?", f"It is behind door {place} of the house {chat}."
+            for again in range(1 + (place == 1)):
+                sent = f"Context:\nfound at {place}:{again}\n\nQuestion: {question}"
+                each = Exchange(f"c{chat}", place, list(said), sent, answer + " Really." * again)
+                all_of.append(each._replace(question=question))
+                records += [record | {"session_id": f"s{chat}"} for record in whole(each)]
+            said += [user(question), assistant(all_of[-1].answer)]
+    told = said_in(tmp_path / "log.jsonl", records)
+    expected = told_by(all_of)
+    assert told == Counter(dict.fromkeys(expected, 1))
+
+
+def test_answers_that_come_back_cut_to_chats_beside_each_other_are_known(tmp_path: Path) -> None:
+    said: dict[str, Messages] = {"a": [], "b": []}
+    records, all_of = [], []
+    for number, chat in enumerate("abababab"):
+        question, answer = (
+            f"What of {chat} and step {number}?",
+            f"Step {number} of {chat} is the one behind the red door.",
+        )
+        each = Exchange("c1", number, list(said[chat]), question, answer)
+        all_of.append(each)
+        records += [record | {"session_id": "s1"} for record in whole(each)]
+        said[chat] += [user(question), assistant(answer[:30] + "…")]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+def test_a_call_of_a_tool_may_be_all_that_the_first_response_says(tmp_path: Path) -> None:
+    called = {"id": "t1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+    calling = {"role": "assistant", "content": None, "tool_calls": [called]}
+    asked = user("Where is my parcel?")
+    seen = {"role": "tool", "tool_call_id": "t1", "content": "in Bonn"}
+    records = [
+        {"session_id": "s1", "messages": [asked], "response": calling},
+        {"session_id": "s1", "messages": [asked, calling, seen], "response": assistant("It is in Bonn today.")},
+    ]
+    told = said_in(tmp_path / "log.jsonl", records)
+    assert told == Counter([("user", "Where is my parcel?"), ("assistant", "It is in Bonn today.")])
+
+
+@pytest.mark.parametrize("window", [None, 5])
+def test_answers_that_come_back_without_markup_are_known_in_any_branch(window: int | None, tmp_path: Path) -> None:
+    first = [user("How do I begin?"), assistant("At the door, with the key from the desk.")]
+    older = [*first, user("And which key?"), assistant("The small one, of the two on the board.")]
+    third = [*older, user("And if it is lost?"), assistant("Then the porter has another one for you.")]
+    asked = [([], first), (first, older), (older, third), (older, None), (third, None)]
+    records, all_of = [], []
+    for number, (history, later) in enumerate(asked):
+        question, answer = (
+            (each["content"] for each in later[-2:])
+            if later
+            else (f"Or so, {number}?", f"It is number {number}, then.")
+        )
+        marked = "**" + answer.replace(" ", "** ", 1)
+        each = Exchange("c1", number, history[-(window or 100) + 1 :] if history else [], question, marked)
+        all_of.append(each)
+        records += [record | {"session_id": "s1"} for record in whole(each)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)

@@ -46,13 +46,30 @@ def test_a_prompt_is_taken_apart_by_who_speaks(prompt: str) -> None:
     [
         "How do I pay?",
         "Human: How?\nAI: So.",  # nobody is to speak
-        "Context: a\n\nQuestion: How?\nHelpful answer:",
+        "Chat history:\nHuman: a\n\nFollow up input: How?\nStandalone question:",
+        "Question: How?\nAnswer: So.\nIs that so?\nAnswer:",
         "You wrote to me:\nBot:",  # nobody asked
         "User:\n" * 20_000 + "AI:",
     ],
 )
 def test_what_is_no_transcript_stays_as_it_is(text: str) -> None:
     assert messages_in(text) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "texts"),
+    [
+        ("Context:\nQuestion: a?\nAnswer: b\n\nQuestion: How?\nHelpful Answer:", ["How?"]),
+        (
+            "Be kind.\nChat History:\nHuman: a?\nAssistant: b\nQuestion: How?\nIn Bonn.\nAnswer:",
+            ["a?", "b", "How?\nIn Bonn."],
+        ),
+    ],
+)
+def test_the_question_of_a_search_is_what_was_asked_behind_what_was_said(prompt: str, texts: list[str]) -> None:
+    messages = messages_in(prompt)
+    assert [each.text for each in messages] == texts
+    assert [each.role for each in messages] == ["user", "assistant", "user"][-len(texts) :]
 
 
 def test_what_is_said_with_a_name_before_it_stays_a_part_of_the_message() -> None:
@@ -102,6 +119,25 @@ def test_dialogues_of_others_among_the_documents_of_each_prompt_are_not_taken_ap
     answers = [[Message("assistant", f"So {n}.")] for n in range(9)]
     calls = [Call("x:", inputs=[Message("user", p)], outputs=o) for p, o in zip(prompts, answers, strict=True)]
     assert taken_apart(calls) == 0
+
+
+def test_of_a_search_among_dialogues_of_others_the_question_alone_is_read() -> None:
+    prompts = [f"Tickets:\nUser: What {n}?\nAgent: That {n}.\n\nQuestion: How {n}?\nAnswer:" for n in range(9)]
+    answers = [[Message("assistant", f"So {n}.")] for n in range(9)]
+    calls = [Call("x:", inputs=[Message("user", p)], outputs=o) for p, o in zip(prompts, answers, strict=True)]
+    assert taken_apart(calls) == 9
+    assert [[each.text for each in call.inputs] for call in calls] == [[f"How {n}?"] for n in range(9)]
+
+
+def test_of_searches_behind_a_history_and_in_it_the_questions_alone_are_read() -> None:
+    framed = [f"Use this.\n\nContext: {n}\n\nQuestion: How {n}?\nAnswer:" for n in range(2)]
+    sent = [Message("user", framed[0]), Message("assistant", "So 0."), Message("user", framed[1])]
+    calls = [
+        Call("x:", inputs=inputs, outputs=[Message("assistant", "So.")])
+        for inputs in ([Message("user", framed[0])], sent)
+    ]
+    assert taken_apart(calls) == 2
+    assert [each.text for each in calls[1].inputs] == ["How 0?", "So 0.", "How 1?"]
 
 
 def test_the_prompt_and_the_text_of_a_completion_are_what_was_asked_and_answered() -> None:
