@@ -51,7 +51,9 @@ _SIDES = 2
     metavar="SCORES",
     help="End with 3 when one of these (all: any) is worse, with 4 when there are too few to tell; for a build.",
 )
-@click.option("--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to name such a change.")
+@click.option(
+    "--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to name such a change, 0.05 perhaps."
+)
 @JSON
 @FORMAT
 @MAPPING

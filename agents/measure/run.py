@@ -4,6 +4,8 @@ Labels are removed from each line before anything else reads it. The lines are t
 comparisons get the labels, together with the score rows of the replay.
 """
 
+import shlex
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -62,6 +64,8 @@ def find_sets(folders: Sequence[Path]) -> list[Path]:
         inside = [folder] if turn_files(folder) else [sub for sub in sorted(folder.iterdir()) if turn_files(sub)]
         if not inside:
             msg = f"{folder}: expected turns*.jsonl or turns*.jsonl.gz in it, or in the folders in it; got neither"
+            turns = shlex.quote(str(folder / "turns.jsonl"))
+            msg += f"; of other logs, `turnsignal convert FILE --out {turns}` makes them"
             raise ConfigError(msg)
         sets += inside
     names: dict[str, Path] = {}
