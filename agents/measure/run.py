@@ -5,7 +5,6 @@ comparisons get the labels, together with the score rows of the replay.
 """
 
 import shlex
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
