@@ -72,7 +72,8 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         assumed["system prompts and tool results left out"] += len(call.inputs) - len(spoken_in(call.inputs))
         passage = Passage(asked, [digested(message) for message in asked])
         kept, taken = overlap(history, passage, is_alone=is_alone, has_history=has_history)
-        if has_history and taken < len(asked) and not _ends_with(history, passage.digests[:-1]):
+        goes_on = kept == len(history.digests) and taken == len(asked) - 1
+        if has_history and taken < len(asked) and not goes_on and not _ends_with(history, passage.digests[:-1]):
             branch = branches.repeated_by(passage, outputs)
             if len(branch.digests) > taken:
                 history = branch
