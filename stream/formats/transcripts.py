@@ -80,7 +80,7 @@ class Transcripts:
             self._before += [(begun, digested(answer)[1]) for answer in before[-1:]]
 
     def take_apart(self, call: Call, assumed: Assumed) -> None:
-        """Give a call the messages that its prompt holds."""
+        """Give a call the messages that its prompt holds, or the questions that the prompts of its history do."""
         if not self._begun:
             return
         if self._read is None:
@@ -91,18 +91,14 @@ class Transcripts:
             if _is_search_for(message) and _begun_by(message.text) in self._read:
                 message.text = messages_in(message.text)[-1].text
                 assumed[READ] += message is spoken[-1]
-        if (prompt := _prompt_of(spoken)) is None:
+        prompt = _prompt_of(spoken)
+        if prompt is None or (is_own := self._read.get(_begun_by(prompt))) is None:
             return
-        if (is_own := self._read.get(_begun_by(prompt))) is None or not (messages := messages_in(prompt, self._given)):
-            return
+        messages = messages_in(prompt, self._given)
         if not is_own:
             messages = messages[-1:] if _is_search(_labels_of(prompt)) else []
         if messages:
-            at = call.inputs.index(spoken[0])
-            messages[-1].fields, messages[-1].time = spoken[0].fields, spoken[0].time
-            call.inputs[at : at + 1] = messages
-            for answer in spoken_in(call.outputs):
-                answer.text = answer.text.strip()  # as it stands in later prompts
+            _replace_prompt(call, spoken[0], messages)
             assumed[READ] += 1
 
     def _chosen(self) -> dict[str, bool]:
@@ -119,6 +115,15 @@ class Transcripts:
             return dict.fromkeys(self._begun, _are_own(times, have.total(), known.total()))
         often = {begun: n for begun, n in self._begun.items() if begun and n >= _FEWEST}
         return {begun: _are_own(n, have[begun], known[begun]) for begun, n in often.items()}
+
+
+def _replace_prompt(call: Call, prompt: Message, messages: list[Message]) -> None:
+    """Put messages where a prompt was that holds them, the last of which was asked then."""
+    messages[-1].fields, messages[-1].time = prompt.fields, prompt.time
+    at = call.inputs.index(prompt)
+    call.inputs[at : at + 1] = messages
+    for answer in spoken_in(call.outputs):
+        answer.text = answer.text.strip()  # as it stands in later prompts
 
 
 class HeldAnswers:
