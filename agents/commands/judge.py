@@ -15,6 +15,7 @@ from turnsignal.agents.commands.options import (
     FORMAT,
     JSON,
     MAPPING,
+    MONEY,
     STRICT,
     SUITE,
     how_to_read,
@@ -45,10 +46,10 @@ _SHOWN = 3  #: prompts of each judge that a dry run prints without --limit
 @click.option("--model", help="Who answers, MODEL or ENDPOINT:MODEL.  [that of the suite's judge]")
 @click.option("--limit", type=click.IntRange(1), help="Ask about so many exchanges at most.")
 @click.option("--dry-run", is_flag=True, help="Print the greatest price and prompts, and ask nobody.")
-@click.option("--price-in", type=click.FloatRange(0), help="What --model costs for a million tokens that it reads,")
-@click.option("--price-out", type=click.FloatRange(0), help="and that it writes.  [judging.prices of the suite]")
+@click.option("--price-in", type=MONEY, help="What --model costs for a million tokens that it reads,")
+@click.option("--price-out", type=MONEY, help="and that it writes.  [judging.prices of the suite]")
 @click.option("--probe", is_flag=True, help="Ask again in other words, and say how often the answer flips.")
-@click.option("--budget", type=click.FloatRange(0), help="Spend no more than this.  [judging.budget of the suite]")
+@click.option("--budget", type=MONEY, help="Spend no more than this.  [judging.budget of the suite]")
 @click.option("--recorded", type=FILES, help="Answer with the verdicts of this file instead of asking.")
 @click.option("--out", type=OutFile(), help="File of verdicts (.jsonl); what it already holds is not asked for again.")
 @click.option("--suite", "suite_file", type=SUITE, help="Suite with judges.  [TURNSIGNAL_SUITE, or the built-in]")

@@ -1,5 +1,6 @@
 """What several commands take alike: files, a speed, a suite, settings, and a progress bar."""
 
+import math
 import os
 import shlex
 import sys
@@ -72,6 +73,23 @@ HASH_USERS = click.option(
     help="Make user ids digests, with the secret in this file (16 bytes).",
 )
 STRICT = click.option("--strict", is_flag=True, help="Read lines of turns only as a Kafka topic takes them.")
+
+
+class Money(click.FloatRange):
+    """An amount of money, 0 or more; nan and inf are none."""
+
+    def __init__(self) -> None:
+        super().__init__(0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read the text; click reports what is wrong."""
+        amount = float(super().convert(value, param, ctx))
+        if not math.isfinite(amount):
+            self.fail(f"expected an amount, got {value}", param, ctx)
+        return amount
+
+
+MONEY = Money()
 
 
 class Speed(click.ParamType):

@@ -17,7 +17,7 @@ from turnsignal.agents.files.json_lines import read_json_lines
 from turnsignal.agents.files.reading import Recording, TurnFile
 from turnsignal.agents.files.writing import write_file
 from turnsignal.agents.process.memory import kept_memory
-from turnsignal.agents.providers.asking import begin_inquiry
+from turnsignal.agents.providers.asking import SharedBudget, begin_inquiry
 from turnsignal.agents.providers.finding import make_providers
 from turnsignal.agents.providers.panels import make_asker
 from turnsignal.agents.providers.protocol import Provider
@@ -98,7 +98,7 @@ def judge_exchanges(
     on_verdict: called with each new one as it comes. Raises ConfigError before anything is asked.
     """
     providers = make_providers(judges, judging, env, recorded)
-    budget = Budget(None if judging.budget is None else round(judging.budget * 1e9))
+    budget = SharedBudget(Budget(None if judging.budget is None else round(judging.budget * 1e9)))
     run = _Run(providers, budget, known or {}, on_verdict)
     return asyncio.run(run.ask_all(exchanges, judges))
 
@@ -109,7 +109,7 @@ class _Run:
     def __init__(
         self,
         providers: Mapping[str, tuple[Provider, EndpointPart]],
-        budget: Budget,
+        budget: SharedBudget,
         known: Mapping[str, Verdict],
         on_verdict: Callable[[Verdict], None],
     ) -> None:

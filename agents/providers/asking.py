@@ -14,13 +14,35 @@ from turnsignal.stream.judging.verdicts import identify, make_unjudged, make_ver
 from turnsignal.stream.records.verdicts import MAX_REASONING, Unjudged, Verdict
 
 
+class SharedBudget:
+    """A budget of calls side by side: one that has no room waits while others may give back what they reserved."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
+        self._settled = asyncio.Event()
+
+    async def reserve(self, most: int) -> bool:
+        """Reserve the greatest price of a call; False where what is spent leaves no room for it."""
+        while not self._budget.reserve(most):
+            if not self._budget.reserved:
+                return False
+            await self._settled.wait()
+        return True
+
+    def settle(self, most: int, cost: int) -> None:
+        """Put the real cost in the place of what was reserved, and let others try again."""
+        self._budget.settle(most, cost)
+        self._settled.set()
+        self._settled = asyncio.Event()
+
+
 class JudgeAsker:
     """Ask one judge. endpoint: that answers for it; budget: what may be spent, where no docket says so."""
 
-    def __init__(self, judge: Judge, endpoint: ThrottledEndpoint, budget: Budget | None = None) -> None:
+    def __init__(self, judge: Judge, endpoint: ThrottledEndpoint, budget: SharedBudget | None = None) -> None:
         self._judge = judge
         self._endpoint = endpoint
-        self._budget = budget or Budget(None)
+        self._budget = budget or SharedBudget(Budget(None))
 
     async def ask(self, exchange: ExchangeRecord) -> Verdict:
         """Return the verdict; never raises for anything that an endpoint or a text does."""
@@ -31,7 +53,7 @@ class JudgeAsker:
             return make_unjudged(exchange, judge, error.reason, error.detail)
         inquiry = begin_inquiry(judge, material)
         most = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
-        if not self._budget.reserve(most):
+        if not await self._budget.reserve(most):
             return make_unjudged(
                 exchange, judge, Unjudged.BUDGET, "the budget has no room for the price that it can have"
             )
@@ -62,12 +84,11 @@ class JudgeAsker:
         try:
             while inquiry.prompt is not None:
                 call = self._call(inquiry, asked.verdict)
-                before = used.made
+                before = used.unknown
                 try:
                     reply = await self._endpoint.ask(call, self._judge.part.attempts, used)
                 finally:
-                    # What a failed call cost nobody says; that it cost nothing would be the wrong guess for a budget.
-                    asked.count(self._judge, call, used.made - before)
+                    asked.count(self._judge, call, used.unknown - before)
                 asked.take(self._judge, call, reply)
                 if reply.problem:
                     return Judgement(reasoning=reply.problem[:MAX_REASONING], unscored=Unjudged.PARSE)
@@ -96,16 +117,18 @@ class _Asked:
         self.tokens_in = self.tokens_out = self.attempts = self.cost = 0
         self.latency = 0.0
 
-    def count(self, judge: Judge, call: ProviderCall, made: int) -> None:
-        """Count calls at what they probably cost at most, as long as no usage is known."""
-        self.cost += made * judge.cost(call.prompt.likely_tokens, 0)
+    def count(self, judge: Judge, call: ProviderCall, unknown: int) -> None:
+        """Count calls of which nobody says what they cost at the most that it can be: a model may have answered."""
+        self.cost += unknown * judge.cost(call.prompt.most_tokens, call.max_output)
 
     def take(self, judge: Judge, call: ProviderCall, reply: ProviderReply) -> None:
-        """Count a reply by the endpoint's own figures, or by characters where it has none."""
+        """Count a reply by the endpoint's own figures; where it has none, tokens as they are likely, money at most."""
         text = reply.text or ""
-        tokens_in = call.prompt.likely_tokens if reply.input is None else reply.input
-        tokens_out = len(text) // 4 if reply.output is None else reply.output
-        self.cost += judge.cost(tokens_in, tokens_out) - judge.cost(call.prompt.likely_tokens, 0)
+        most = call.prompt.most_tokens, min(len(text.encode("utf-8", "replace")), call.max_output)
+        likely = call.prompt.likely_tokens, len(text) // 4
+        given = reply.input, reply.output
+        self.cost += judge.cost(*(greatest if n is None else n for greatest, n in zip(most, given, strict=True)))
+        tokens_in, tokens_out = (guess if n is None else n for guess, n in zip(likely, given, strict=True))
         self.tokens_in += tokens_in
         self.tokens_out += tokens_out
         self.model = reply.model or self.model

@@ -17,6 +17,8 @@ from turnsignal.stream.records.verdicts import Unjudged
 
 MAX_REPLY = 4_000_000  #: bytes, unpacked: ten times what max_output allows
 _LONGEST_WAIT = 3_600.0  #: seconds that an endpoint may ask us to wait
+_GIVEN_UP = (408, 502, 504, 524)  #: statuses of gateways behind which a model may have answered all the same
+_UNSENT = ("ConnectError", "ConnectTimeout", "PoolTimeout", "UnsupportedProtocol", "ProxyError")  #: of its client
 _NO_KEY = "none"  #: the client sends one always
 _FINAL = {400: "the request", 401: "the key", 403: "the key", 404: "the model or the URL", 422: "the request"}
 
@@ -76,15 +78,16 @@ class OpenAICompatible:
         except TooLargeError as error:
             detail = f"{self._endpoint.name}: {error}"
             raise ProviderError(detail) from None
-        except openai.APITimeoutError:
+        except openai.APITimeoutError as error:
             detail = f"{self._endpoint.name}: no answer within {call.timeout:g} s"
-            raise ProviderError(detail, reason=Unjudged.TIMEOUT, again=True, down=True) from None
+            free = _is_unsent(error)
+            raise ProviderError(detail, reason=Unjudged.TIMEOUT, again=True, down=True, free=free) from None
         except openai.APIStatusError as error:
             raise self._status_error(error) from None
         except openai.APIConnectionError as error:
             cause = type(error.__cause__ or error).__name__
             detail = f"{self._endpoint.name}: expected a connection, got {cause}"
-            raise ProviderError(detail, again=True, down=True) from None
+            raise ProviderError(detail, again=True, down=True, free=_is_unsent(error)) from None
         except (openai.OpenAIError, ValueError, TypeError, RecursionError) as error:
             raise self._malformed_reply(type(error).__name__) from None
         return self._read(completion)
@@ -148,12 +151,18 @@ class OpenAICompatible:
         if status in (408, 409, 429) or status >= 500:
             detail = f"{name}: expected an answer, got HTTP status {status}"
             after = retry_after(error.response.headers.get("retry-after"), time.time())
-            return ProviderError(detail, again=True, after=after, down=status >= 500)
+            free = status not in _GIVEN_UP
+            return ProviderError(detail, again=True, after=after, down=status >= 500, free=free)
         if 300 <= status < 400:
             detail = f"{name}: expected an answer, got a redirect ({status}), which is not followed; mend the URL"
-            return ProviderError(detail, down=True)
+            return ProviderError(detail, down=True, free=True)
         detail = f"{name}: it refuses {_FINAL.get(status, 'the request')} (HTTP status {status})"
-        return ProviderError(detail, down=status in (401, 403, 404))
+        return ProviderError(detail, down=status in (401, 403, 404), free=True)
+
+
+def _is_unsent(error: openai.APIConnectionError) -> bool:
+    """Say whether no connection was made, so that no model saw the request."""
+    return type(error.__cause__).__name__ in _UNSENT
 
 
 def retry_after(value: str | None, now: float) -> float | None:

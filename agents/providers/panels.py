@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from turnsignal.agents.providers.asking import JudgeAsker
+from turnsignal.agents.providers.asking import JudgeAsker, SharedBudget
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
-from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.deliberation import Deliberation
 from turnsignal.stream.judging.docket import ReservedCall
 from turnsignal.stream.judging.exchanges import ExchangeRecord
@@ -18,7 +17,9 @@ from turnsignal.stream.records.verdicts import Verdict, VerdictTokens
 class PanelAsker:
     """Ask the models of a judge, each only where the ones before are unsure. endpoints: by name."""
 
-    def __init__(self, judge: Judge, endpoints: Mapping[str, ThrottledEndpoint], budget: Budget | None = None) -> None:
+    def __init__(
+        self, judge: Judge, endpoints: Mapping[str, ThrottledEndpoint], budget: SharedBudget | None = None
+    ) -> None:
         self._judge = judge
         self._askers = {member: JudgeAsker(member, endpoints[member.endpoint_name], budget) for member in judge.members}
 
@@ -41,7 +42,7 @@ class PanelAsker:
 
 
 def make_asker(
-    judge: Judge, endpoints: Mapping[str, ThrottledEndpoint], budget: Budget | None = None
+    judge: Judge, endpoints: Mapping[str, ThrottledEndpoint], budget: SharedBudget | None = None
 ) -> JudgeAsker | PanelAsker:
     """Return the asker of a judge. endpoints: by name; budget: what may be spent, where no docket says so."""
     if judge.part.cascade is None and judge.part.jury is None:

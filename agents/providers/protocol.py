@@ -36,7 +36,8 @@ class ProviderError(TurnsignalError):
     """Say why there is no reply, without anything secret.
 
     reason: of the verdict; again: whether another try may help; after: seconds to wait before it, if the endpoint
-    says; down: whether the endpoint as a whole fails, and not only this call.
+    says; down: whether the endpoint as a whole fails, and not only this call; free: whether nothing was done for it
+    that anybody pays for.
     """
 
     def __init__(
@@ -47,12 +48,14 @@ class ProviderError(TurnsignalError):
         again: bool = False,
         after: float | None = None,
         down: bool = False,
+        free: bool = False,
     ) -> None:
         super().__init__(detail)
         self.reason = reason
         self.again = again
         self.after = after
         self.down = down
+        self.free = free
 
 
 class Provider(Protocol):

@@ -21,10 +21,14 @@ _JITTER = 1.1  #: how much longer than asked for we wait at most, so that not ev
 
 @dataclass(slots=True)
 class Attempts:
-    """What one exchange has used up. deadline: on the loop's clock; made: calls that were sent."""
+    """What one exchange has used up.
+
+    deadline: on the loop's clock; made: calls that were sent; unknown: those of which nobody says what they cost.
+    """
 
     deadline: float
     made: int = 0
+    unknown: int = 0
 
 
 class ThrottledEndpoint:
@@ -104,10 +108,12 @@ class ThrottledEndpoint:
                 msg = f"{why}; after failures in a row the endpoint is left alone for {pause:.0f} s"
                 raise ProviderError(msg, reason=reason, again=True, after=pause)
             used.made += 1
+            used.unknown += 1
             began = time.monotonic()
             try:
                 reply = await self._provider.ask(call)
             except ProviderError as error:
+                used.unknown -= error.free
                 self._on_request(_outcome(error), time.monotonic() - began)
                 if error.down:
                     self._last = error
@@ -118,6 +124,7 @@ class ThrottledEndpoint:
             except BaseException:
                 self._breaker.on_nothing()
                 raise
+            used.unknown -= 1
             self._on_request(OK, time.monotonic() - began)
             self._breaker.on_answer()
             return reply

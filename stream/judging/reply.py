@@ -1,11 +1,14 @@
 """Replies: the JSON object in what a model wrote, read as strictly as its schema says.
 
 A reply is the work of a model that has read strangers' texts, so nothing in it is trusted: its first JSON object is the
-answer or there is none, a label is one of the rubric's or there is none, and every text is cut.
+answer or there is none, and there is none either where another one behind it would be another answer, as one of both
+may be quoted; a label is one of the rubric's or there is none, and every text is cut.
 """
 
 import json
 import math
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from turnsignal.stream.judging.prompt import reply_schema
@@ -33,33 +36,52 @@ def read_reply(rubric: Rubric, step: RubricStep | None, text: str | None, count:
         msg = f"expected a reply of at most {MAX_REPLY:,} characters, got {len(text):,}"
         raise Unreadable(msg)
     schema = reply_schema(rubric, step)
-    fields: dict[str, Any] = _fitting(first_object(text), schema, _WHOLE)
+    objects = _objects_in(text)
+    fields: dict[str, Any] = _fitting(next(objects), schema, _WHOLE)
+    for other in _fitting_of(objects, schema):
+        if _chosen(other, schema) != _chosen(fields, schema):
+            raise Unreadable("expected one answer, got two that differ, of which one may be quoted")
     for name, value in fields.items():
         if isinstance(value, list):
             _check_items(rubric, name, value, count)
     return fields
 
 
-def first_object(text: str) -> dict[str, Any]:
-    """Return the first JSON object in a text, also behind a fence, words, or what a model thought aloud.
+def _objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """Give the JSON objects in a text, also behind a fence, words, or what a model thought aloud.
 
     Raises Unreadable when there is none.
     """
     if text.lstrip().startswith(_THINKING[0]):
-        text = text.partition(_THINKING[1])[2]
-    start = -1
+        text = text.rpartition(_THINKING[1])[2]  # the last, as it may quote one
+    start, found_any = -1, False
     for _ in range(_STARTS):
         start = text.find("{", start + 1)
         if start < 0:
             break
         try:
-            value, _ = _DECODER.raw_decode(text, start)
+            value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
-            return value
-    msg = f"expected a JSON object, got {_shown(text)}"
-    raise Unreadable(msg)
+            found_any = True
+            yield value
+            start = end - 1
+    if not found_any:
+        msg = f"expected a JSON object, got {_shown(text)}"
+        raise Unreadable(msg)
+
+
+def _fitting_of(objects: Iterator[dict[str, Any]], schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for value in objects:
+        with suppress(Unreadable):
+            yield _fitting(value, schema, _WHOLE)
+
+
+def _chosen(fields: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an answer chooses, without what it only says."""
+    said = {name for name, part in schema["properties"].items() if part["type"] == "string" and "enum" not in part}
+    return {name: value for name, value in fields.items() if name not in said}
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

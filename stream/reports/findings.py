@@ -111,7 +111,12 @@ THEMES = (
         "begins more often with short answers, or with the same to many",
     ),
     Theme((DANGLING,), "invents more citations", "invents fewer citations", "invents another share of its citations"),
-    Theme((CITED,), "cites documents less often", "cites documents more often", "cites documents in other answers"),
+    Theme(
+        (CITED,),
+        "cites documents less often",
+        "cites documents more often",
+        "cites documents in another share of answers",
+    ),
     _WASTE,
     Theme((CITES_ALL,), _CITES_EVERYTHING, _CITES_EVERYTHING, _CITES_EVERYTHING),
     _INSTRUCTIONS,

@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from turnsignal.stream.statistics.claims import PROMISE
+from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
 from turnsignal.stream.text.spoken_languages import glance, language_name
 
@@ -94,14 +95,19 @@ class FirstAnswers:
     def same(self, before: "FirstAnswers") -> tuple[Difference, str] | None:
         """Compare the shares of the text that became most common, and name it; None where none has a share.
 
-        p is adjusted for the number of texts that are common enough to be looked at (Bonferroni).
+        p is Fisher's, adjusted for the number of texts that both releases together have often enough for one to be
+        chosen for its share in this one (Bonferroni).
         """
-        common = [text for text, count in self.texts.items() if count >= _SHARE * self.n and count > 1]
+        least = max(2, math.ceil(_SHARE * self.n))
+        counts = {text: count for text, count in (self.texts + before.texts).items() if count >= least}
+        common = sorted(text for text in counts if self.texts[text] >= least)
         if not common:
             return None
-        changes = {text: difference(self._share(text), before._share(text)) for text in sorted(common)}
+        changes = {text: difference(self._share(text), before._share(text)) for text in common}
         text, change = max(changes.items(), key=lambda item: item[1].value)
-        return change._replace(p=min(1.0, change.p * len(common))), text.partition(" ")[2]
+        chance = fisher(self.texts[text], self.n, counts[text], self.n + before.n)
+        p = min(1.0, max(change.p, chance) * len(counts))
+        return change._replace(p=p), text.partition(" ")[2]
 
     def shifted(self, before: "FirstAnswers") -> str:
         """Say which platform's share moved most, "" where none is shown to have moved."""

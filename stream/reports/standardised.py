@@ -45,4 +45,5 @@ def average(parts: list[tuple[Estimate, Estimate]]) -> Difference:
     )
     error = math.sqrt(math.fsum(errors)) / total
     tails = math.erfc(abs(value) / error / math.sqrt(2)) if error else float(value == 0.0)
-    return Difference(value, value - Z * error, value + Z * error, sum(each.n for each in differences), tails)
+    low, high = max(-1.0, value - Z * error), min(1.0, value + Z * error)  # all figures are on scales from 0 to 1
+    return Difference(value, low, high, sum(each.n for each in differences), tails)

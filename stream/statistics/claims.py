@@ -59,6 +59,7 @@ DIRECTIONS = {
     UNANSWERED_OF_ALL: LOW,
     FAILED: LOW,
     "uncited": (WORSE, CHANGED),
+    CITED: (CHANGED, WORSE),  # more may also be more that do not belong there
     DANGLING: LOW,
     WASTED: LOW,
     CITES_ALL: NEITHER,

@@ -1,5 +1,6 @@
 """TOML: values as a file holds them: read back, they are the same, and a terminal shows all of them."""
 
+import math
 import tomllib
 from collections.abc import Mapping
 from typing import Any
@@ -8,12 +9,12 @@ import orjson
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Read a document, by whomever it was written.
+    """Read a document, by whomever it was written; nan and inf are no numbers that anything here could mean.
 
     Raises tomllib.TOMLDecodeError for all that cannot be read, also where Python's reader ends otherwise.
     """
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=_finite)
     except tomllib.TOMLDecodeError:
         raise
     except RecursionError:
@@ -21,6 +22,14 @@ def parse_toml(text: str) -> dict[str, Any]:
     except ValueError:  # a number of more digits than Python takes
         problem = "a number that is too long"
     raise tomllib.TOMLDecodeError(problem)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        msg = f"expected a finite number, got {text}"
+        raise tomllib.TOMLDecodeError(msg)
+    return number
 
 
 def write_value(value: Any) -> str:

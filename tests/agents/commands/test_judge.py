@@ -170,6 +170,12 @@ def test_what_is_wrong_is_refused_before_anything_is_asked(
     assert complaint in str(result.exception)
 
 
+def test_a_budget_that_is_no_number_is_refused(turns: Path) -> None:
+    result = run(turns, "--rubric", "task_utility", "--model", "scripted:x", "--budget", "nan", fine=False)
+    assert result.exit_code == 2
+    assert "expected an amount, got nan" in result.output
+
+
 def test_a_line_that_is_no_verdict_is_named(turns: Path, tmp_path: Path) -> None:
     out = tmp_path / "verdicts.jsonl"
     out.write_text('{"schema":1}\n')

@@ -8,6 +8,7 @@ from pydantic import SecretStr
 
 from tests.agents.providers.conftest import Served
 from tests.stream.judging.exchanges import an_exchange
+from turnsignal.agents.providers.asking import SharedBudget
 from turnsignal.agents.providers.endpoints import Endpoint
 from turnsignal.agents.providers.openai_compatible import OpenAICompatible
 from turnsignal.agents.providers.panels import make_asker
@@ -30,7 +31,7 @@ def ask(endpoint: Served, model: str, budget: Budget, **panel: Any) -> Verdict:
     async def asking() -> Verdict:
         line = ThrottledEndpoint(OpenAICompatible(Endpoint("lab", endpoint.url, SecretStr("k"))), EndpointPart())
         try:
-            return await make_asker(judge, {"lab": line}, budget).ask(an_exchange())
+            return await make_asker(judge, {"lab": line}, SharedBudget(budget)).ask(an_exchange())
         finally:
             await line.close()
 

@@ -11,7 +11,6 @@ from turnsignal.agents.providers.protocol import Provider
 from turnsignal.agents.providers.recorded import RecordedVerdicts
 from turnsignal.agents.providers.scripted import Scripted
 from turnsignal.agents.providers.throttling import ThrottledEndpoint
-from turnsignal.stream.judging.budget import Budget
 from turnsignal.stream.judging.judges import EndpointPart, Judge, JudgePart, JudgingPart, make_judge
 from turnsignal.stream.judging.rubric_files import BUILT_IN, choose_rubric
 from turnsignal.stream.records.verdicts import Unjudged, Verdict
@@ -25,7 +24,7 @@ def a_judge(rubric: str) -> Judge:
 def ask(provider: Provider, rubric: str, **changes: Any) -> Verdict:
     async def asking() -> Verdict:
         judge = a_judge(rubric)
-        asker = JudgeAsker(judge, ThrottledEndpoint(provider, EndpointPart()), Budget(None))
+        asker = JudgeAsker(judge, ThrottledEndpoint(provider, EndpointPart()))
         return await asker.ask(an_exchange(judge.chosen.rubric.stage, **changes))
 
     return asyncio.run(asking())

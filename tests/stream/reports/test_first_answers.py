@@ -1,5 +1,7 @@
 """First answers tell a release that refuses or fails in any words: they are short, or the same to everybody."""
 
+import random
+
 import pytest
 
 from turnsignal.stream.reports.first_answers import FirstAnswers, first_answer
@@ -36,6 +38,23 @@ def test_what_was_as_common_before_is_no_news() -> None:
     assert same is not None
     assert same[0].value == 0.0
     assert answers(60, 140).short(answers(60, 140)).value == 0.0
+
+
+@pytest.mark.parametrize(("texts", "sizes"), [(100, (30, 1_000)), (500, (45, 1_500)), (1_000, (100, 1_500))])
+def test_of_many_texts_one_that_a_small_release_has_twice_by_chance_is_no_news(
+    texts: int, sizes: tuple[int, int]
+) -> None:
+    draw = random.Random(texts)
+    given = [first_answer("web", chr(0x4E00 + number) * 40) for number in range(texts)]
+    named = 0
+    for _ in range(100):
+        releases = FirstAnswers(), FirstAnswers()
+        for release, size in zip(releases, sizes, strict=True):
+            for answer in draw.choices(given, k=size):
+                release.add(answer)
+        same = releases[0].same(releases[1])
+        named += same is not None and same[0].p <= 0.05
+    assert named <= 5
 
 
 def test_answers_that_all_differ_have_nothing_in_common() -> None:
