@@ -394,6 +394,7 @@ def _is_verdict(call: Call, before: Call) -> bool:
     if not sent or not got or not answer or not are_others(call, before):
         return False
     words, about = got[0].text.strip(), answer[0].text.strip()
-    is_word = words.startswith(("{", "[")) or len(words.split(None, _VERDICT)) < _VERDICT
+    is_object = words.startswith(("{", "["))
+    is_word = is_object or (len(words) < len(about) and len(words.split(None, _VERDICT)) < _VERDICT)
     is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
-    return is_word and is_at_once and len(about) >= _QUOTED and len(words) < len(about) and about in sent[0].text
+    return is_word and is_at_once and len(about) >= _QUOTED and about in sent[0].text

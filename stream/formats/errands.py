@@ -6,6 +6,12 @@
 
 Call 2 is one. What it asks is asked in many conversations, no history has an answer to that, and calls like call 3 go
 on from the same answer, which a call gave, as if nobody had asked. What users say alike is short, or answered alike.
+
+    call 4   sends: "Is the answer safe?" (system) "Why?" "Because."      gets: safe
+
+Call 4 is one, too: nobody asks anything behind the answer, which another model gave, or the same under other
+instructions, and what is answered so comes back in no history. What stands there and nobody gave is how the answer is
+to begin, which is none by itself.
 """
 
 from array import array
@@ -13,13 +19,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
-from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP
+from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP, LeftOut, instructions_of
 from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
 from turnsignal.stream.text.visible import one_line
 
+BEGUN = "beginnings of answers that calls sent left out"
 _FEWEST = 3  #: exchanges after which it is asked, and from which conversations go on without it,
 _SHARE = 0.25  #: and how many of all after which it is asked: where a conversation ends nothing tells
 _BACK = 50  #: of so many answers one may be in a history, by chance
@@ -40,6 +47,11 @@ class Errands:
         self._orders = array("d")
         self._lengths = array("H")  # characters of what it asks, up to _LONG
         self._given: set[bytes] = set()  # answers of the other calls, which begin conversations
+        self._said = bytearray()  # of each call that somebody asks something: who answered, and what
+        self._ended = bytearray()  # of each call that ends with an answer: who is to go on, and that
+        self._given_by: dict[bytes, set[bytes]] = {}  # such an answer → who gave it
+        self._checking: set[bytes] = set()  # who is given answers of others, and converses with nobody
+        self._behind = LeftOut()
         self._usual: set[bytes] | None = None
         self._left_out = 0
         self._shown = ""
@@ -50,6 +62,10 @@ class Errands:
             return
         answers = spoken_in(call.outputs)[:1]
         answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
+        if ended := _last_answer_of(call):
+            self._ended += _who(call) + ended
+            return
+        self._said += _who(call) + answer
         if asked := _asked_of(call):
             self._digests += asked + answer
             self._orders.append(call.start if call.start is not None else call.line)
@@ -61,30 +77,52 @@ class Errands:
         """Return the calls of a trace without its errands; none where nothing else says anything."""
         if self._usual is None:
             self._usual = self._find_usual()
+            if self._ended:
+                self._find_who_checks()
+            self._said, self._ended = bytearray(), bytearray()
             self._digests, self._orders, self._lengths, self._given = bytearray(), array("d"), array("H"), set()
-        if not self._usual:
-            return list(calls)
         kept: list[Call] = []
         for call in calls:
-            if _asked_of(call)[:SHORT] in self._usual:
+            if (ended := _last_answer_of(call)) and _who(call) in self._checking:
+                self._behind.add(call)
+                continue
+            if ended and ended not in self._given_by and call.kind == "answer":
+                call.inputs.pop()
+                assumed[BEGUN] += 1
+            if self._usual and _asked_of(call)[:SHORT] in self._usual:
                 self._shown = self._shown or one_line(call.inputs[-1].text, _SHOWN)
+                self._left_out += 1
             else:
                 kept.append(call)
         left_out = len(calls) - len(kept)
         assumed[LEFT_OUT] += left_out
-        self._left_out += left_out
         return kept if not left_out or any(call.inputs or call.outputs for call in kept) else []
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say how to read them where users asked that. quoted: with what one of them asks."""
+        behind = self._behind.doubts(quoted=quoted)
         if not self._left_out:
-            return []
+            return behind
         shown = f", such as “{self._shown}”" if quoted else ""
         doubt = (
             f"{self._left_out:,} calls are left out, as conversations go on as if nobody had asked that{shown}: "
             f"where users did, {TO_KEEP}"
         )
-        return [doubt]
+        return [doubt, *behind]
+
+    def _find_who_checks(self) -> None:
+        """Find who gave the answers that calls end with, and who is given those of others."""
+        answered = {before for _, _, before, _ in self._all()}
+        ended = list(_pairs(self._ended))
+        wanted = {answer for _, answer in ended}
+        conversing = set()
+        for who, answer in _pairs(self._said):
+            if answer in wanted:
+                self._given_by.setdefault(answer, set()).add(who)
+            if answer in answered:
+                conversing.add(who)
+        others = {who for who, answer in ended if self._given_by.get(answer, set()) - {who}}
+        self._checking = others - conversing
 
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""
@@ -134,6 +172,25 @@ class Errands:
                 digests[at + SHORT * part : at + SHORT * (part + 1)] for part in range(4)
             )
             yield question, exchange, before, answer
+
+
+def _pairs(digests: bytearray) -> Iterator[tuple[bytes, bytes]]:
+    held = bytes(digests)
+    for at in range(0, len(held), 2 * SHORT):
+        yield held[at : at + SHORT], held[at + SHORT : at + 2 * SHORT]
+
+
+def _last_answer_of(call: Call) -> bytes:
+    """Return the digest of the answer that a call ends with, so that nobody asks anything; b"" where somebody does."""
+    last = call.inputs[-1] if call.inputs and call.outputs else None
+    if last is None or last.role != "assistant" or last.called or not last.text.strip():
+        return b""
+    return digested(last)[1][:SHORT]
+
+
+def _who(call: Call) -> bytes:
+    """Return a digest of who answers: a model, under instructions."""
+    return digest_of(f"{instructions_of(call)}\0{call.fields.get('model')}")
 
 
 def _asked_of(call: Call) -> bytes:

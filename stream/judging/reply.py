@@ -80,8 +80,8 @@ def _fitting_of(objects: Iterator[dict[str, Any]], schema: dict[str, Any]) -> It
 
 def _chosen(fields: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return what an answer chooses, without what it only says."""
-    said = {name for name, part in schema["properties"].items() if part["type"] == "string" and "enum" not in part}
-    return {name: value for name, value in fields.items() if name not in said}
+    texts = {name for name, part in schema["properties"].items() if part["type"] == "string" and "enum" not in part}
+    return {name: value for name, value in fields.items() if name not in texts}
 
 
 def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -369,3 +369,36 @@ def test_answers_that_come_back_without_markup_are_known_in_any_branch(window: i
         all_of.append(each)
         records += [record | {"session_id": "s1"} for record in whole(each)]
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("instructions", ["", "Sum up for our files what the assistant said."])
+def test_what_another_model_says_of_an_answer_is_no_answer(instructions: str, named: bool, tmp_path: Path) -> None:
+    records, all_of = [], []
+    for chat in range(4):
+        said: Messages = []
+        for place in range(3):
+            question, answer = f"What of {chat} and {place}?", f"It is behind door {place} of the house {chat}."
+            each = Exchange(f"c{chat}", place, list(said), question, answer)
+            all_of.append(each)
+            said += [user(question), assistant(answer)]
+            of_it = call(each, said[-2:], f"They heard of door {place}." if instructions else "safe", 3)
+            given = [{"role": "system", "content": instructions}] if instructions else []
+            of_it["request"]["messages"] = [*given, *said[-2:]]
+            more = {"session_id": f"s{chat}"} if named else {}
+            records += [record | more for record in (*whole(each), of_it)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+def test_how_an_answer_is_to_begin_is_none_by_itself(tmp_path: Path) -> None:
+    records, all_of = [], []
+    said: Messages = []
+    for place in range(4):
+        question, answer = f"What of number {place}?", f"It is behind door {place} of the house."
+        each = Exchange("c1", place, list(said), question, answer)
+        all_of.append(each)
+        (record,) = whole(each)
+        record["request"]["messages"].append(assistant("Answer:"))
+        records.append(record | {"session_id": "s1"})
+        said += [user(question), assistant(answer)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
