@@ -250,7 +250,8 @@ _LIMIT = compile_pattern(
     r"\b(?:limit|limited|cap|capped|restrict|keep|maximum|max)\b[^.;]{0,40}\b(?:to|of|is|at|:)\s*$|limit:\s*$"
 )
 _TURN = compile_pattern(
-    r"[.;:]|\b(?:but|instead|rather|except|unless|only|must|should|always|and (?:use|write|include|keep))\b"
+    r"[.;:]|\b(?:but|instead|rather|except|unless|only|must|should|always|and (?:use|write|include|keep)"
+    r"|(?:more|fewer|less|longer|shorter) than)\b"
 )
 _AND = compile_pattern(r"[,;(\s]*(?:(?:and|but|yet|though)\b)?\s*(?:(?:do |should |must )?(?:not|never))?\s*")
 _COMMAS = compile_pattern(r"\s*,\s*(?:and |or )?|(?:^|\s+)(?:and|or)(?:\s+|$)")

@@ -98,6 +98,8 @@ NOTHING = [
     "Answer in the language of the user.",
     "Write in English or German.",
     "Customers have at least 3 accounts.",
+    "The user's messages are in all lowercase.",
+    "Users write in lower case.",
     'For example, a bad answer says "use no commas".',
     "```\nNever use commas.\n```",
 ]
@@ -109,6 +111,9 @@ def test_what_no_check_can_tell_proposes_none(prompt: str) -> None:
 
 
 PARTS = {
+    "Keep sentences under 20 words.": "(sentence)",
+    "Sentences should not exceed 25 words.": "(sentence)",
+    "Paragraphs no longer than 80 words.": "(paragraph)",
     "Keep each bullet under 20 words.": "(bullet)",
     'The "summary" field holds at most 50 words.': "",
     '"summary" must be at most 50 words.': "",
@@ -312,3 +317,26 @@ def test_a_proposed_pattern_finds_what_the_prompt_forbids_and_only_that(prompt: 
     bad, good = (Response(text, [], citation_reader()) for text in answers)
     assert parse_check(name).check(bad).result is Result.FAIL
     assert parse_check(name).check(good).result is Result.PASS
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Write at least three paragraphs for essays; for everything else, one sentence.",
+        "Use at least two paragraphs for explanations; for greetings, one line.",
+        "If the user asks for code, use Markdown. Otherwise, no code blocks.",
+        "For code questions, no tables.",
+    ],
+)
+def test_what_holds_of_some_answers_is_doubtful(prompt: str) -> None:
+    proposals = read_prompt(prompt).proposals
+    assert proposals
+    assert all(proposal.doubt for proposal in proposals)
+
+
+def test_a_bound_of_a_part_forbids_no_such_part() -> None:
+    (proposal,) = read_prompt("Use no more than 12 words per bullet point.").proposals
+    assert (proposal.check, proposal.doubt) == (
+        "length.number_words(at_most=12)",
+        "concerns a part of the answer (bullet)",
+    )
