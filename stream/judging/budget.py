@@ -1,5 +1,7 @@
 """The budget: what may be spent, reserved for calls in flight at their greatest price, and given back when they end."""
 
+from turnsignal.stream.judging.judges import NANO
+
 
 class Budget:
     """Money in billionths of a currency. limit: None for no limit; spent, reserved: so far."""
@@ -17,6 +19,16 @@ class Budget:
             return False
         self.reserved += most
         return True
+
+    def why_full(self, most: int) -> str:
+        """Say why no money is left for a call of this greatest price."""
+        limit = self.limit or 0
+        if most <= limit:
+            return "the money of the day is spent"
+        return (
+            f"a partition's part of the day's budget, {limit / NANO:g}, is less than this call can cost at most, "
+            f"{most / NANO:g}: raise judging.budget, or lower max_output, max_input or attempts of the judge"
+        )
 
     def settle(self, most: int, cost: int) -> None:
         """Put the real cost in the place of what was reserved for it."""

@@ -248,7 +248,7 @@ class Docket:
             material = self._waiting[question]
             most = greatest_price(judge, held.exchange, material)
             if self._budget.limit is not None and self._budget.spent + most > self._budget.limit:
-                self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, "the money of the day is spent"))
+                self._decide(question, _unjudged(held, judge, Unjudged.BUDGET, self._budget.why_full(most)))
             elif self._budget.reserve(most):
                 attempt = self._lost.get(question, 0) + 1
                 call = ReservedCall(question.offset, judge, held.exchange, material, attempt, most)

@@ -236,6 +236,17 @@ def test_an_exchange_that_was_in_flight_at_three_kills_is_not_asked_about_again(
     assert "3 ends of a worker" in verdict.reasoning
 
 
+def test_a_budget_that_pays_for_no_call_says_what_to_raise() -> None:
+    lab = Lab([FIRST], 1, total=1)
+    lab.take()
+    lab.name()
+    lab.commit()
+    (verdict,) = lab.written
+    assert verdict.unscored is Unjudged.BUDGET
+    assert "part of the day's budget, 1e-09, is less than this call can cost at most" in verdict.reasoning
+    assert "raise judging.budget, or lower max_output" in verdict.reasoning
+
+
 def test_a_budget_that_is_used_up_is_said_and_is_there_again_the_next_day() -> None:
     probe = Lab([FIRST], None, total=1)
     probe.take()
