@@ -77,7 +77,8 @@ def preview(judge: Judge, exchange: ExchangeRecord) -> Previewed | Verdict:
         return make_unjudged(exchange, judge, error.reason, error.detail)
     inquiry = begin_inquiry(judge, material)
     assert inquiry.prompt is not None, "an inquiry begins with a prompt"
-    likely = judge.cost(inquiry.prompt.likely_tokens * inquiry.calls, 200 * inquiry.calls)
+    asked = judge.members if judge.part.jury is not None else [judge]
+    likely = sum(each.cost(inquiry.prompt.likely_tokens * inquiry.calls, 200 * inquiry.calls) for each in asked)
     greatest = judge.greatest_cost(inquiry.calls, inquiry.most_tokens)
     return Previewed(exchange, inquiry.prompt, inquiry.calls, likely, greatest)
 

@@ -124,7 +124,7 @@ class _Asked:
     def take(self, judge: Judge, call: ProviderCall, reply: ProviderReply) -> None:
         """Count a reply by the endpoint's own figures; where it has none, tokens as they are likely, money at most."""
         text = reply.text or ""
-        most = call.prompt.most_tokens, min(len(text.encode("utf-8", "replace")), call.max_output)
+        most = call.prompt.most_tokens, call.max_output  # a model may have thought, too, and not said so
         likely = call.prompt.likely_tokens, len(text) // 4
         given = reply.input, reply.output
         self.cost += judge.cost(*(greatest if n is None else n for greatest, n in zip(most, given, strict=True)))

@@ -28,6 +28,15 @@ _NO_INSTRUCTIONS = digest_of("")
 _READ = 200  #: characters of the instructions
 _SAME = 0.8  #: of their words, that instructions with other dates have in common
 _WORDS = re.compile(r"[^\W\d_]+")
+#: What is asked of an answer, by whom no user is answered; and of an exchange. Others ask for a better answer.
+_JUDGES = (
+    r"scores?|rat(?:e|ing)|grad(?:e|ing)|evaluat\w+|judg\w+|verdict|assess\w*|critique|hallucinat\w*|\w*faithful\w*"
+)
+_JUDGING = re.compile(rf"\b(?:{_JUDGES}|grounded\w*)\b", re.IGNORECASE)
+_NOTES = (
+    r"summar\w+|facts?|memor\w+|suggest\w*|titles?|tags?|topics?|classif\w+|extract\w*|keywords?|sentiment|intents?"
+)
+_NOTING = re.compile(rf"\b(?:{_JUDGES}|grounded\w*|{_NOTES})\b", re.IGNORECASE)
 _FIRST = 8  #: messages in which the first exchange is looked for
 _FEWEST = 3  #: calls under instructions that answer nobody,
 _SHARE = 0.5  #: and how many of them are about what others are: those fail, or are spared
@@ -315,12 +324,17 @@ def without_asides(answers: Sequence[Call], assumed: Assumed) -> list[Call]:
             call.inputs, call.documents = draft.inputs, call.documents or draft.documents
             kept.append(call)
             continue
-        exchanges = ([*spoken_in(before.inputs)[-1:], *spoken_in(before.outputs)[:1]] for before in kept[-_BEFORE:])
-        is_beside = any(_is_verdict(call, before) or _is_title(call, before) for before in kept[-_BEFORE:])
-        if not is_beside and not any(is_about(call, exchange) for exchange in exchanges):
+        if not any(_is_beside(call, before) for before in kept[-_BEFORE:]):
             kept.append(call)
     assumed[LEFT_OUT] += len(answers) - len(kept)
     return kept
+
+
+def _is_beside(call: Call, before: Call) -> bool:
+    """Say whether a call of a trace is about another, and not what the user saw."""
+    exchange = [*spoken_in(before.inputs)[-1:], *spoken_in(before.outputs)[:1]]
+    is_other = are_others(call, before) or call.fields.get("model") != before.fields.get("model")
+    return _is_verdict(call, before) or _is_title(call, before) or is_about(call, exchange, is_other=is_other)
 
 
 def polishes(call: Call, before: Call) -> bool:
@@ -348,15 +362,27 @@ def are_others(call: Call, other: Call) -> bool:
     return len(words & other_words) < _SAME * len(words | other_words)
 
 
-def is_about(call: Call, exchange: Sequence[Message]) -> bool:
-    """Say whether a call is about the exchange before it: it quotes question and answer at once, and gets few words."""
+def is_about(call: Call, exchange: Sequence[Message], *, is_other: bool = True) -> bool:
+    """Say whether a call is about the exchange before it: it quotes question and answer at once, and gets few words.
+
+    is_other: another model answers, or under other instructions, which may ask for a judgement, or for notes.
+    """
     sent, got = spoken_in(call.inputs)[-1:], spoken_in(call.outputs)[:1]
     if not sent or not got or [message.role for message in exchange] != ["user", "assistant"]:
         return False
     question, answer = (message.text.strip() for message in exchange)
     is_short = _is_few(got[0].text) or 2 * len(got[0].text.strip()) < len(answer)
+    is_short = is_short or (is_other and _is_asked(call, _NOTING, question, answer))
     questions = (question, *quoted_in(question)[:_TYPED])  # of a search, the one among its documents
     return is_short and bool(answer) and any(_quotes(sent[0].text, each, answer) for each in questions if each)
+
+
+def _is_asked(call: Call, words: re.Pattern[str], *quoted: str) -> bool:
+    """Say whether what a call is asked, besides what it quotes, has one of some words in it."""
+    asked = spoken_in(call.inputs)[-1].text
+    for text in quoted:
+        asked = asked.replace(text, "")
+    return any(words.search(text) for text in (instructions_of(call), asked[:_READ], asked[-_READ:]))
 
 
 def _quotes(text: str, question: str, answer: str) -> bool:
@@ -396,5 +422,6 @@ def _is_verdict(call: Call, before: Call) -> bool:
     words, about = got[0].text.strip(), answer[0].text.strip()
     is_object = words.startswith(("{", "["))
     is_word = is_object or (len(words) < len(about) and len(words.split(None, _VERDICT)) < _VERDICT)
+    is_word = is_word or _is_asked(call, _JUDGING, about)
     is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
     return is_word and is_at_once and len(about) >= _QUOTED and about in sent[0].text

@@ -14,10 +14,13 @@ instructions, and what is answered so comes back in no history. What stands ther
 to begin, which is none by itself.
 """
 
+import re
+import tomllib
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from pathlib import Path
 
 from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP, LeftOut, instructions_of
 from turnsignal.stream.formats.linking import digested
@@ -37,6 +40,11 @@ _LONG = 40  #: and what is not so long and answered alike, too
 _DISTINCT = 0.5  #: of the answers, where they are not alike
 _SHOWN = 60  #: characters of what is asked
 _NOTHING = bytes(SHORT)
+_READ = 300  #: characters of a prompt
+_BEGINS = tomllib.loads(Path(__file__).with_name("errands.toml").read_text(encoding="utf-8"))["begins"].values()
+_USUAL = re.compile(
+    r"\s*(?:" + "|".join(r"\s+".join(map(re.escape, text.split())) for text in _BEGINS) + ")", re.IGNORECASE
+)
 
 
 class Errands:
@@ -47,10 +55,11 @@ class Errands:
         self._orders = array("d")
         self._lengths = array("H")  # characters of what it asks, up to _LONG
         self._given: set[bytes] = set()  # answers of the other calls, which begin conversations
-        self._said = bytearray()  # of each call that somebody asks something: who answered, and what
+        self._said = bytearray()  # of each call: who answered, and what
         self._ended = bytearray()  # of each call that ends with an answer: who is to go on, and that
         self._given_by: dict[bytes, set[bytes]] = {}  # such an answer → who gave it
         self._checking: set[bytes] = set()  # who is given answers of others, and converses with nobody
+        self._conversing: set[bytes] = set()  # whose answers come back in histories
         self._behind = LeftOut()
         self._usual: set[bytes] | None = None
         self._left_out = 0
@@ -58,14 +67,14 @@ class Errands:
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `taken_out`."""
-        if call.kind != "answer" or call.partial:
+        if call.kind != "answer" or call.partial or _is_usual(call):
             return
         answers = spoken_in(call.outputs)[:1]
         answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
+        self._said += _who(call) + answer
         if ended := _last_answer_of(call):
             self._ended += _who(call) + ended
             return
-        self._said += _who(call) + answer
         if asked := _asked_of(call):
             self._digests += asked + answer
             self._orders.append(call.start if call.start is not None else call.line)
@@ -77,13 +86,16 @@ class Errands:
         """Return the calls of a trace without its errands; none where nothing else says anything."""
         if self._usual is None:
             self._usual = self._find_usual()
-            if self._ended:
-                self._find_who_checks()
+            self._find_who_checks()
             self._said, self._ended = bytearray(), bytearray()
             self._digests, self._orders, self._lengths, self._given = bytearray(), array("d"), array("H"), set()
         kept: list[Call] = []
+        answers = self._answers_of(calls)
         for call in calls:
-            if (ended := _last_answer_of(call)) and _who(call) in self._checking:
+            if _is_usual(call):
+                continue
+            is_checking = bool(ended := _last_answer_of(call)) and _who(call) in self._checking
+            if is_checking or (answers and self._quotes_one(call, answers)):
                 self._behind.add(call)
                 continue
             if ended and ended not in self._given_by and call.kind == "answer":
@@ -115,14 +127,24 @@ class Errands:
         answered = {before for _, _, before, _ in self._all()}
         ended = list(_pairs(self._ended))
         wanted = {answer for _, answer in ended}
-        conversing = set()
         for who, answer in _pairs(self._said):
             if answer in wanted:
                 self._given_by.setdefault(answer, set()).add(who)
             if answer in answered:
-                conversing.add(who)
+                self._conversing.add(who)
         others = {who for who, answer in ended if self._given_by.get(answer, set()) - {who}}
-        self._checking = others - conversing
+        self._checking = others - self._conversing
+
+    def _answers_of(self, calls: Sequence[Call]) -> list[str]:
+        """Return what was answered in a trace by those whose answers come back; none where one call alone answers."""
+        models = [call for call in calls if call.kind == "answer" and spoken_in(call.outputs)] if len(calls) > 1 else []
+        texts = [spoken_in(call.outputs)[0].text.strip() for call in models if _who(call) in self._conversing]
+        return [text for text in texts if len(text) >= _SHORTEST] if len(models) > 1 else []
+
+    def _quotes_one(self, call: Call, answers: Sequence[str]) -> bool:
+        """Say whether a call of a trace is about one of its answers: it quotes that, and what it gets never returns."""
+        asked = spoken_in(call.inputs)[-1:] if call.kind == "answer" and _who(call) not in self._conversing else []
+        return any(message.role == "user" and answer in message.text for message in asked for answer in answers)
 
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""
@@ -172,6 +194,14 @@ class Errands:
                 digests[at + SHORT * part : at + SHORT * (part + 1)] for part in range(4)
             )
             yield question, exchange, before, answer
+
+
+def _is_usual(call: Call) -> bool:
+    """Say whether a call asks what a widely used program does."""
+    if call.kind != "answer":
+        return False
+    asked = spoken_in(call.inputs)[-1:]
+    return any(_USUAL.match(text) for text in (instructions_of(call), *(message.text[:_READ] for message in asked)))
 
 
 def _pairs(digests: bytearray) -> Iterator[tuple[bytes, bytes]]:

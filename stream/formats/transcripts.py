@@ -14,7 +14,7 @@ tells.
 """
 
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from itertools import islice
 
@@ -29,13 +29,14 @@ _BEGUN = 100  #: characters of these
 _UNKNOWN = 4  #: times as many may have a last answer that no call of the log gave
 _LONGEST = 20  #: and times as many may have a history at all
 _MOST = 5_000  #: messages of one prompt
-_LATEST = 64  #: answers that are looked for in questions,
-_TELLING = 20  #: of so many characters,
-_LOOKED_AT = 2_000  #: in so many,
+_TELLING = 24  #: characters by which an answer is looked for in prompts,
+_LOOKED_AT = 1_000  #: in so many,
+_HELD = 6_000  #: the last characters of each,
 _ONE_IN = 10  #: of which one in so many holds one
 _SHOWN = 60  #: characters of an answer
 _WITHIN = 8  #: marks behind one, at which what it begins may end
 _TAIL = 60  #: characters at the end of a prompt, in which the assistant is named
+_WORD = re.compile(r"(?<!\w)\S")
 _MARK = re.compile(
     r"<\|(?:im_start|start_header_id)\|>[ \n]?(?P<named>\w{1,20})(?:<\|end_header_id\|>)?"
     r"|<start_of_turn>(?P<turn>\w{1,20})|<[|\uff5c](?P<role>(?i:system|user|assistant|chatbot))(?:_TOKEN)?[|\uff5c]>"
@@ -127,39 +128,40 @@ def _replace_prompt(call: Call, prompt: Message, messages: list[Message]) -> Non
 
 
 class HeldAnswers:
-    """Questions that hold an answer of another call, as transcripts do which are not taken apart."""
+    """Prompts of one question that hold an answer of another call, as transcripts do which are not taken apart."""
 
     def __init__(self) -> None:
-        self._questions = self._holding = 0
-        self._shown = ""
-        self._answers = deque[str](maxlen=_LATEST)
+        self._prompts: list[tuple[int, str]] = []  # each with the number of its call
+        self._begun: dict[str, set[int]] = {}  # how an answer begins → the calls that gave such a one
 
     def add(self, call: Call) -> None:
-        """Take in a call; of a log's, in the order of their times, the first thousands are looked at."""
+        """Take in a call, in any order; the first thousand of a log are looked at."""
         spoken, got = spoken_in(call.inputs), spoken_in(call.outputs)[:1]
-        if [message.role for message in spoken] != ["user"] or self._questions >= _LOOKED_AT:
+        if call.line > _LOOKED_AT or [message.role for message in spoken] != ["user"]:
             return
-        self._questions += 1
-        text = spoken[0].text
-        if (held := next((answer for answer in self._answers if answer in text), None)) is not None:
-            self._holding += 1
-            self._shown = self._shown or held
-        self._answers.extend(
-            answer for message in got if len(answer := message.text.strip()) >= _TELLING and answer not in self._answers
-        )
+        self._prompts.append((call.line, "\n".join(message.text for message in call.inputs)[-_HELD:]))
+        for answer in (message.text.strip() for message in got):
+            if len(answer) >= _TELLING:
+                self._begun.setdefault(answer[:_TELLING], set()).add(call.line)
 
     def doubts(self, *, quoted: bool) -> list[str]:
-        """Say that questions hold what was said before, where many do. quoted: with the first answer."""
-        if self._holding < _FEWEST or _ONE_IN * self._holding < self._questions:
+        """Say that prompts hold what was answered before, where many do. quoted: with the first such answer."""
+        holding = [begun for line, text in self._prompts if (begun := self._held_in(text, line))]
+        if len(holding) < _FEWEST or _ONE_IN * len(holding) < len(self._prompts):
             return []
-        shown = f" (“{one_line(self._shown, _SHOWN)}”)" if quoted else ""
+        shown = f" (“{one_line(holding[0], _SHOWN)}…”)" if quoted else ""
         doubt = (
-            f"{self._holding:,} of {self._questions:,} questions hold an answer that another call got{shown}: where "
+            f"{len(holding):,} of {len(self._prompts):,} prompts hold an answer that another call got{shown}: where "
             "prompts hold what was said before in one text, earlier answers count as words of the user, and each call "
             "may be a conversation of its own; log the messages as a list, or map the field that holds what was typed "
-            "(--propose)"
+            "(--propose); where they are calls of judges or of a memory, leave those out of the log"
         )
         return [doubt]
+
+    def _held_in(self, text: str, line: int) -> str:
+        """Return how the first answer of another call begins that stands in a text, "" where none does."""
+        begun = (text[match.start() : match.start() + _TELLING] for match in _WORD.finditer(text))
+        return next((each for each in begun if self._begun.get(each, set()) - {line}), "")
 
 
 def _are_own(times: int, have: int, known: int) -> bool:

@@ -402,3 +402,42 @@ def test_how_an_answer_is_to_begin_is_none_by_itself(tmp_path: Path) -> None:
         records.append(record | {"session_id": "s1"})
         said += [user(question), assistant(answer)]
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("summed_up", ["Progressively summarize the lines of conversation provided.", ""])
+def test_what_widely_used_programs_ask_is_no_question(summed_up: str, tmp_path: Path) -> None:
+    records, all_of = [], []
+    for place in range(4):
+        question, answer = f"What of number {place}?", f"It is behind door {place} of the house."
+        each = Exchange("c1", place, [], question, answer)
+        all_of.append(each)
+        prompt = f"{summed_up}\n\nNew lines:\nHuman: {question}\nAI: {answer}\n\nNew summary:"
+        of_it = call(each, [user(prompt)], f"The human asks for number {place}, and hears of a door.", 4)
+        records += [record | {"session_id": "s1"} for record in (*whole(each), *([of_it] if summed_up else []))]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("lead", ["", "[writer]: ", "For context: [writer] said: "])
+def test_what_colleagues_said_is_no_users_question(lead: str, tmp_path: Path) -> None:
+    records = []
+    said: Messages = []
+    told: Counter[tuple[str, str]] = Counter()
+    for place in range(3):
+        said.append(user(f"What of number {place}?"))
+        told["user", f"What of number {place}?"] += 1
+        for agent in ("finder", "writer"):
+            answer = f"Says the {agent}: it is behind door {place} of the red house."
+            sent = [
+                m if m["role"] == "user" else (assistant if m["name"] == agent else user)(m["content"]) for m in said
+            ]
+            sent = [
+                m | {"content": lead + m["content"]} if m["content"].startswith("Says") and m["role"] == "user" else m
+                for m in sent
+            ]
+            each = Exchange("c1", place, [], "", "")
+            record = call(each, sent, answer, 5 * (agent == "writer"))
+            record["request"]["messages"][0] = {"role": "system", "content": f"You are the {agent}."}
+            records.append(record | {"session_id": "s1"})
+            said.append({"role": "x", "name": agent, "content": answer})
+            told["assistant", answer] += 1
+    assert said_in(tmp_path / "log.jsonl", records) == told

@@ -151,13 +151,14 @@ def test_the_prompt_and_the_text_of_a_completion_are_what_was_asked_and_answered
 
 @pytest.mark.parametrize(("held", "is_told"), [(3, True), (2, False)])
 def test_questions_that_hold_what_an_earlier_call_got_are_told(held: int, is_told: bool) -> None:
-    answers = [f"By card, in the app, number {n}." for n in range(12)]
+    answers = [f"Number {n} is by card, and in the app." for n in range(12)]
     asked = [f"Chat: {answers[n - 1]} Question: {n}?" if 0 < n <= held else f"How {n}?" for n in range(12)]
     looked = HeldAnswers()
-    for question, answer in zip(asked, answers, strict=True):
-        looked.add(Call("x:", inputs=[Message("user", question)], outputs=[Message("assistant", answer)]))
+    for line, (question, answer) in enumerate(zip(asked, answers, strict=True), 1):
+        sent, got = [Message("user", question)], [Message("assistant", answer)]
+        looked.add(Call("x:", inputs=sent, outputs=got, line=line))
     doubts = looked.doubts(quoted=True)
     assert [doubt.partition(":")[0] for doubt in doubts] == (
-        [f"{held} of 12 questions hold an answer that another call got (“{answers[0]}”)"] if is_told else []
+        [f"{held} of 12 prompts hold an answer that another call got (“{answers[0][:24]}…”)"] if is_told else []
     )
-    assert answers[0] not in "".join(looked.doubts(quoted=False))
+    assert answers[0][:24] not in "".join(looked.doubts(quoted=False))
