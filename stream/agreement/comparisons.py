@@ -56,7 +56,8 @@ class ComparisonResult:
     observed: label and prediction, for each observation; differences: distances of measures; unscored: reason → how
     many labelled turns the scorer left unscored; left_out: label → how many had a label that means neither yes nor no;
     labelled: how many labels were read; of verdicts also judged: all of them, with and without a label, sampled_out:
-    how many answers the judge was not asked of, for others of their kind, and rated: what each rater said.
+    how many answers the judge was not asked of, for others of their kind, valueless: reason → how many it was asked of
+    and gave no value for, and rated: what each rater said.
     """
 
     observed: list[LabelledPair] = field(default_factory=list)
@@ -66,6 +67,7 @@ class ComparisonResult:
     labelled: int = 0
     judged: list[JudgedLabel] = field(default_factory=list)
     sampled_out: int = 0
+    valueless: Counter[str] = field(default_factory=Counter)
     rated: list[RatedItem] = field(default_factory=list)
 
 

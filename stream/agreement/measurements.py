@@ -48,7 +48,8 @@ class Measurement:
     name: the data set's name, with the comparison's after a slash if it has one; kind: what is compared; figures: by
     name; classes: largest first; table: label → our word → how often; labelled, unscored, left_out: as in
     ComparisonResult; judged, sampled_out: answers that a judge was asked of, and not, for others stand for them;
-    continuations: observations that another data set can use as negatives.
+    valueless: reason → those that it gave no value for; continuations: observations that another data set can use as
+    negatives.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Measurement:
     continuations: list[LabelledPair] = field(default_factory=list)
     judged: int = 0
     sampled_out: int = 0
+    valueless: Counter[str] = field(default_factory=Counter)
 
 
 def measurement(name: str, labels: Labels, outcome: ComparisonResult, resamples: int = RESAMPLES) -> Measurement:
@@ -97,6 +99,7 @@ def measurement(name: str, labels: Labels, outcome: ComparisonResult, resamples:
         [pair for pair in seen if not pair.truth] if isinstance(labels, FollowUpLabels) else [],
         len(outcome.judged),
         outcome.sampled_out,
+        +outcome.valueless,
     )
 
 
@@ -248,14 +251,22 @@ def format_figure(name: str, value: float) -> str:
 
 
 def describe_sampling(measured: Measurement) -> str:
-    """Describe how many answers the judge was not asked of, and what stands for them; "" where it was asked of all."""
-    if not measured.sampled_out:
-        return ""
-    total = measured.judged + measured.sampled_out
-    return (
-        f"{measured.sampled_out:,} of {total:,} answers were sampled out; in the rates, each that was judged counts by"
-        " the inverse of the probability that it was"
-    )
+    """Describe how many answers have no verdict with a value, and what that means for the rates; "" where all have."""
+    failed = measured.valueless.total()
+    total = measured.judged + measured.sampled_out + failed
+    parts = []
+    if measured.sampled_out:
+        parts.append(
+            f"{measured.sampled_out:,} of {total:,} answers were sampled out; in the rates, each that was judged counts"
+            " by the inverse of the probability that it was"
+        )
+    if failed:
+        why = ", ".join(f"{n:,} {reason}" for reason, n in measured.valueless.most_common())
+        parts.append(
+            f"{failed:,} of {total:,} answers got no value ({why}); the rates are of the others, and too good where"
+            " bad answers are what the judge fails on"
+        )
+    return "; ".join(parts)
 
 
 def describe_unscored(measured: Measurement) -> str:

@@ -88,7 +88,10 @@ class VerdictsCompared:
                 truth_value = None if known is None else float(known[0])
                 weight = weight_of(verdict.inclusion)
                 out.judged.append(JudgedLabel(key[0], float(verdict.value >= threshold), truth_value, weight))
-            out.sampled_out += verdict.unscored is Unjudged.SAMPLED_OUT
+            if verdict.unscored is Unjudged.SAMPLED_OUT:
+                out.sampled_out += 1
+            elif verdict.unscored is not None:
+                out.valueless[str(verdict.unscored)] += 1
         self._wanted.clear()
         return out
 

@@ -142,6 +142,7 @@ def test_a_file_of_verdicts_is_measured_beside_a_folder_of_labels(tmp_path: Path
     assert found["alpha_of_raters"]["n"] == 40
     assert {"kappa", "ac1", "auc", "agreement"} <= set(found)
     assert "1 parse" in done.stdout
+    assert "answers got no value (1 parse); the rates are of the others" in " ".join(done.stdout.split())
     without = measured(folder)
     assert without.exit_code == 0
     assert "labels of verdicts only" in without.stdout
