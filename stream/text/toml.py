@@ -9,7 +9,9 @@ import orjson
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Read a document, by whomever it was written; nan and inf are no numbers that anything here could mean.
+    """Read a document, by whomever it was written; nan and inf, which nothing here could mean, stay texts.
+
+    So whoever wants a number says under which key none is.
 
     Raises tomllib.TOMLDecodeError for all that cannot be read, also where Python's reader ends otherwise.
     """
@@ -24,12 +26,9 @@ def parse_toml(text: str) -> dict[str, Any]:
     raise tomllib.TOMLDecodeError(problem)
 
 
-def _finite(text: str) -> float:
+def _finite(text: str) -> float | str:
     number = float(text)
-    if not math.isfinite(number):
-        msg = f"expected a finite number, got {text}"
-        raise tomllib.TOMLDecodeError(msg)
-    return number
+    return number if math.isfinite(number) else text
 
 
 def write_value(value: Any) -> str:

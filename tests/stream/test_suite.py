@@ -21,6 +21,7 @@ WRONG = {
     "no duration": ('[conversations]\nidle = "soon"', ["conversations.idle", "30m", "soon"]),
     "no time at all": ("[conversations]\nidle = 0", ["conversations.idle", "greater than 0", "0"]),
     "not a number": ("[conversations]\nidle = nan", ["conversations.idle"]),
+    "no amount": ("[judging]\nbudget = nan", ["judging.budget", "nan"]),
     "beyond 64 bits": ("[conversations]\nidle = 99999999999999999999", ["64"]),
     "unknown measure": ('[retrieval]\nmeasures = ["nDGC@5"]', ["retrieval.measures.0", "nDCG", "nDGC"]),
     "no name": ('[retrieval]\nmeasures = ["nDCG@x"]', ["retrieval.measures.0", "family", "nDCG@x"]),

@@ -29,9 +29,12 @@ def test_sections_and_lists_of_tables_stand_after_plain_values() -> None:
     assert tomllib.loads(written) == data
 
 
-@pytest.mark.parametrize(
-    "text", ["x = ", "x = nan", "x = -inf", "x = 1e999", f"x = {'[' * 5_000}{']' * 5_000}", f"x = {'9' * 5_000}"]
-)
+@pytest.mark.parametrize("text", ["x = ", f"x = {'[' * 5_000}{']' * 5_000}", f"x = {'9' * 5_000}"])
 def test_whatever_cannot_be_read_is_one_kind_of_error(text: str) -> None:
     with pytest.raises(tomllib.TOMLDecodeError):
         parse_toml(text)
+
+
+@pytest.mark.parametrize("text", ["nan", "-inf", "1e999"])
+def test_what_is_no_finite_number_is_a_text(text: str) -> None:
+    assert parse_toml(f"x = {text}\ny = 1.5") == {"x": text, "y": 1.5}
