@@ -30,13 +30,17 @@ _SAME = 0.8  #: of their words, that instructions with other dates have in commo
 _WORDS = re.compile(r"[^\W\d_]+")
 #: What is asked of an answer, by whom no user is answered; and of an exchange. Others ask for a better answer.
 _JUDGES = (
-    r"scores?|rat(?:e|ing)|grad(?:e|ing)|evaluat\w+|judg\w+|verdict|assess\w*|critique|hallucinat\w*|\w*faithful\w*"
+    r"\b(?:judge|evaluat(?:e|es|or|ion)|grade[sr]?|hallucinat\w*|groundedness|faithful(?:ness)?|verdict)\b"
+    r"|\b(?:rate|score|assess)\b[^.\n]{0,40}\b(?:answer|response|reply|output|assistant)\b"
+    r"|\b(?:a|the|one) (?:score|rating)\b"
 )
-_JUDGING = re.compile(rf"\b(?:{_JUDGES}|grounded\w*)\b", re.IGNORECASE)
 _NOTES = (
-    r"summar\w+|facts?|memor\w+|suggest\w*|titles?|tags?|topics?|classif\w+|extract\w*|keywords?|sentiment|intents?"
+    r"\bextract (?:\w+ ){0,3}facts\b|\bsuggest (?:\w+ ){0,3}questions\b"
+    r"|\bsummar\w+ (?:of )?(?:the|this) (?:conversation|chat|exchange|lines)\b"
 )
-_NOTING = re.compile(rf"\b(?:{_JUDGES}|grounded\w*|{_NOTES})\b", re.IGNORECASE)
+_JUDGING = re.compile(_JUDGES, re.IGNORECASE)
+_NOTING = re.compile(f"{_JUDGES}|{_NOTES}", re.IGNORECASE)
+_QUERY = re.compile(r"\s*(?:```|[{\[]|SELECT\b|WITH\b)", re.IGNORECASE)  #: how what no user reads begins
 _FIRST = 8  #: messages in which the first exchange is looked for
 _FEWEST = 3  #: calls under instructions that answer nobody,
 _SHARE = 0.5  #: and how many of them are about what others are: those fail, or are spared
@@ -371,6 +375,8 @@ def is_about(call: Call, exchange: Sequence[Message], *, is_other: bool = True) 
     if not sent or not got or [message.role for message in exchange] != ["user", "assistant"]:
         return False
     question, answer = (message.text.strip() for message in exchange)
+    if _QUERY.match(answer):  # a step on the way
+        return False
     is_short = _is_few(got[0].text) or 2 * len(got[0].text.strip()) < len(answer)
     is_short = is_short or (is_other and _is_asked(call, _NOTING, question, answer))
     questions = (question, *quoted_in(question)[:_TYPED])  # of a search, the one among its documents

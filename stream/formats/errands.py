@@ -143,8 +143,10 @@ class Errands:
 
     def _quotes_one(self, call: Call, answers: Sequence[str]) -> bool:
         """Say whether a call of a trace is about one of its answers: it quotes that, and what it gets never returns."""
-        asked = spoken_in(call.inputs)[-1:] if call.kind == "answer" and _who(call) not in self._conversing else []
-        return any(message.role == "user" and answer in message.text for message in asked for answer in answers)
+        asked = spoken_in(call.inputs)
+        if call.kind != "answer" or [message.role for message in asked] != ["user"] or _who(call) in self._conversing:
+            return False
+        return any(answer in asked[0].text for answer in answers)
 
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""

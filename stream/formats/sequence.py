@@ -6,7 +6,7 @@ call 2   sends: How? So. Why?    gets: Because.    adds: Why? Because.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -30,7 +30,9 @@ from turnsignal.stream.formats.repeats import (
 TYPED = "questions that were sent with more around them, taken as the user typed them"
 FAILED_AGAIN = "failed calls that asked again what had been answered, left out"
 AGAIN = "answers that were asked for again"
-_SAID = re.compile(r"\A(?:For context:\s*)?\[?[\w .-]{1,40}\]?(?: said)?:\s+")  #: before what others said
+_SAID = re.compile(
+    r"\A(?:For context:\s*)?(?:\[[\w .-]{1,40}\](?: said)?|[\w.-]{1,40} said):\s+"
+)  #: before what others said
 _OWN = 40  #: characters of an answer that no user says, too
 _EXCHANGE = 2  #: messages
 _ENVIRONMENTS = ("production", "synthetic", "experiment")
@@ -53,7 +55,8 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
     """
     history = Passage([], [])
     branches = Branches()  # of chats beside it under one id, too, and of what was asked otherwise
-    answers: set[Digested] = set()  # of some length, that were given until then
+    answers: dict[Digested, Call] = {}  # of some length, that were given until then, and by which call
+    questions: set[str] = set()  # that users are known to have asked
     news: list[Added] = []
     frame: Frame | None = None
     has_history = any(len(spoken_in(call.inputs)) > 1 for call in calls)
@@ -64,7 +67,7 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         asked, outputs = spoken_in(call.inputs), _shown(call, assumed)
         if not call.outputs and asked and asked[-1].role == "assistant":
             asked, outputs = asked[:-1], asked[-1:]  # a record of all that was said ends with its own answer
-        _name_colleagues(asked, answers)
+        _name_colleagues(call, asked, answers, questions)
         is_other = not news or are_others(call, news[-1].call)
         is_soon = not news or in_order(call)[0] - in_order(news[-1].call)[0] <= TOGETHER
         if len(asked) == 1 and is_other and is_soon and is_about(call, history.messages[-2:]):
@@ -103,7 +106,7 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         history.messages[kept:] = [*asked[taken:], *outputs]
         history.digests[kept:] = [*passage.digests[taken:], *map(digested, outputs)]
         branches.add(history, kept)
-        answers.update(digested(message) for message in outputs if len(message.text) >= _OWN)
+        answers.update({digested(message): call for message in outputs if len(message.text) >= _OWN})
         news.append(Added(call, asked, outputs, taken, instead))
         if call.response is not None:
             responses[call.response] = len(history.digests)
@@ -214,13 +217,19 @@ def _name_environment(call: Call, assumed: Assumed) -> None:
         assumed["environments by other names are experiment"] += 1
 
 
-def _name_colleagues(asked: Sequence[Message], answers: Set[Digested]) -> None:
+def _name_colleagues(
+    call: Call, asked: Sequence[Message], answers: Mapping[Digested, Call], questions: set[str]
+) -> None:
     """Give what other assistants said, which some programs send as if users had, to those who said it."""
     for message in asked if answers and len(asked) > 1 else ():
-        if message.role == "user" and len(message.text) >= _OWN:
-            texts = message.text, _SAID.sub("", message.text, 1)
-            if any(digested(Message("assistant", text)) in answers for text in dict.fromkeys(texts)):
-                message.role, message.text = "assistant", texts[1]
+        if message.role != "user" or len(message.text) < _OWN or message.text in questions:
+            continue
+        texts = message.text, _SAID.sub("", message.text, 1)
+        given = [answers.get(digested(Message("assistant", text))) for text in dict.fromkeys(texts)]
+        if any(each is not None and are_others(call, each) for each in given):
+            message.role, message.text = "assistant", texts[1]
+        else:
+            questions.add(message.text)
 
 
 def _shown(call: Call, assumed: Assumed) -> list[Message]:

@@ -441,3 +441,17 @@ def test_what_colleagues_said_is_no_users_question(lead: str, tmp_path: Path) ->
             said.append({"role": "x", "name": agent, "content": answer})
             told["assistant", answer] += 1
     assert said_in(tmp_path / "log.jsonl", records) == told
+
+
+@pytest.mark.parametrize("lead", ["Translate: ", "Make this shorter:\n\n", "You said: ", ""])
+def test_an_answer_that_a_user_sends_back_is_the_users(lead: str, tmp_path: Path) -> None:
+    records, all_of = [], []
+    said: Messages = []
+    for place in range(4):
+        question = lead + said[-1]["content"] if place % 2 else f"What of number {place}?"
+        answer = f"Number {place} is behind the door on the left of the red house."
+        each = Exchange("c1", place, list(said), question, answer)
+        all_of.append(each)
+        records += [record | {"session_id": "s1"} for record in whole(each)]
+        said += [user(question), assistant(answer)]
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
