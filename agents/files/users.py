@@ -94,11 +94,13 @@ def _hide_in_documents(turn: dict[str, Any], hide: Callable[[str], str]) -> bool
                 document[name] = hidden
                 is_changed = True
                 changed |= {text: hidden} if name != "title" else {}
+    has_metadata = bool(changed) and isinstance(turn.get("metadata"), dict)
+    metadata = orjson.dumps(turn["metadata"]) if has_metadata else b""
     for text, hidden in changed.items():
         turn["text"] = turn["text"].replace(text, hidden)
-        if isinstance(turn.get("metadata"), dict):
-            spelled = orjson.dumps(turn["metadata"]).replace(orjson.dumps(text), orjson.dumps(hidden))
-            turn["metadata"] = orjson.loads(spelled)
+        metadata = metadata.replace(orjson.dumps(text), orjson.dumps(hidden))
+    if has_metadata:
+        turn["metadata"] = orjson.loads(metadata)
     return is_changed
 
 

@@ -125,9 +125,9 @@ class Errands:
     def _find_who_checks(self) -> None:
         """Find who gave the answers that calls end with, and who is given those of others."""
         answered = {before for _, _, before, _ in self._all()}
-        ended = list(_pairs(self._ended))
+        ended = list(_in_parts(self._ended, 2))
         wanted = {answer for _, answer in ended}
-        for who, answer in _pairs(self._said):
+        for who, answer in _in_parts(self._said, 2):
             if answer in wanted:
                 self._given_by.setdefault(answer, set()).add(who)
             if answer in answered:
@@ -189,13 +189,8 @@ class Errands:
                 passed[question] += latest.get(exchange, order) > order
         return {question for question, n in passed.items() if n >= max(_FEWEST, _SHARE * after[question])}
 
-    def _all(self) -> Iterator[tuple[bytes, bytes, bytes, bytes]]:
-        digests = bytes(self._digests)
-        for at in range(0, len(digests), 4 * SHORT):
-            question, exchange, before, answer = (
-                digests[at + SHORT * part : at + SHORT * (part + 1)] for part in range(4)
-            )
-            yield question, exchange, before, answer
+    def _all(self) -> Iterator[tuple[bytes, ...]]:
+        return _in_parts(self._digests, 4)
 
 
 def _is_usual(call: Call) -> bool:
@@ -206,10 +201,11 @@ def _is_usual(call: Call) -> bool:
     return any(_USUAL.match(text) for text in (instructions_of(call), *(message.text[:_READ] for message in asked)))
 
 
-def _pairs(digests: bytearray) -> Iterator[tuple[bytes, bytes]]:
+def _in_parts(digests: bytearray, parts: int) -> Iterator[tuple[bytes, ...]]:
+    """Give digests that stand one behind the other, so many at once."""
     held = bytes(digests)
-    for at in range(0, len(held), 2 * SHORT):
-        yield held[at : at + SHORT], held[at + SHORT : at + 2 * SHORT]
+    for at in range(0, len(held), parts * SHORT):
+        yield tuple(held[at + SHORT * part : at + SHORT * (part + 1)] for part in range(parts))
 
 
 def _last_answer_of(call: Call) -> bytes:

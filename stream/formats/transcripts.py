@@ -16,6 +16,7 @@ tells.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
+from functools import lru_cache
 from itertools import islice
 
 from turnsignal.stream.formats.linking import digested
@@ -71,7 +72,7 @@ class Transcripts:
         if not (spoken := spoken_in(call.inputs)):
             return
         self._calls += 1
-        if len(spoken) > 1 and _is_search_for(spoken[-1]):
+        if len(spoken) > 1 and _searched_in(spoken[-1]):
             self._begun[_begun_by(spoken[-1].text)] += 1
         if (prompt := _prompt_of(spoken)) is not None:
             begun = _begun_by(prompt)
@@ -89,8 +90,8 @@ class Transcripts:
             self._before = []
         spoken = spoken_in(call.inputs)
         for message in spoken if len(spoken) > 1 else ():
-            if _is_search_for(message) and _begun_by(message.text) in self._read:
-                message.text = messages_in(message.text)[-1].text
+            if (question := _searched_in(message)) and _begun_by(message.text) in self._read:
+                message.text = question
                 assumed[READ] += message is spoken[-1]
         prompt = _prompt_of(spoken)
         if prompt is None or (is_own := self._read.get(_begun_by(prompt))) is None:
@@ -220,9 +221,11 @@ def _marks_in(prompt: str) -> Iterator[tuple[re.Match[str], str]]:
         yield from zip(labels[-2:], ("user", "assistant"), strict=True)
 
 
-def _labels_of(prompt: str) -> list[re.Match[str]]:
-    labels = list(islice(_LABEL.finditer(prompt), 2 * _MOST + 1))
-    return labels if len(labels) <= 2 * _MOST else []
+@lru_cache(16)
+def _labels_of(prompt: str) -> tuple[re.Match[str], ...]:
+    """Return the labels of a prompt, none where they are too many; asked several times of the same prompt."""
+    labels = tuple(islice(_LABEL.finditer(prompt), 2 * _MOST + 1))
+    return labels if len(labels) <= 2 * _MOST else ()
 
 
 def _is_search(labels: Sequence[re.Match[str]]) -> bool:
@@ -237,10 +240,12 @@ def _prompt_of(spoken: Sequence[Message]) -> str | None:
     return spoken[0].text if is_one else None
 
 
-def _is_search_for(message: Message) -> bool:
-    """Say whether a message of a longer history is a prompt that ends with a question to be answered."""
+def _searched_in(message: Message) -> str:
+    """Return what a message of a longer history asks, where it is the prompt of a search; "" for any other."""
     text = message.text
-    return message.role == "user" and _ends_open(text) and _is_search(_labels_of(text)) and bool(messages_in(text))
+    if message.role != "user" or not _ends_open(text) or not _is_search(_labels_of(text)):
+        return ""
+    return next((each.text for each in messages_in(text)[-1:]), "")
 
 
 def _begun_by(prompt: str) -> str:

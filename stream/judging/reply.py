@@ -53,7 +53,8 @@ def _objects_in(text: str) -> Iterator[dict[str, Any]]:
     Raises Unreadable when there is none.
     """
     if text.lstrip().startswith(_THINKING[0]):
-        text = text.rpartition(_THINKING[1])[2]  # the last, as it may quote one
+        thoughts, _, text = text.rpartition(_THINKING[1])  # the last, as it may quote one
+        text = text if thoughts else ""  # it never came to an end
     start, found_any = -1, False
     for _ in range(_STARTS):
         start = text.find("{", start + 1)

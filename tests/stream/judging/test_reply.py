@@ -28,3 +28,8 @@ def test_one_answer_is_read_whatever_stands_around_it(text: str) -> None:
 def test_of_two_answers_that_differ_none_is_read(text: str) -> None:
     with pytest.raises(Unreadable, match="expected one answer, got two that differ"):
         read_reply(RUBRIC, None, text)
+
+
+def test_thoughts_that_never_end_hold_no_answer() -> None:
+    with pytest.raises(Unreadable, match="expected a JSON object"):
+        read_reply(RUBRIC, None, f"<think>It may be {SERVED}, or not")
