@@ -97,6 +97,7 @@ class KafkaProcess:
         self.say = say
         state = self._read_state()
         self.properties: dict[str, str] = {**state.get("properties", {}), **(properties or {})}
+        self.cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")  #: its id, for new data
         self.port: int
         self.controller_port: int
         self.port, self.controller_port = (state["port"], state["controller_port"]) if state else free_ports(2)
@@ -181,9 +182,8 @@ class KafkaProcess:
             time.sleep(0.002)
 
     def _format(self, java: str, jars: Path, properties: Path) -> None:
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         # An id may begin with a hyphen, which `-t` would take for another option.
-        how = ["format", f"--cluster-id={cluster}", "-c", str(properties)]
+        how = ["format", f"--cluster-id={self.cluster}", "-c", str(properties)]
         tool = ["-cp", f"{jars}/*", "kafka.tools.StorageTool", *how]
         done = subprocess.run([java, "-Xmx64m", *tool], capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:

@@ -16,13 +16,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from turnsignal.stream.formats.asides import are_others, instructions_of, without_asides
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_failed, is_response, once_a_trace, take_known
 from turnsignal.stream.formats.halves import is_half, pair
+from turnsignal.stream.formats.instructions import are_others, instructions_of
 from turnsignal.stream.formats.linking import APART, digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
+from turnsignal.stream.formats.remarks import without_remarks
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.sequence import added_by, in_sequence
 from turnsignal.stream.formats.values import bounded_id, timestamp
@@ -84,7 +85,7 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     if not any(spoken_in(call.outputs) for call in (*wholes, *models)):
         answers = _topmost([call for call in ordered if call.kind == "inner" and _is_exchange(call)])
     if answers:
-        seen = without_asides([call for call in models if spoken_in(call.outputs)], Counter())
+        seen = without_remarks([call for call in models if spoken_in(call.outputs)], Counter())
         _complete(answers, seen or models)
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
@@ -300,7 +301,7 @@ def _take_history(whole: Call, last: Call) -> None:
 
 def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     """Leave out what was no answer: one counts that is the last, or that the user answered in a later call."""
-    answers = without_asides([call for call in models if spoken_in(call.outputs)], assumed)
+    answers = without_remarks([call for call in models if spoken_in(call.outputs)], assumed)
     if not answers:
         return [call for call in models if spoken_in(call.inputs)][-1:]
     if _failed_in_the_end(models[-1], answers):

@@ -22,7 +22,8 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP, LeftOut, instructions_of
+from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP, LeftOut
+from turnsignal.stream.formats.instructions import instructions_of, lasting
 from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
@@ -218,7 +219,7 @@ def _last_answer_of(call: Call) -> bytes:
 
 def _who(call: Call) -> bytes:
     """Return a digest of who answers: a model, under instructions."""
-    return digest_of(f"{instructions_of(call)}\0{call.fields.get('model')}")
+    return digest_of(f"{lasting(instructions_of(call))}\0{call.fields.get('model')}")
 
 
 def _asked_of(call: Call) -> bytes:

@@ -11,11 +11,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
-from turnsignal.stream.formats.asides import TOGETHER, are_others, is_about, polishes
+from turnsignal.stream.formats.asides import TOGETHER
 from turnsignal.stream.formats.branches import Branches
+from turnsignal.stream.formats.instructions import are_others
 from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
+from turnsignal.stream.formats.remarks import is_about, polishes
 from turnsignal.stream.formats.repeats import (
     Digested,
     Frame,

@@ -32,6 +32,8 @@ SHARED = {
     "fitting",
     "doubles",
     "asides",
+    "instructions",
+    "remarks",
     "sequence",
     "examples",
     "errands",

@@ -3,9 +3,6 @@
 A test that takes a broker's network, disk or life away needs one that is its own: Java's, started by `KafkaProcess`.
 """
 
-import base64
-import subprocess
-import uuid
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -28,24 +25,13 @@ PROPERTIES = {
 }
 
 
-class Node(KafkaProcess):
-    """One broker of a cluster that has an id in common."""
-
-    cluster = ""
-
-    def _format(self, java: str, jars: Path, properties: Path) -> None:
-        tool = ["kafka.tools.StorageTool", "format", "-t", self.cluster, "-c", str(properties)]
-        subprocess.run([java, "-Xmx64m", "-cp", f"{jars}/*", *tool], capture_output=True, timeout=60, check=True)
-
-
 class Cluster:
     """One broker or three in one directory, inside a `with` block."""
 
     def __init__(self, directory: Path, count: int = 1) -> None:
         self.networks: dict[str, Network] = {}
         self._stack = ExitStack()
-        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        self.nodes = [Node(directory / f"node-{number}") for number in range(1, count + 1)]
+        self.nodes = [KafkaProcess(directory / f"node-{number}") for number in range(1, count + 1)]
         voters = ",".join(f"{n}@127.0.0.1:{node.controller_port}" for n, node in enumerate(self.nodes, 1))
         copies, enough = str(count), str(min(count, 2))
         common = PROPERTIES | {
@@ -55,12 +41,12 @@ class Cluster:
             "transaction.state.log.min.isr": enough,
         }
         for number, node in enumerate(self.nodes, 1):
-            node.cluster = cluster
+            node.cluster = self.nodes[0].cluster
             node.properties = {**common, "node.id": str(number)}
         if count == 1:
             self.nodes[0].properties |= self._listeners(self.nodes[0])
 
-    def _listeners(self, node: Node) -> Mapping[str, str]:
+    def _listeners(self, node: KafkaProcess) -> Mapping[str, str]:
         """Give the properties of listeners behind a slow network, a silent one, and one that asks for a password."""
         *ports, guarded = free_ports(len(NETWORKS) + 1)
         for name, port in zip(NETWORKS, ports, strict=True):
@@ -98,7 +84,7 @@ class Cluster:
         """Return a client that manages topics and groups."""
         return AdminClient({"bootstrap.servers": self.address, "log_level": 0})
 
-    def leader(self, topic: str, partition: int) -> Node:
+    def leader(self, topic: str, partition: int) -> KafkaProcess:
         """Return the node that leads a partition."""
         found: Any = self.admin().list_topics(topic, timeout=30).topics[topic].partitions[partition].leader
         return self.nodes[found - 1]

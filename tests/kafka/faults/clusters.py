@@ -9,10 +9,11 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from tests.kafka.faults.cluster import Cluster, Node
+from tests.kafka.faults.cluster import Cluster
 from tests.kafka.faults.lab import Lab, Moment, Result
 from tests.kafka.faults.traffic import make_settings
 from tests.kafka.faults.workers import ROOT
+from turnsignal.agents.kafka.process import KafkaProcess
 
 OLD = "7389a91"  #: the version that a rolling upgrade begins with; it pairs messages as this one does
 THREE = {"REPLICATION": "3", "MIN_INSYNC_REPLICAS": "2"}
@@ -58,12 +59,12 @@ def three_brokers(lab: Lab) -> None:
     lab.start(2)
     turns, seconds = (20_000, 60.0) if lab.large else (4_000, 30.0)
 
-    def restart(node: Node) -> None:
+    def restart(node: KafkaProcess) -> None:
         node.stop()
         node.start()
         lab.wait(cluster.in_sync, 60, "all replicas to be in sync")
 
-    lost: list[Node] = []
+    lost: list[KafkaProcess] = []
 
     def lose_leader() -> None:
         lost.append(cluster.leader(lab.names["turns"], 0))
