@@ -147,7 +147,7 @@ def _suspicions(openings: Sequence[bytes], answering: Sequence[bytes]) -> list[_
         if opening and instructions not in conversing:
             under = prompt if prompt and instructions == _NO_INSTRUCTIONS else instructions
             suspicions.append(_Suspicion(at, under, question_of(opening), tuple(_quoted(opening))))
-        elif prompt and prompt not in prompts:
+        elif prompt and prompt not in prompts and not sends_history(opening):  # else its user quotes what was said
             suspicions.append(_Suspicion(at, prompt, b"", tuple(_quoted(opening))))
     return suspicions
 

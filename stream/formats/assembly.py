@@ -23,6 +23,7 @@ from turnsignal.stream.formats.instructions import are_others, instructions_of
 from turnsignal.stream.formats.linking import APART, digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
+from turnsignal.stream.formats.quotations import quoted_in, template_of
 from turnsignal.stream.formats.remarks import without_remarks
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.sequence import added_by, in_sequence
@@ -40,6 +41,7 @@ _USERS = 4  #: of one conversation
 _TYPED = 1_000  #: characters of a message that a person types
 _ALIKE = 20  #: characters with which two steps of a pipeline begin
 _QUOTED = 60  #: characters of an answer by which it is known in the next step
+_NO_CHANCE = 16  #: characters that stand in no other text by chance
 _STEP = 0.001  #: seconds between messages that one call sent at once
 
 
@@ -90,6 +92,7 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
         answers = _seen_by_user(models, assumed)
+        _name_typed(models, answers)
         if not any(spoken_in(call.outputs) for call in answers):  # it failed: the whole says what was asked
             failed = [call for call in wholes if spoken_in(call.inputs)]
             for whole in failed if models else ():
@@ -319,6 +322,24 @@ def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
     return seen[::-1]
 
 
+def _name_typed(models: Sequence[Call], answers: Sequence[Call]) -> None:
+    """Name what users typed: what the first step before an answer was asked whose question, or answer, that quotes."""
+    begin = 0
+    for answer in answers:
+        end = next(at for at, call in enumerate(models) if call is answer)
+        question = [message.text for message in spoken_in(answer.inputs)[-1:] if message.role == "user"]
+        steps = models[begin:end] if question else []
+        parts = set(quoted_in(question[0])) if steps else set()
+        for step in steps:
+            asked, got = spoken_in(step.inputs)[-1:], spoken_in(step.outputs)[:1]
+            texts = [message.text.strip() for message in (*asked, *got)]
+            is_quoted = any(text in parts or (len(text) >= _NO_CHANCE and text in question[0]) for text in texts)
+            if asked and asked[0].role == "user" and is_quoted and texts[0] != question[0].strip():
+                answer.typed = texts[0]
+                break
+        begin = end + 1
+
+
 def _failed_in_the_end(last: Call, answers: Sequence[Call]) -> bool:
     """Say whether the last call of a trace got nothing, and was no title or guard: it holds none of the answers."""
     asked = spoken_in(last.inputs)[-1:]
@@ -335,10 +356,14 @@ def _is_pause(call: Call, following: Call) -> bool:
 def _is_turn_before(call: Call, later: Call) -> bool:
     """Say whether a trace is a session, whose calls send the last message alone, so that both are a user's."""
     sent = [spoken_in(each.inputs) for each in (call, later)]
-    if [len(spoken) for spoken in sent] != [1, 1] or are_others(call, later):
+    if [len(spoken) for spoken in sent] != [1, 1]:
+        return False
+    begun, later_begun = (template_of(instructions_of(each)) for each in (call, later))
+    is_other = are_others(call, later)
+    if is_other and (begun != later_begun or not begun):  # as those with documents in them begin
         return False
     asked, next_asked = (spoken[0].text for spoken in sent)
-    return asked != next_asked and (bool(instructions_of(call)) or _is_typed(call, asked, next_asked))
+    return asked != next_asked and ((bool(begun) and not is_other) or _is_typed(call, asked, next_asked))
 
 
 def _is_typed(call: Call, asked: str, next_asked: str) -> bool:

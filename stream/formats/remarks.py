@@ -28,6 +28,11 @@ _NOTES = (
 )
 _JUDGING = re.compile(_JUDGES, re.IGNORECASE)
 _NOTING = re.compile(f"{_JUDGES}|{_NOTES}", re.IGNORECASE)
+_GRADED = re.compile(  #: how what a judge says ends
+    r"\b(?:verdict|rating|grade)\W{1,8}\w+\W*(?:\w+\W*)?\Z"
+    r"|\b(?:overall |final )?score\W{1,8}(?:\d|10|[01]\.\d+)(?: ?(?:/|out of) ?\d+)?\W*\Z",
+    re.IGNORECASE,
+)
 _QUERY = re.compile(r"\s*(?:```|[{\[]|SELECT\b|WITH\b)", re.IGNORECASE)  #: how what no user reads begins
 _BEFORE = 3  #: calls of a trace that a call may be about
 _VERDICT = 4  #: words that are more than a guard says
@@ -37,6 +42,7 @@ _QUOTED = 8  #: characters that are no quotation by chance,
 _EXCHANGED = 16  #: and those of a question with its answer
 _TYPED = 32  #: parts of a question, of which one may be what was typed
 _READ = 200  #: characters of what is asked
+_ENDS = 60  #: and of what is got
 _TITLED = 9  #: words that are more than a title has
 
 
@@ -89,7 +95,8 @@ def is_about(call: Call, exchange: Sequence[Message], *, is_other: bool = True) 
         return False
     if not is_other and any(message.text.strip() == answer for message in spoken_in(call.inputs)[:-1]):
         return False  # its user quotes what was said before
-    is_remark = _is_few(got[0].text) or (is_other and _is_asked(call, _NOTING, question, answer))
+    is_noted = is_other and (_is_asked(call, _NOTING, question, answer) or bool(_GRADED.search(got[0].text[-_ENDS:])))
+    is_remark = _is_few(got[0].text) or is_noted
     questions = (question, *quoted_in(question)[:_TYPED])  # of a search, the one among its documents
     return is_remark and bool(answer) and any(_quotes(sent[0].text, each, answer) for each in questions if each)
 
@@ -139,6 +146,6 @@ def _is_verdict(call: Call, before: Call) -> bool:
     words, about = got[0].text.strip(), answer[0].text.strip()
     is_object = words.startswith(("{", "["))
     is_word = is_object or (len(words) < len(about) and len(words.split(None, _VERDICT)) < _VERDICT)
-    is_word = is_word or _is_asked(call, _JUDGING, about)
+    is_word = is_word or _is_asked(call, _JUDGING, about) or bool(_GRADED.search(words[-_ENDS:]))
     is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
     return is_word and is_at_once and len(about) >= _QUOTED and about in sent[0].text

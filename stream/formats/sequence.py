@@ -114,11 +114,13 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
             responses[call.response] = len(history.digests)
     if frame is not None:
         frames.add(frame)
-    for at, (_, asked, _, taken, instead) in enumerate(news):
+    for at, (call, asked, _, taken, instead) in enumerate(news):
         last = asked[-1] if len(asked) > taken else None
         if last is None or last.role != "user":
             continue
         text = taken_out(last.text, frame) if frame is not None else frames.take_out(last.text)
+        if text == last.text:
+            text = call.typed or text
         if text != last.text:
             last.text = text
             assumed[TYPED] += 1

@@ -494,3 +494,18 @@ def test_calls_with_clocks_that_differ_say_each_message_once(tmp_path: Path) -> 
     for record in records:
         record["response"]["created"] += drawn.uniform(-150, 150)
     assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
+
+
+@pytest.mark.parametrize("asked", ["Is this still right: {}", "Continue.\n\n{}"])
+def test_users_who_send_an_answer_back_are_answered_under_instructions_with_a_clock(asked: str, tmp_path: Path) -> None:
+    all_of = [each for each in exchanges(2) if each.number == 0]
+    for first in tuple(all_of):
+        history = [user(first.question), {"role": "assistant", "content": first.answer}]
+        all_of.append(Exchange(first.conversation, 1, history, asked.format(first.answer), f"Yes, {first.answer[:9]}"))
+    records = []
+    for exchange in all_of:
+        (record,) = whole(exchange)
+        clock = {"role": "system", "content": f"Now: 2026-03-02 09:0{exchange.number}. You are the bank's assistant."}
+        record["request"]["messages"][0] = clock
+        records.append(record)
+    assert said_in(tmp_path / "log.jsonl", records) == told_by(all_of)
