@@ -10,7 +10,7 @@ from turnsignal.stream.redaction import Redaction
 
 
 def load_rubric(name: str) -> ChosenRubric:
-    """Find a rubric by its name, or read a user's from its file; raises ConfigError."""
+    """Find a rubric by its name, or read a user's from its file, which is called as it is; raises ConfigError."""
     if not is_rubric_file(name):
         return choose_rubric(name)
     try:
@@ -18,7 +18,11 @@ def load_rubric(name: str) -> ChosenRubric:
     except (OSError, UnicodeDecodeError) as error:
         msg = f"{name}: expected a rubric in TOML, got {error}"
         raise ConfigError(msg) from None
-    return ChosenRubric(parse_rubric(text, name))
+    rubric = parse_rubric(text, name)
+    if rubric.name != Path(name).stem:
+        msg = f"{name}: name: expected {Path(name).stem!r}, as the file is called, got {rubric.name!r}: rename one of both"
+        raise ConfigError(msg)  # else the rows and the metrics of a judge would have two names
+    return ChosenRubric(rubric)
 
 
 def load_judges(parts: Sequence[JudgePart], judging: JudgingPart, redaction: Redaction | None) -> list[Judge]:
