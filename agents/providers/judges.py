@@ -20,7 +20,7 @@ def load_rubric(name: str) -> ChosenRubric:
         raise ConfigError(msg) from None
     rubric = parse_rubric(text, name)
     if rubric.name != Path(name).stem:
-        msg = f"{name}: name: expected {Path(name).stem!r}, as the file is called, got {rubric.name!r}: rename one of both"
+        msg = f"{name}: name: expected {Path(name).stem!r}, as the file is called, got {rubric.name!r}: rename one"
         raise ConfigError(msg)  # else the rows and the metrics of a judge would have two names
     return ChosenRubric(rubric)
 

@@ -140,7 +140,7 @@ def test_a_rubric_of_ones_own_is_a_file(turns: Path, tmp_path: Path) -> None:
     assert (row["judge"], row["rubric"], row["judged"]) == ("tone", "tone", 6)
     renamed = own.rename(tmp_path / "manner.toml")
     refused = run(turns, "--rubric", str(renamed), "--model", "scripted:any", fine=False)
-    assert "manner.toml: name: expected 'manner', as the file is called, got 'tone'" in refused.stderr
+    assert "manner.toml: name: expected 'manner', as the file is called, got 'tone'" in str(refused.exception)
 
 
 def test_a_budget_that_is_used_up_leaves_the_rest_unscored(turns: Path) -> None:
