@@ -167,6 +167,7 @@ class _Reading:
         self._keeps_asides = how.keeps_asides
         self._left_out = LeftOut()
         self._users = users
+        self._named_before = users.turns if users is not None else 0
         self._strangers = Strangers(together.report.format)
         self._repeats = False  # any call sends more than its question
         self._transcripts = Transcripts()
@@ -276,6 +277,8 @@ class _Reading:
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
         for looked in (self._left_out, self._errands, self._held):
             report.warnings += looked.doubts(quoted=self._users is None)
+        if self._users is not None and turns:
+            report.warnings += self._users.doubts(self._named_before)
         for what in [what for what, n in assumed.items() if not n]:
             del assumed[what]
 

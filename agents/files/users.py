@@ -17,6 +17,10 @@ from turnsignal.stream.errors import ConfigError, describe_unreadable
 from turnsignal.stream.formats.protocol import TurnFields
 from turnsignal.stream.records.turns import Document, Metadata, Truth, Turn
 
+_NONE_NAMED = (
+    "no turn names a user, of whom --hash-users could make a digest: ids and texts stay as they are; where a field of "
+    "the records names one, a mapping says which (user_id)"
+)
 _KEY_BYTES = 16
 _LONG = 6  #: digits of a user id that is none of a counter's
 _UNIQUE = 16  #: characters of one that stands in no other word
@@ -105,9 +109,10 @@ def _hide_in_documents(turn: dict[str, Any], hide: Callable[[str], str]) -> bool
 
 
 class HiddenUsers:
-    """The users of a log, as its turns name them, to be hidden in all that is written."""
+    """The users of a log, as its turns name them, to be hidden in all that is written. turns: how many named one."""
 
     def __init__(self, key: bytes) -> None:
+        self.turns = 0
         self._key = key
         self._named: dict[str, set[str]] = {}  # conversations whose ids or names hold their users → these
         self._known: set[str] = set()  # users in small letters, who may stand in ids of other conversations, too
@@ -119,11 +124,16 @@ class HiddenUsers:
     def hide(self, turn: TurnFields) -> TurnFields:
         """Return a turn whose user id is a digest, as `hide_user` does, and remember the user."""
         if user := str(turn.get("user_id") or ""):
+            self.turns += 1
             if any(map(_of(user).search, (*_ids_of(turn).values(), *_names_of(turn, user).values()))):
                 self._named.setdefault(turn["conversation_id"], set()).add(user)
             if len(user) >= (_LONG if user.isdigit() else _TELLING) and len(self._known) < _USERS:
                 self._known.add(user.casefold())
         return hide_user(turn, self._key)
+
+    def doubts(self, before: int) -> list[str]:
+        """Say that turns name no user, where none did since. before: how many turns had."""
+        return [] if self.turns > before else [_NONE_NAMED]
 
     def hide_in_ids(self, paths: Iterable[Path]) -> None:
         """Write files of turns, or of feedback, anew with digests in their ids for the users whom they hold.

@@ -298,7 +298,9 @@ def _take_history(whole: Call, last: Call) -> None:
     if not is_alone or [each.text.strip() for each in answered[:1]] != [each.text.strip() for each in got[:1]]:
         return
     at = max((at for at, message in enumerate(last.inputs) if message.role == "user"), default=0)
-    if at and asked[0].text.strip() in last.inputs[at].text and len(spoken_in(last.inputs[:at])) > 1:
+    before = spoken_in(last.inputs[:at])
+    is_begun = len(before) > 1 or (len(before) == 1 and before[0].role == "assistant")  # with a greeting
+    if is_begun and asked[0].text.strip() in last.inputs[at].text:
         whole.inputs = [*last.inputs[:at], *whole.inputs]
 
 

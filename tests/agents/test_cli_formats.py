@@ -634,6 +634,16 @@ def test_the_id_of_a_user_becomes_a_digest_in_all_ids_of_a_conversation_that_hol
     assert other["retrieved"] == [{"doc_id": "d"}]
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_that_no_turn_names_a_user_to_hide_is_said(named: bool, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("k" * 16)
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(orjson.dumps(TURN | {"conversation_id": "ann@b.c:7"} | ({"user_id": "ann@b.c"} if named else {})))
+    done = run("convert", log, "--out", tmp_path / "out.jsonl", "--hash-users", tmp_path / "key")
+    assert ("no turn names a user" in done.output) is not named
+    assert ("ann@b.c" in (tmp_path / "out.jsonl").read_text()) is not named
+
+
 def test_hidden_users_stand_in_no_document_and_what_cites_it_still_does(tmp_path: Path) -> None:
     (tmp_path / "key").write_text("k" * 16)
     documents = [

@@ -187,6 +187,14 @@ def test_a_root_that_holds_its_question_alone_has_the_history_of_its_model_call(
     assert [message.text for message in answer.inputs] == taken
 
 
+def test_a_greeting_that_its_model_call_sends_stands_before_the_question_of_a_root() -> None:
+    root = call(1, "b", "B", kind="whole", end=190.0)
+    model = call(1, "b", "B", start=150.0, origin="x:m")
+    model.inputs.insert(0, Message("assistant", "Welcome!"))
+    (answer,) = join_trace([root, model], Counter())
+    assert [message.text for message in answer.inputs] == ["Welcome!", "b"]
+
+
 def test_where_no_root_and_no_model_call_says_anything_the_topmost_inner_call_does() -> None:
     server = Call("x:h", kind="context", start=99.0, end=130.0, trace="t")
     agent = call(1, "a", "A", kind="inner", start=100.0, end=120.0, trace="t", origin="x:a")
