@@ -10,6 +10,8 @@ from turnsignal.stream.records.turns import MAX_DOC_ID
 DOCUMENTS = ("retrieved", "documents", "contexts", "sources")  #: names of what holds those of an answer
 _IDS = ("doc_id", "id", "document_id", "documentId", "file_id", "chunk_id", "_id", "uuid")
 _TEXTS = ("text", "page_content", "pageContent", "content", "chunk", "passage", "snippet", "document")
+_HELD_TEXTS = (*_TEXTS, "document.content")
+_NOTHING: dict[str, Any] = {}
 _URLS, _TITLES = ("url", "uri", "link"), ("title", "name", "filename")
 _SCORES = ("score", "relevance_score", "relevanceScore", "similarity", "_score")
 _LISTS = (
@@ -51,13 +53,16 @@ def read_document(item: object) -> dict[str, Any] | None:
         return None
     if "kwargs" in item:
         item = {**mapping(item["kwargs"]), **item}
-    beside = {**mapping(item.get("payload")), **mapping(item.get("metadata"))}
-    text = next((item[key] for key in (*_TEXTS, "document.content") if isinstance(item.get(key), str)), None)
+    payload, metadata = item.get("payload"), item.get("metadata")
+    beside = {**mapping(payload), **mapping(metadata)} if payload or metadata else _NOTHING
+    text = next((item[key] for key in _HELD_TEXTS if isinstance(item.get(key), str)), None)
     text = None if text is None or is_redacted(text) else text
-    url = first(item, *_URLS) or (first(beside, *_URLS) if beside else None)
-    title = first(item, *_TITLES) or (first(beside, *_TITLES) if beside else None)
-    source = next((part["source"] for part in (item, beside) if isinstance(part.get("source"), str)), None)
-    named = first(item, *_IDS) or (first(beside, *_IDS) if beside else None) or source or url or title
+    url = first(item, *_URLS) or first(beside, *_URLS)
+    title = first(item, *_TITLES) or first(beside, *_TITLES)
+    source = item.get("source")
+    source = source if isinstance(source, str) else beside.get("source")
+    source = source if isinstance(source, str) else None
+    named = first(item, *_IDS) or first(beside, *_IDS) or source or url or title
     if isinstance(named, dict | list | bool) or named is None:
         named = None if text is None else _digest(text)
     if named is None:

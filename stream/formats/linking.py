@@ -31,7 +31,9 @@ from turnsignal.stream.formats.values import bounded_id
 APART = 60.0  #: seconds between the beginnings of conversations that have no times
 _ENDS = 8  #: in a history, where another call may have ended
 UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
-_MARKS = re.compile(r" ?[\[【][^\[\]【】]{1,64}[\]】](?!\()| (?=[.,;:!?])")
+_MARKS = re.compile(r"[\[【][^\[\]【】]{1,64}[\]】](?!\()")
+_SIGNS = ".,;:!?"
+_HELD, _HELD_TEXT = 4_096, 2_000  #: texts whose digests are held, and characters of one
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
@@ -185,11 +187,23 @@ def _name(head: Head, times: int) -> str:
 
 def digested(message: Message) -> tuple[str, bytes]:
     """Return a message's role, and a digest of its words; spaces do not count, nor do marks of an answer's sources."""
-    is_answer = message.role == "assistant"
-    words = " ".join((shown_of(message.text) if is_answer else message.text).split())
-    if is_answer:  # many apps keep an answer without them, and send that again
-        words = _MARKS.sub("", words)
-    return message.role, blake2b(f"{message.role}\0{words}".encode("utf-8", "replace"), digest_size=DIGEST).digest()
+    text = message.text
+    return message.role, (_digest_again if len(text) <= _HELD_TEXT else _digest)(message.role, text)
+
+
+def _digest(role: str, text: str) -> bytes:
+    if role != "assistant":
+        words = " ".join(text.split())
+    else:  # many apps keep an answer without the marks, and send that again
+        words = " ".join(shown_of(text).split())
+        if "[" in words or "【" in words:
+            words = _MARKS.sub("", words.replace(" [", "[").replace(" 【", "【"))
+        for mark in _SIGNS:
+            words = words.replace(f" {mark}", mark)
+    return blake2b(f"{role}\0{words}".encode("utf-8", "replace"), digest_size=DIGEST).digest()
+
+
+_digest_again = lru_cache(_HELD)(_digest)  # each message is looked at several times
 
 
 def first_choice(outputs: list[Message]) -> list[Message]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
@@ -40,6 +41,7 @@ _THOUGHT = "thoughts before an answer (<think>) left out"
 _STRUCTURED = "{", "```json"
 _SHOWN = ("answer", "final_answer", "response", "reply", "message", "output", "result", "content", "text")
 _LEAD = re.compile(r"\W{0,4}(?:final )?answer\W{0,3}: *", re.IGNORECASE)
+_LONGEST_ROLE, _ROLES_HELD = 40, 256  #: characters of a role's name, and names that are held
 _EAST = "\u2e80"  #: from here on scripts are written without spaces
 SEVERAL = "calls of a function with several texts, of which one was taken for the question"
 
@@ -50,9 +52,12 @@ def role_of(value: object) -> str | None:
     >>> role_of("Human"), role_of("Virtual Agent"), role_of("narrator")
     ('user', 'assistant', None)
     """
-    if not isinstance(value, str) or len(value) > 40:
-        return None
-    return ROLES.get(value.strip().lower().replace(" ", "_").replace("-", "_"))
+    return _known_role(value) if isinstance(value, str) and len(value) <= _LONGEST_ROLE else None
+
+
+@lru_cache(_ROLES_HELD)
+def _known_role(name: str) -> str | None:
+    return ROLES.get(name.strip().lower().replace(" ", "_").replace("-", "_"))
 
 
 def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Message]:

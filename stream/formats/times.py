@@ -50,6 +50,8 @@ def time_in(assumed: Assumed, record: Record, *keys: str) -> float | None:
 
     A day alone is taken where no other says more.
     """
+    if record.keys().isdisjoint(keys):  # as most messages
+        return None
     unread: Any = None
     day: float | None = None
     for key in keys:

@@ -303,6 +303,9 @@ def _folded(key: str) -> str:
     return "".join(filter(str.isalnum, key[:_LONGEST_KEY])).lower()
 
 
+_FOLDED_FIELDS = frozenset(_folded(key) for keys in _FIELD_KEYS.values() for key in keys)  #: most records have none
+
+
 def contexts_of(record: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the objects beside a call that say whose it is, with `session_id` where they name it by an unusual name.
 
@@ -336,9 +339,10 @@ def fields_of(*records: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for record in records:
         folded = {_folded(key): key for key in record}
-        for field, keys in _FIELD_KEYS.items():
+        for field in _FIELD_KEYS if not _FOLDED_FIELDS.isdisjoint(folded) else ():
             if field in fields:
                 continue
+            keys = _FIELD_KEYS[field]
             value = short_name(first(record, *keys)) or short_name(record.get(folded.get(_folded(keys[0]), "")))
             if value is not None:
                 fields[field] = _ENVIRONMENTS.get(value.lower(), value) if field == "environment" else value
