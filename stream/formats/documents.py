@@ -31,7 +31,11 @@ _LONGEST_ID = 120  #: characters; a longer string, or one with spaces, is a docu
 
 
 def read_documents(value: object) -> list[dict[str, Any]]:
-    """Read a list of documents, best first, or an object that holds one; each document once."""
+    """Read a list of documents, best first, or an object that holds one; each document once.
+
+    >>> read_documents([{"id": 0}, {"id": "", "metadata": {"id": 7}}])
+    [{'doc_id': '0'}, {'doc_id': '7'}]
+    """
     value = nested(value)
     if isinstance(value, dict):
         value = nested(first(value, *_LISTS))
@@ -62,7 +66,9 @@ def read_document(item: object) -> dict[str, Any] | None:
     source = item.get("source")
     source = source if isinstance(source, str) else beside.get("source")
     source = source if isinstance(source, str) else None
-    named = first(item, *_IDS) or first(beside, *_IDS) or source or url or title
+    named = first(item, *_IDS)  # which may be 0
+    named = first(beside, *_IDS) if named is None else named
+    named = source or url or title if named is None else named
     if isinstance(named, dict | list | bool) or named is None:
         named = None if text is None else _digest(text)
     if named is None:
