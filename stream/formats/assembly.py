@@ -42,6 +42,7 @@ _TYPED = 1_000  #: characters of a message that a person types
 _ALIKE = 20  #: characters with which two steps of a pipeline begin
 _QUOTED = 60  #: characters of an answer by which it is known in the next step
 _NO_CHANCE = 16  #: characters that stand in no other text by chance
+_STEPS = 32  #: before an answer, of which one was asked what the user typed
 _STEP = 0.001  #: seconds between messages that one call sent at once
 
 
@@ -330,7 +331,7 @@ def _name_typed(models: Sequence[Call], answers: Sequence[Call]) -> None:
     for answer in answers:
         end = next(at for at, call in enumerate(models) if call is answer)
         question = [message.text for message in spoken_in(answer.inputs)[-1:] if message.role == "user"]
-        steps = models[begin:end] if question else []
+        steps = models[begin : min(end, begin + _STEPS)] if question else []
         parts = set(quoted_in(question[0])) if steps else set()
         for step in steps:
             asked, got = spoken_in(step.inputs)[-1:], spoken_in(step.outputs)[:1]
