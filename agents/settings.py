@@ -65,7 +65,7 @@ class Settings(ConnectionSettings, NotifySettings):
     compression: Literal["lz4", "zstd", "snappy", "gzip", "none"] = Field(
         default="lz4", description="lz4, zstd, snappy, gzip or none"
     )
-    #: Between two commits of a partition in which few records wait: the broker pays for each, however small it is.
+    #: Between two commits of a worker in whose partitions few records wait: the broker pays for each, however small.
     commit_interval: Annotated[DurationOrZero, Field(le=10)] = Field(
         default=0.02, description="a duration up to 10s, such as 20ms, or 0: how long records gather between commits"
     )

@@ -27,6 +27,7 @@ from turnsignal.agents.process.memory import kept_memory
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batches import BatchStream
 from turnsignal.agents.worker.consumer import AddressedAssignor, PartitionApp
+from turnsignal.agents.worker.fetch_pace import FetchPace
 from turnsignal.agents.worker.neighbours import Neighbours, own_address
 from turnsignal.agents.worker.open_files import raise_limit
 from turnsignal.agents.worker.preflight import check_access
@@ -62,6 +63,7 @@ def build_app(settings: Settings, task_manager: TaskManager, pages: Sequence[Pag
     app.consumer_options = consumer_options(settings, settings.app_id(spec.name))
     app.consumer_topics = spec.inputs
     app.bounds = Bounds(settings.max_batch_bytes)
+    app.fetch_pace = FetchPace(settings.commit_interval)
     show_state(app, task_manager)
     source = app.topic(*spec.inputs, key_serializer="raw", value_serializer="raw")
 

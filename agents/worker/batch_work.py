@@ -32,6 +32,7 @@ logger = logging.getLogger("turnsignal.work")
 #: Seconds at least between a commit and the next transaction of the same id. The broker still writes the markers of the
 #: former one then, and answers CONCURRENT_TRANSACTIONS, upon which librdkafka waits 20 ms before it asks again.
 _PAUSE = 0.005
+_LONGEST = 0.5  #: seconds for which records of a partition gather at most, however many others are at work
 _LONG = 0.02  #: seconds of computing after which whatever else waits for the loop has its turn before the next batch
 _TURNS = 20  #: of the loop then: a request needs several, from connecting to its answer
 
@@ -337,7 +338,10 @@ class BatchWork:
             self._pauses[task.number] = asyncio.get_running_loop().call_later(seconds, self._end_pause, task.number)
         else:
             least = max(self.spec.gathering, _PAUSE if self.exactly_once else 0.0)
-            self.buffer.done(task.number, max(self.settings.commit_interval, least))
+            interval = self.settings.commit_interval
+            if self.spec.deferral is None:  # else calls wait for the commit that names them, and others for the calls
+                interval = share_interval(interval, self.buffer.at_work)
+            self.buffer.done(task.number, max(interval, least))
 
     def _pause_for(self, task: PartitionTask) -> float:
         """Return for how many seconds a partition gets no batch at all, as something is wrong with its last ones."""
@@ -369,3 +373,12 @@ class BatchWork:
         """Count a transaction. result: committed or aborted; started: when its batch was (monotonic clock)."""
         self.metrics.count("transactions_total", result)
         self.metrics.observe("transaction_duration_seconds", [time.monotonic() - started])
+
+
+def share_interval(interval: float, at_work: int) -> float:
+    """Return for how many seconds records of a partition gather before its next commit.
+
+    interval: that of a worker with one partition; at_work: how many partitions have something to do. Each commits by
+    itself, and a commit costs the same however small it is, so they share the interval.
+    """
+    return max(interval, min(interval * at_work, _LONGEST))

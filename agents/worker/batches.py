@@ -202,6 +202,11 @@ class RecordBuffer:
         """Whether any record waits that could be worked on: one that its partition has no room for waits for others."""
         return any(size and self.capacity_of(partition) > 0 for partition, size in self._sizes.items())
 
+    @property
+    def at_work(self) -> int:
+        """Number of partitions that have records waiting, are busy, or pause."""
+        return len(self._waiting.keys() | self._busy | self._pauses.keys())
+
     def queued_for(self, partition: int) -> int:
         """Return the number of records that wait for a partition."""
         return self._sizes.get(partition, 0)

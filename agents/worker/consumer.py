@@ -13,6 +13,8 @@ What is replaced of faust-streaming 0.15.3, and why (each has a test that fails 
 - the assignor: without tables Faust falls back to round robin, which would tear turns-3 and forget-3 apart. And where
   the leader's metadata does not have the topics yet, as right after a broker came back, Faust ignores them, deals out
   nothing, and aiokafka asks again after five minutes. Here the leader waits for the metadata, and asks again at once.
+- fetching: aiokafka asks for the next records as soon as it has handed on the last, record by record where people type.
+  Here they gather at the broker for a moment (`agents.worker.fetch_pace`).
 - reading: what aiokafka unpacks it trusts, so that one record batch may end every worker that meets it. Here batches
   are unpacked by `agents.worker.unpacking`, within bounds.
 - addresses: workers tell each other in the group where their pages are. A static member that came back elsewhere is
@@ -38,6 +40,7 @@ from faust.types import TP
 
 from turnsignal.agents.kafka.refusals import end_over
 from turnsignal.agents.worker.batches import RecordBuffer
+from turnsignal.agents.worker.fetch_pace import FetchPace
 from turnsignal.agents.worker.unpacking import Bounds
 
 logger = logging.getLogger("turnsignal.consumer")
@@ -92,6 +95,7 @@ class PartitionThread(driver.AIOKafkaConsumerThread):
         """Start the consumer; as the group's leader, deal out only what the metadata knows."""
         self.app.bounds.install()
         await super().on_start()
+        self._pace_fetches()
         coordinator = self._ensure_consumer()._coordinator
         perform = coordinator._perform_assignment
 
@@ -101,6 +105,20 @@ class PartitionThread(driver.AIOKafkaConsumerThread):
             return await perform(response)
 
         coordinator._perform_assignment = perform_with_topics
+
+    def _pace_fetches(self) -> None:
+        fetcher, pace = self._ensure_consumer()._fetcher, self.app.fetch_pace
+        fetch = fetcher._proc_fetch_request
+
+        async def fetch_at_its_pace(assignment: Any, node: int, request: Any) -> bool:
+            try:
+                await asyncio.sleep(pace.pause(node, request.topics, self.thread_loop.time()))
+            except asyncio.CancelledError:
+                return False  # as of a fetch whose outcome is of no interest any more
+            fetched: bool = await fetch(assignment, node, request)
+            return fetched
+
+        fetcher._proc_fetch_request = fetch_at_its_pace
 
     async def _await_topics(self) -> bool:
         """Wait until the metadata has every topic that is read; say whether it has."""
@@ -320,11 +338,12 @@ class PartitionTransport(driver.Transport):
 class PartitionApp(App):
     """A Faust app whose consumer hands whole partitions to a task manager.
 
-    task_manager, bounds, consumer_options, consumer_topics: set by who builds the app, before it starts.
+    task_manager, bounds, fetch_pace, consumer_options, consumer_topics: set by who builds the app, before it starts.
     """
 
     task_manager: AssignmentHandler
     bounds: Bounds
+    fetch_pace: FetchPace
     consumer_options: dict[str, Any]
     consumer_topics: tuple[str, ...]
 

@@ -336,12 +336,13 @@ def test_every_method_that_is_replaced_exists_with_the_same_parameters(
         (TableManager, ["_update_channels", "_recovery", "recovery"]),
         (Table, ["on_key_set", "on_key_del", "on_clear", "_windowed_timestamp"]),
         (SubscriptionState, ["fetch_context", "fetcher_idle_time"]),
-        (Fetcher, ["fetched_records"]),
+        (Fetcher, ["fetched_records", "_proc_fetch_request"]),
     ],
 )
 def test_what_is_used_from_inside_is_there(where: type, names: list[str]) -> None:
     assert [name for name in names if not hasattr(where, name)] == []
     assert issubclass(BatchStream, Stream)
+    assert [*inspect.signature(Fetcher._proc_fetch_request).parameters][1:] == ["assignment", "node_id", "request"]
 
 
 class Cluster:

@@ -11,7 +11,7 @@ from tests.kafka.faults.oracle import Kept
 from turnsignal.agents.metrics.exposition import WorkerMetrics
 from turnsignal.agents.settings import Settings
 from turnsignal.agents.worker.batch_attempt import BatchAttempt
-from turnsignal.agents.worker.batch_work import BatchWork
+from turnsignal.agents.worker.batch_work import BatchWork, share_interval
 from turnsignal.agents.worker.batches import PartitionBatch, RecordBuffer
 from turnsignal.agents.worker.partition_task import AppSpec, PartitionTask
 from turnsignal.agents.worker.progress import Progress
@@ -68,6 +68,14 @@ async def test_few_records_of_an_app_that_writes_much_for_each_batch_gather(gath
     buffer.put(TURNS, [TURN] * 99)
     assert begins or await batch_at_once(buffer) is not None  # a hundred are worth a commit
     work.close()
+
+
+@pytest.mark.parametrize(
+    ("interval", "at_work", "seconds"),
+    [(0.02, 1, 0.02), (0.02, 4, 0.08), (0.02, 100, 0.5), (0.02, 0, 0.02), (2.0, 4, 2.0), (0.0, 4, 0.0)],
+)
+def test_partitions_at_work_share_the_commit_interval(interval: float, at_work: int, seconds: float) -> None:
+    assert share_interval(interval, at_work) == pytest.approx(seconds)
 
 
 @pytest.mark.parametrize(

@@ -190,3 +190,14 @@ def test_positions_are_what_is_held_where_records_are_not_done_with() -> None:
     batch = PartitionBatch(0, {"turns": records(3, 4)}, {"turns": 99})
     assert batch.positions(None) == {"turns": 7}
     assert batch.positions(None, {"turns": 2}) == {"turns": 2}
+
+
+async def test_partitions_at_work_are_those_with_records_a_batch_or_a_pause() -> None:
+    buffer = make_buffer()
+    buffer.open({0, 1, 2, 3})
+    assert buffer.at_work == 0
+    buffer.put(TP("turns", 0), records(0, 1))
+    assert buffer.claim(1)
+    assert buffer.claim(2)
+    buffer.done(2, LONG)
+    assert buffer.at_work == 3
