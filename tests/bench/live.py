@@ -10,7 +10,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -42,7 +42,7 @@ _ECHOED = re.compile(rb'"conversation_id":"([^"]+)","turn_id":"([^"]+)"')
 Seen = dict[tuple[str, str], float]
 
 
-class _Kind(NamedTuple):
+class Kind(NamedTuple):
     """A variant.
 
     script, env: how it is started; read: how its records name the turn; commits: how to count its transactions by their
@@ -62,7 +62,7 @@ def measure(session: Session) -> None:
     """Run all variants at each rate, interleaved."""
     sizes = session.sizes
     for rate in sizes.rates:
-        before, live = _make_turns(rate, WARM + sizes.live_seconds)
+        before, live = make_turns(rate, WARM + sizes.live_seconds)
         for round_ in range(-1 if rate == sizes.rates[0] else 0, sizes.rounds):
             for name, kind in _VARIANTS.items():  # a broker that was just started compiles itself in round −1
                 if not kind.everywhere and (rate != USUAL or round_ < 0):
@@ -75,7 +75,7 @@ def measure(session: Session) -> None:
                 variant = session.start(kind.script, prefix, label, env)
                 try:
                     with scraped(port if kind.scraped else None):
-                        row = _Run(session, variant, prefix, kind, rate).measure(before, live)
+                        row = Run(session, [variant], prefix, kind, rate).measure(before, live)
                 finally:
                     variant.end()
                     session.drop_topics(prefix)
@@ -83,7 +83,7 @@ def measure(session: Session) -> None:
                     session.keep({"section": f"{SECTION} {rate}", "variant": name, "round": round_, **row})
 
 
-def _make_turns(rate: int, seconds: float) -> tuple[list[Turn], list[Turn]]:
+def make_turns(rate: int, seconds: float) -> tuple[list[Turn], list[Turn]]:
     """Return what was said before, so that every later turn gives a row; and the turns to be sent at the rate."""
     count = rate * APART
     laps = int(seconds / APART) + 4
@@ -103,11 +103,11 @@ class _Marks(NamedTuple):
     ends: dict[tuple[str, int], int]
 
 
-class _Run:
-    """One variant at one rate."""
+class Run:
+    """One variant at one rate, in one process or several that share its partitions."""
 
-    def __init__(self, session: Session, variant: Variant, prefix: str, kind: _Kind, rate: int) -> None:
-        self._session, self._variant, self._kind, self._rate = session, variant, kind, rate
+    def __init__(self, session: Session, variants: Sequence[Variant], prefix: str, kind: Kind, rate: int) -> None:
+        self._session, self._variants, self._kind, self._rate = session, variants, kind, rate
         self._inputs, self._scores = topic_names(prefix)["turns"], topic_names(prefix)["scores"]
         self._topics = {name: count for name, count in session.topics(prefix).items() if name != self._inputs}
         options = {"bootstrap.servers": session.brokers, "group.id": f"{prefix}-marks", "enable.auto.commit": False}
@@ -162,8 +162,10 @@ class _Run:
         """Send turns until the pipeline answers, at whatever speed it starts."""
         deadline = time.monotonic() + 60
         while len(self._seen) < 20:
-            if time.monotonic() > deadline or self._variant.process.poll() is not None:
-                msg = f"{self._variant.name} did not answer; its log is {self._variant.log}"
+            ended = [variant for variant in self._variants if variant.process.poll() is not None]
+            if ended or time.monotonic() > deadline:
+                silent = (ended or self._variants)[0]
+                msg = f"{silent.name} did not answer; its log is {silent.log}"
                 raise RuntimeError(msg)
             for _ in range(20):
                 self._send(producer, next(live), {})
@@ -180,7 +182,8 @@ class _Run:
     def _watch(self, over: threading.Event) -> None:
         options = {"group.id": self._scores, "enable.auto.commit": False, "isolation.level": "read_committed"}
         consumer = Consumer({"bootstrap.servers": self._session.brokers, **options, "fetch.wait.max.ms": 100})
-        consumer.assign([TopicPartition(self._scores, number, 0) for number in range(PARTITIONS)])
+        partitions = range(self._topics[self._scores])
+        consumer.assign([TopicPartition(self._scores, number, 0) for number in partitions])
         while not over.is_set():
             message = consumer.poll(0.1)  # not consume(n, t), which would wait t for n of them
             if message is not None and message.error() is None:
@@ -189,13 +192,10 @@ class _Run:
 
     def _mark(self) -> _Marks:
         broker = self._session.broker_pid
-        ends = {
-            (topic, partition): self._counter.get_watermark_offsets(TopicPartition(topic, partition), 10)[1]
-            for topic, count in self._topics.items()
-            for partition in range(count)
-        }
-        spent = _cpu_seconds(self._variant.process.pid)
-        return _Marks(time.monotonic(), spent, None if broker is None else _cpu_seconds(broker), ends)
+        spent = sum(_cpu_seconds(variant.process.pid) for variant in self._variants)
+        brokers = None if broker is None else _cpu_seconds(broker)
+        at = time.monotonic()
+        return _Marks(at, spent, brokers, self._session.ends(self._topics))
 
     def _count(
         self, first: dict[tuple[str, int], int], last: dict[tuple[str, int], int]
@@ -236,13 +236,14 @@ def _read_row(value: bytes) -> tuple[str, str]:
 
 
 _COMMITS = {"BENCH_TRANSACTIONS": "on", "BENCH_INTERVAL": str(_INTERVAL)}
+WORKER = Kind("score_worker.py", {}, _read_row, sum)
 _VARIANTS = {
-    OURS: _Kind("score_worker.py", {}, _read_row, sum),
-    LOOP: _Kind("confluent_loop.py", _COMMITS, _read_row, max),
-    ECHO: _Kind("echo.py", _COMMITS, _read_echo, None),
-    RAW: _Kind("echo.py", {}, _read_echo, None),
-    SCRAPED: _Kind("score_worker.py", {}, _read_row, sum, scraped=True, everywhere=False),
-    NO_METRICS: _Kind("score_worker.py", {"BENCH_METRICS": "off"}, _read_row, sum, everywhere=False),
+    OURS: WORKER,
+    LOOP: Kind("confluent_loop.py", _COMMITS, _read_row, max),
+    ECHO: Kind("echo.py", _COMMITS, _read_echo, None),
+    RAW: Kind("echo.py", {}, _read_echo, None),
+    SCRAPED: Kind("score_worker.py", {}, _read_row, sum, scraped=True, everywhere=False),
+    NO_METRICS: Kind("score_worker.py", {"BENCH_METRICS": "off"}, _read_row, sum, everywhere=False),
 }
 
 

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import orjson
 from confluent_kafka import Producer
 
 from turnsignal.stream.simulation import steady
 
 CONVERSATIONS = 10_000  #: of which a partition of four has more than a batch has turns, so that none comes twice
+DOCUMENTS = 8  #: that an answer retrieves
 _SIZES = struct.Struct("<HI")
 
 
@@ -27,12 +29,22 @@ class Turn(NamedTuple):
     timestamp: int
 
 
-def write_turns(path: Path, turns: int, conversations: int = CONVERSATIONS) -> None:
+def write_turns(path: Path, turns: int, conversations: int = CONVERSATIONS, *, documents: int = DOCUMENTS) -> None:
     """Make the turns of this run: event times begin an hour ago, so that no clock calls them early or idle."""
     start = float(int(time.time()) - 3600)
     with path.open("wb") as file:
-        for key, value in steady(turns, conversations, seed=1, start=start):
+        for key, made in steady(turns, conversations, seed=1, start=start):
+            value = made if documents == DOCUMENTS else _with_documents(made, documents)
             file.write(_SIZES.pack(len(key), len(value)) + key + value)
+
+
+def _with_documents(value: bytes, count: int) -> bytes:
+    """Have an answer retrieve so many documents, behind its own the same ones under other ids."""
+    turn = orjson.loads(value)
+    if own := turn.get("retrieved"):
+        more = [{**own[i % len(own)], "doc_id": f"doc_{9_000 + i}"} for i in range(len(own), count)]
+        turn["retrieved"] = [{key: v for key, v in document.items() if key != "rank"} for document in own + more]
+    return orjson.dumps(turn)
 
 
 def read_turns(path: Path, limit: int | None = None) -> list[Turn]:

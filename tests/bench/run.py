@@ -22,6 +22,7 @@ import growth
 import live
 import recovery
 import replaying
+import scaling
 import throughput
 from session import SIZES, Session
 from tables import Target, target_table
@@ -34,6 +35,7 @@ BUSY = 0.7  #: load average at the start from which on somebody else is at work
 SECTIONS: dict[str, ModuleType] = {
     "throughput": throughput,
     "live": live,
+    "scaling": scaling,
     "recovery": recovery,
     "growth": growth,
     "replay": replaying,

@@ -14,7 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 from load import produce_turns, write_turns
 
 from turnsignal.agents.kafka.topics import create_topics, topic_names
@@ -73,11 +74,11 @@ class Session:
         if not self.load.exists():
             write_turns(self.load, self.sizes.turns)
 
-    def make_topics(self, prefix: str, *changelogs: str) -> None:
+    def make_topics(self, prefix: str, *changelogs: str, partitions: int = PARTITIONS) -> None:
         """Make the topics of a prefix, and further changelogs beside them."""
-        settings = Settings.from_env({"TURNSIGNAL_BROKERS": self.brokers, "TURNSIGNAL_PREFIX": prefix})
-        create_topics(settings)
-        wanted = [NewTopic(name, PARTITIONS, 1) for name in changelogs]
+        given = {"BROKERS": self.brokers, "PREFIX": prefix, "PARTITIONS": str(partitions)}
+        create_topics(Settings.from_env({f"TURNSIGNAL_{name}": value for name, value in given.items()}))
+        wanted = [NewTopic(name, partitions, 1) for name in changelogs]
         for future in (self._admin.create_topics(wanted) if wanted else {}).values():
             future.result(30)
 
@@ -90,6 +91,12 @@ class Session:
         """Return the topics of a prefix, with their numbers of partitions."""
         known = self._admin.list_topics(timeout=30).topics
         return {name: len(topic.partitions) for name, topic in known.items() if prefix in name}
+
+    def ends(self, topics: Mapping[str, int]) -> dict[tuple[str, int], int]:
+        """Return where each partition of some topics ends; all are asked at once, as there may be hundreds."""
+        places = [TopicPartition(topic, number) for topic, count in topics.items() for number in range(count)]
+        asked = self._admin.list_offsets(dict.fromkeys(places, OffsetSpec.latest()))
+        return {(at.topic, at.partition): future.result(30).offset for at, future in asked.items()}
 
     def drop_topics(self, prefix: str) -> None:
         """Delete what a round has written; the disk is not endless."""
