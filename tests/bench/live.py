@@ -32,6 +32,7 @@ SECTION = "live"
 OURS, LOOP = "turnsignal exactly once", "confluent-kafka loop, transactions"
 ECHO, RAW = "transactional aiokafka echo", "raw aiokafka echo"
 SCRAPED, NO_METRICS = f"turnsignal, scraped every {EVERY:.0f} s", "turnsignal, metrics off"  # at the usual rate alone
+EARLY = "turnsignal, read uncommitted"
 USUAL = 500  #: turns per second that the targets are about
 APART = 4  #: seconds between two turns of one conversation
 WARM = 3.0  #: seconds that are not counted
@@ -47,7 +48,8 @@ class Kind(NamedTuple):
 
     script, env: how it is started; read: how its records name the turn; commits: how to count its transactions by their
     markers in each partition of its changelog, which are all its own, or one for all; None where it has no changelog;
-    scraped: whether its page is read meanwhile; everywhere: at all rates, or at the usual one alone.
+    scraped: whether its page is read meanwhile; everywhere: at all rates, or at the usual one alone; early: whether its
+    rows are read before they are committed, so that some may be read twice.
     """
 
     script: str
@@ -56,6 +58,7 @@ class Kind(NamedTuple):
     commits: Callable[[Collection[int]], int] | None
     scraped: bool = False
     everywhere: bool = True
+    early: bool = False
 
 
 def measure(session: Session) -> None:
@@ -113,6 +116,7 @@ class Run:
         options = {"bootstrap.servers": session.brokers, "group.id": f"{prefix}-marks", "enable.auto.commit": False}
         self._counter = Consumer({**options, "isolation.level": "read_committed", "enable.partition.eof": True})
         self._seen: Seen = {}
+        self._read = [0, 0]  # turns, and their bytes
 
     def measure(self, before: list[Turn], live: list[Turn]) -> Row:
         """Produce at a steady rate, see when each turn's record can be read, and count what was written."""
@@ -130,7 +134,7 @@ class Run:
             cpu["broker_us"] = (last.broker - first.broker) / turns * 1e6
             cpu["both_us"] = cpu["cpu_us"] + cpu["broker_us"]
         row = {"turns": turns, "missing": turns - len(took), **cpu, **_quantiles(took)}
-        row |= {"records": records / turns, "bytes": size / turns}
+        row |= {"records": records / turns, "bytes": size / turns, "read_bytes": self._read[1] / self._read[0]}
         return row | ({} if commits is None else {"transactions": commits(markers) / seconds})
 
     def _feed(self, before: list[Turn], live: Iterator[Turn], aside: ThreadPoolExecutor) -> tuple[Seen, _Marks, _Marks]:
@@ -176,11 +180,14 @@ class Run:
     def _send(self, producer: Producer, turn: Turn, sent: Seen) -> None:
         named = _TURN_ID.search(turn.value)
         sent[turn.key.decode(), named[1].decode() if named else ""] = time.monotonic()
+        self._read[0] += 1
+        self._read[1] += len(turn.key) + len(turn.value)
         producer.produce(self._inputs, turn.value, turn.key)
         producer.poll(0)
 
     def _watch(self, over: threading.Event) -> None:
-        options = {"group.id": self._scores, "enable.auto.commit": False, "isolation.level": "read_committed"}
+        isolation = "read_uncommitted" if self._kind.early else "read_committed"
+        options = {"group.id": self._scores, "enable.auto.commit": False, "isolation.level": isolation}
         consumer = Consumer({"bootstrap.servers": self._session.brokers, **options, "fetch.wait.max.ms": 100})
         partitions = range(self._topics[self._scores])
         consumer.assign([TopicPartition(self._scores, number, 0) for number in partitions])
@@ -244,6 +251,7 @@ _VARIANTS = {
     RAW: Kind("echo.py", {}, _read_echo, None),
     SCRAPED: Kind("score_worker.py", {}, _read_row, sum, scraped=True, everywhere=False),
     NO_METRICS: Kind("score_worker.py", {"BENCH_METRICS": "off"}, _read_row, sum, everywhere=False),
+    EARLY: Kind("score_worker.py", {}, _read_row, sum, everywhere=False, early=True),
 }
 
 
