@@ -9,14 +9,14 @@ from typing import Any
 
 import orjson
 
-from turnsignal.stream.conversations.judged import Fate, VerdictFacts, named, weight_of
+from turnsignal.stream.conversations.judged import Fate, JudgedMemory, VerdictFacts, named, weight_of
 from turnsignal.stream.conversations.state import Conversation, Limits
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.effects import VerdictRow
 from turnsignal.stream.pipeline.scoring import Scored
-from turnsignal.stream.records.environments import PRODUCTION, name_environment
+from turnsignal.stream.records.environments import PRODUCTION
 from turnsignal.stream.records.observations import Earlier
 from turnsignal.stream.records.scores import Score, Stage, Unscored, row_id
 from turnsignal.stream.records.verdicts import Verdict, scorer_of
@@ -36,10 +36,10 @@ class Judged:
         self.scored = _score(verdict, self.scorer)
         self.weight = 0.0 if verdict.value is None else weight_of(verdict.inclusion)
 
-    def take_in(self, state: Conversation, environment: str | None) -> VerdictRow:
-        """Take the verdict into its conversation, and return its row. environment: which one moves means."""
-        verdict, memory = self.verdict, state.judged_memory()
-        value = verdict.value if verdict.environment == name_environment(environment) else None
+    def take_in(self, memory: JudgedMemory, environment: str) -> VerdictRow:
+        """Take the verdict in, and return its row. memory: of its conversation; environment: which one moves means."""
+        verdict = self.verdict
+        value = verdict.value if verdict.environment == environment else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
         before = memory.mean_of(self.scorer)
         fate = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id))
