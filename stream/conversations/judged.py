@@ -45,6 +45,8 @@ class Fate(StrEnum):
     LATE = "late"  #: after the conversation's retention
     DUPLICATE = "duplicate"  #: it came before
 
+    __hash__ = str.__hash__  # a word that is counted for every verdict; an enum's own is written in Python
+
 
 def weight_of(inclusion: float) -> float:
     """Return what a verdict counts for: the inverse of the probability with which its exchange was judged."""
@@ -52,6 +54,7 @@ def weight_of(inclusion: float) -> float:
 
 
 _FATES = (Fate.WAITS, Fate.COUNTED, Fate.REPLACED)  # by the state of its exchange
+_DUPLICATE = Fate.DUPLICATE  # found in its class in a thousand steps, as those above
 
 
 class JudgedMean(NamedTuple):

@@ -267,7 +267,7 @@ class Conversation(msgspec.Struct, array_like=True):
         if memory is None:
             return _encode(self)
         self.judged = None
-        rest = msgspec.Raw(_encode(self))
+        rest = _encode(self)
         self.judged = memory
         return _encode(JudgedState(VERSION, self.due, self.clock, self.offset, self.closed, memory, rest))
 
@@ -285,7 +285,7 @@ class JudgedState(msgspec.Struct, array_like=True, gc=False):
     offset: int
     closed: bool
     memory: JudgedMemory
-    rest: msgspec.Raw
+    rest: bytes
 
     def snapshot(self) -> bytes:
         """Encode, as the snapshot of the conversation that it is of."""

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
+from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.compliance import Results
 from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
@@ -67,6 +68,7 @@ class _WrittenRow(msgspec.Struct, gc=False, omit_defaults=True):
     replaced_by: str | None = None
 
 
+_MOVING = (Fate.COUNTED, Fate.WAITS)  #: verdicts that go into series and metrics
 _RESPONSE = Stage.RESPONSE  # found in its class in a thousand steps, for every row
 #: an output record of its four fields; as a tuple with names is made otherwise, it takes three times as long
 _written: Callable[[tuple[str, bytes | None, bytes | None, None]], OutputRecord] = partial(tuple.__new__, OutputRecord)
@@ -98,7 +100,7 @@ class BatchOutput:
         self._suite = suite
         self._good_from = good_from
         self._full_letters = full_letters
-        self._environment = environment
+        self._environment, self._environment_name = environment, name_environment(environment)
         self._weighed = 0  # outputs of which the bytes are counted already
         self._lane = partition // LANE
         self._observed: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
@@ -202,27 +204,26 @@ class BatchOutput:
 
     def add_verdict(self, key: bytes, row: VerdictRow, topic: str) -> None:
         """Write and count the row of a verdict; a repeated verdict is only counted. topic: where it came from."""
-        deltas, scored = self.deltas, row.scored
-        deltas.records[topic, "scored" if row.encoded is not None else "duplicate"] += 1
+        deltas, encoded = self.deltas, row.encoded
+        deltas.records[topic, "scored" if encoded is not None else "duplicate"] += 1
         deltas.last_event[topic] = row.time
         deltas.verdicts[row.fate] += 1
         for meeting in row.meetings:
             deltas.judge_anchors[meeting] += 1
-        if row.encoded is None:
+        if encoded is None:
             return
-        self.outputs.append(OutputRecord(SCORES, key, row.encoded))
-        if not row.moves or row.environment != name_environment(self._environment):
+        self.outputs.append(_written((SCORES, key, encoded, None)))
+        if row.fate not in _MOVING or row.environment != self._environment_name:
             return
-        for scorer, reason in scored.unscored:
-            deltas.judged_unscored[(*row.release, scorer, reason)] += 1
-        for scorer, value in zip(scored.scorers, scored.values, strict=True):
-            deltas.judged_weight[(*row.release, scorer)] += row.weight
-            deltas.judged_sum[(*row.release, scorer)] += row.weight * value
-        if scored.values:
-            deltas.judged_times.append(row.time)
-            observed = key.decode(), row.time, scored.scorers, scored.values, row.earlier
-            self._judged[row.release].append(observed)
-            self._weights[row.release].append(row.weight)
+        release, scorer, value = row.release, row.scorer, row.value
+        if value is None:
+            deltas.judged_unscored[(*release, scorer, row.unscored or Unscored.ERROR)] += 1
+            return
+        deltas.judged_weight[(*release, scorer)] += row.weight
+        deltas.judged_sum[(*release, scorer)] += row.weight * value
+        deltas.judged_times.append(row.time)
+        self._judged[release].append((key.decode(), row.time, (scorer,), (value,), row.earlier))
+        self._weights[release].append(row.weight)
 
     def erase_summary(self, key: bytes) -> None:
         """Write the tombstone that erases a conversation's summary from its compacted topic."""
