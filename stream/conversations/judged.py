@@ -185,16 +185,21 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         exchange, named = self._at(verdict.time, digest(verdict.row)), digest(verdict.id)
         if exchange.marks and any(mark.id == named for mark in exchange.marks):
             self._tidy(exchange)
-            return Fate.DUPLICATE
+            return _DUPLICATE
         number = self._number(verdict.scorer)
         if number is None:
             self._tidy(exchange)
             return Fate.WAITS
         value = -1 if verdict.value is None else round(verdict.value * PARTS)
         weight = 0 if verdict.value is None else round(PARTS / max(verdict.inclusion, LEAST))
-        insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight, digest(verdict.turn)))
-        if number in exchange.expected:
-            exchange.expected.remove(number)
+        marks, expected = exchange.marks, exchange.expected
+        mark = VerdictMark(named, number, verdict.version, value, weight, digest(verdict.turn))
+        if marks:
+            insort(marks, mark)
+        else:
+            marks.append(mark)
+        if number in expected:
+            expected.remove(number)
         self._tidy(exchange)
         return _FATES[exchange.state]
 
@@ -231,9 +236,9 @@ class JudgedMemory(msgspec.Struct, array_like=True):
 
     def mean_of(self, scorer: str) -> JudgedMean | None:
         """Return what counts of one scorer; None before it has judged anything."""
-        number = bisect_left(self.scorers, scorer)
-        if number == len(self.scorers) or self.scorers[number] != scorer:
+        if scorer not in self.scorers:
             return None
+        number = self.scorers.index(scorer)
         n, weight, total = self.folded[3 * number : 3 * number + 3]
         for exchange in self.exchanges:
             if exchange.marks and exchange.state == _CURRENT:
@@ -295,6 +300,8 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         if row in self.packed:  # seldom
             self._unpack(row, time)
         at = len(exchanges)
+        if at and exchanges[-1].row == row and exchanges[-1].time == time:  # as where its verdict comes soon
+            return exchanges[-1]
         if at and exchanges[-1].time >= time:  # seldom, where an exchange comes
             at = bisect_left(exchanges, (time, row), key=lambda known: (known.time, known.row))
             if at < len(exchanges) and (exchanges[at].time, exchanges[at].row) == (time, row):
@@ -304,9 +311,9 @@ class JudgedMemory(msgspec.Struct, array_like=True):
 
     def _number(self, scorer: str) -> int | None:
         """Return the number of a scorer; a new one moves those behind it. None where there are too many."""
+        if scorer in self.scorers:  # nearly always, and seldom among many
+            return self.scorers.index(scorer)
         at = bisect_left(self.scorers, scorer)
-        if at < len(self.scorers) and self.scorers[at] == scorer:
-            return at
         if len(self.scorers) >= MAX_SCORERS:
             return None
         self.scorers.insert(at, scorer)

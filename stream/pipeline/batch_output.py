@@ -104,11 +104,11 @@ class BatchOutput:
         self._weighed = 0  # outputs of which the bytes are counted already
         self._lane = partition // LANE
         self._observed: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
-        self._judged: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
-        self._weights: defaultdict[Release, list[float]] = defaultdict(list)  # of these rows
+        self._judged: defaultdict[Release, list[tuple[ObservedRow, float]]] = defaultdict(list)  # with their weights
         # Many rows of a batch say the same. They are counted as they are, and taken apart once at the end of the batch.
         self._turns: defaultdict[SeriesName, int] = defaultdict(int)
         self._newest = float("-inf")
+        self._verdicts: defaultdict[str, list[tuple[bytes, VerdictRow]]] = defaultdict(list)  # by their topic
         self._unscored: list[tuple[Release, tuple[tuple[str, Unscored], ...]]] = []
         self._findings: list[tuple[Release, Results]] = []
         self._markers: list[tuple[Release, int, tuple[str, ...]]] = []
@@ -203,27 +203,10 @@ class BatchOutput:
             self.deltas.other_outcomes[summary.environment, outcome] += 1
 
     def add_verdict(self, key: bytes, row: VerdictRow, topic: str) -> None:
-        """Write and count the row of a verdict; a repeated verdict is only counted. topic: where it came from."""
-        deltas, encoded = self.deltas, row.encoded
-        deltas.records[topic, "scored" if encoded is not None else "duplicate"] += 1
-        deltas.last_event[topic] = row.time
-        deltas.verdicts[row.fate] += 1
-        for meeting in row.meetings:
-            deltas.judge_anchors[meeting] += 1
-        if encoded is None:
-            return
-        self.outputs.append(_written((SCORES, key, encoded, None)))
-        if row.fate not in _MOVING or row.environment != self._environment_name:
-            return
-        release, scorer, value = row.release, row.scorer, row.value
-        if value is None:
-            deltas.judged_unscored[(*release, scorer, row.unscored or Unscored.ERROR)] += 1
-            return
-        deltas.judged_weight[(*release, scorer)] += row.weight
-        deltas.judged_sum[(*release, scorer)] += row.weight * value
-        deltas.judged_times.append(row.time)
-        self._judged[release].append((key.decode(), row.time, (scorer,), (value,), row.earlier))
-        self._weights[release].append(row.weight)
+        """Write the row of a verdict; a repeated verdict is only counted. topic: where it came from."""
+        self._verdicts[topic].append((key, row))
+        if row.encoded is not None:
+            self.outputs.append(_written((SCORES, key, row.encoded, None)))
 
     def erase_summary(self, key: bytes) -> None:
         """Write the tombstone that erases a conversation's summary from its compacted topic."""
@@ -305,13 +288,47 @@ class BatchOutput:
     def finish(self) -> list[OutputRecord]:
         """Finish the counts, pack the series, and return everything to write."""
         self._count()
+        for topic, verdicts in self._verdicts.items():
+            self._count_verdicts(topic, verdicts)
         for release, rows in self._observed.items():
             for scorer, conversations, values in columns(rows):
                 self._classify((*release, scorer), conversations, values)
             self._add_series(release, pack(*release, self._lane, rows))
         for release, rows in self._judged.items():
-            self._add_series(release, pack(*release, self._lane, rows, self._weights[release]))
+            self._add_judged(release, rows)
         return self.outputs
+
+    def _count_verdicts(self, topic: str, verdicts: Sequence[tuple[bytes, VerdictRow]]) -> None:
+        """Count the verdicts of the batch, and hand the values of those that move something to the series."""
+        deltas, fates = self.deltas, [row.fate for _, row in verdicts]
+        for fate in dict.fromkeys(fates):
+            deltas.verdicts[fate] = count = fates.count(fate)
+            deltas.records[topic, "duplicate" if fate is Fate.DUPLICATE else "scored"] += count
+        deltas.last_event[topic] = verdicts[-1][1].time
+        for key, row in verdicts:
+            for meeting in row.meetings:
+                deltas.judge_anchors[meeting] += 1
+            if row.fate not in _MOVING or row.environment != self._environment_name:
+                continue
+            if row.value is None:
+                deltas.judged_unscored[(*row.release, row.scorer, row.unscored or Unscored.ERROR)] += 1
+                continue
+            deltas.judged_times.append(row.time)
+            observed = key.decode(), row.time, (row.scorer,), (row.value,), row.earlier
+            self._judged[row.release].append((observed, row.weight))
+
+    def _add_judged(self, release: Release, rows: Sequence[tuple[ObservedRow, float]]) -> None:
+        """Add up what judges said of a release, and write it as series."""
+        sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for (_, _, (scorer,), (value,), _), weight in rows:
+            total = sums[scorer]
+            total[0] += weight
+            total[1] += weight * value
+        for scorer, (weight, weighted) in sums.items():
+            self.deltas.judged_weight[(*release, scorer)] = weight
+            self.deltas.judged_sum[(*release, scorer)] = weighted
+        observed, weights = zip(*rows, strict=True)
+        self._add_series(release, pack(*release, self._lane, observed, weights))
 
     def _add_series(self, release: Release, packed: Iterable[bytes]) -> None:
         """Write observations of a release, under its assistant's key in the lane of this partition."""

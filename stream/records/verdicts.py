@@ -194,6 +194,7 @@ def _read_slowly(value: bytes) -> Verdict:
         raise refuse(error) from None
 
 
+@lru_cache(_KEPT_JUDGES)
 def scorer_of(rubric: str, judge: str) -> str:
     """Name the scorer that a judge is, by the rubric that it is asked.
 
