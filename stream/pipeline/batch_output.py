@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
-from turnsignal.stream.conversations.judged import Fate
+from turnsignal.stream.conversations.judged import Fate, weight_of
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.compliance import Results
 from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
@@ -304,18 +304,20 @@ class BatchOutput:
         for fate in dict.fromkeys(fates):
             deltas.verdicts[fate] = count = fates.count(fate)
             deltas.records[topic, "duplicate" if fate is Fate.DUPLICATE else "scored"] += count
-        deltas.last_event[topic] = verdicts[-1][1].time
+        deltas.last_event[topic] = verdicts[-1][1].verdict.time
         for key, row in verdicts:
             for meeting in row.meetings:
                 deltas.judge_anchors[meeting] += 1
-            if row.fate not in _MOVING or row.environment != self._environment_name:
+            verdict, value = row.verdict, row.verdict.value
+            if row.fate not in _MOVING or verdict.environment != self._environment_name:
                 continue
-            if row.value is None:
-                deltas.judged_unscored[(*row.release, row.scorer, row.unscored or Unscored.ERROR)] += 1
+            release = (verdict.assistant, verdict.version)
+            if value is None:
+                deltas.judged_unscored[(*release, row.scorer, row.unscored or Unscored.ERROR)] += 1
                 continue
-            deltas.judged_times.append(row.time)
-            observed = key.decode(), row.time, (row.scorer,), (row.value,), row.earlier
-            self._judged[row.release].append((observed, row.weight))
+            deltas.judged_times.append(verdict.time)
+            observed = key.decode(), verdict.time, (row.scorer,), (value,), row.earlier
+            self._judged[release].append((observed, weight_of(verdict.inclusion)))
 
     def _add_judged(self, release: Release, rows: Sequence[tuple[ObservedRow, float]]) -> None:
         """Add up what judges said of a release, and write it as series."""

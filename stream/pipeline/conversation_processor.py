@@ -154,9 +154,8 @@ class ConversationProcessor:
 
     def on_verdict(self, memory: JudgedMemory, judged: Judged) -> VerdictRow:
         """Take a verdict into what its conversation remembers of judges, and return its row."""
-        row = judged.take_in(memory, self._judged_environment)
-        if memory.labels and row.encoded is not None and row.environment == self._judged_environment:
-            verdict = judged.verdict
+        row, verdict = judged.take_in(memory, self._judged_environment), judged.verdict
+        if memory.labels and row.encoded is not None and verdict.environment == self._judged_environment:
             row.meetings = self._labels.on_verdict(memory, verdict.turn_id, judged.scorer, verdict.value)
         return row
 

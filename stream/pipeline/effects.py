@@ -16,6 +16,7 @@ from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.observations import Earlier
 from turnsignal.stream.records.scores import Stage, Unscored
 from turnsignal.stream.records.summaries import Summary
+from turnsignal.stream.records.verdicts import Verdict
 
 
 class RecordContext(msgspec.Struct, gc=False):
@@ -64,20 +65,15 @@ class VerdictRow(msgspec.Struct, gc=False):
     """The row of a verdict, and what is counted with it.
 
     encoded: the row, None where the verdict came before; fate: the word by which it is counted; scorer: as which its
-    judge counts; value: 0–1; unscored: why there is none; weight: the inverse of its sampling probability; release,
-    environment, time: of its exchange; earlier: number and sum of what its scorer had said in the conversation;
-    meetings: with the labels of people that came before, as `HumanLabels` says them.
+    judge counts; unscored: why the verdict has no value; earlier: number and sum of what its scorer had said in the
+    conversation; meetings: with the labels of people that came before, as `HumanLabels` says them.
     """
 
     encoded: bytes | None
     fate: Fate
+    verdict: Verdict
     scorer: str
-    value: float | None
     unscored: Unscored | None
-    weight: float
-    release: tuple[str, str | None]
-    environment: str
-    time: float
     earlier: Earlier = ()
     meetings: Sequence[tuple[str, str, str]] = ()
 

@@ -9,14 +9,13 @@ from typing import Any
 
 import msgspec
 
-from turnsignal.stream.conversations.judged import Fate, JudgedMemory, VerdictFacts, named, weight_of
+from turnsignal.stream.conversations.judged import Fate, JudgedMemory, VerdictFacts, named
 from turnsignal.stream.conversations.state import Conversation, Limits
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.effects import VerdictRow
 from turnsignal.stream.records.environments import read_environment
-from turnsignal.stream.records.observations import Earlier
 from turnsignal.stream.records.scores import Stage, Unscored, row_id
 from turnsignal.stream.records.verdicts import Verdict, scorer_of
 
@@ -85,31 +84,16 @@ class Judged:
 
     def take_in(self, memory: JudgedMemory, environment: str) -> VerdictRow:
         """Take the verdict in, and return its row. memory: of its conversation; environment: which one moves means."""
-        verdict, scorer = self.verdict, self.scorer
+        verdict = self.verdict
         value = verdict.value if verdict.environment == environment else None
-        about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, scorer, verdict.judge.version)
-        before = memory.mean_of(scorer)
-        fate = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id))
-        return self._row(fate, () if before is None else (before.n, before.n * before.mean))
+        about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
+        fate, earlier = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id))
+        encoded = None if fate is _DUPLICATE else self.encode()
+        return VerdictRow(encoded, fate, verdict, self.scorer, self.unscored, earlier)
 
     def late(self) -> VerdictRow:
         """Return its row where its conversation is forgotten: then it moves nothing."""
-        return self._row(Fate.LATE)
-
-    def _row(self, fate: Fate, earlier: Earlier = ()) -> VerdictRow:
-        verdict = self.verdict
-        return VerdictRow(
-            None if fate is _DUPLICATE else self.encode(),
-            fate,
-            self.scorer,
-            verdict.value,
-            self.unscored,
-            weight_of(verdict.inclusion),
-            (verdict.assistant, verdict.version),
-            verdict.environment,
-            verdict.time,
-            earlier,
-        )
+        return VerdictRow(self.encode(), Fate.LATE, self.verdict, self.scorer, self.unscored)
 
     def begin_waiting(self, now: float, limits: Limits) -> Conversation | None:
         """Return a conversation in which the verdict waits for its turn; None when that was too long ago to come.

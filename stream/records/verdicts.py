@@ -150,7 +150,7 @@ _validate = VERDICTS.validator.validate_python
 _KEPT_JUDGES, _KEPT_BYTES = 200, 2_000  # judges that are kept as they were read, and bytes of one at most
 
 # What these take, pydantic would have taken, too.
-_read_but_judge: Any = msgspec.json.Decoder(struct_of(Verdict, judge=msgspec.Raw)).decode
+_read_but_judge: Any = msgspec.json.Decoder(struct_of(Verdict, judge=msgspec.Raw, tokens=struct_of(VerdictTokens))).decode
 _read_judge = msgspec.json.Decoder(VerdictJudge).decode
 _remember_judge = lru_cache(_KEPT_JUDGES)(_read_judge)  # the same in verdict after verdict
 
