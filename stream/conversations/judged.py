@@ -109,13 +109,6 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
     expected: list[int] = []
     marks: list[VerdictMark] = []
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether it stands, and has all its verdicts, one of each judge."""
-        if self.state != _CURRENT or self.expected or not self.marks:
-            return False
-        return len(self.marks) == 1 or len({mark.scorer for mark in self.marks}) == len(self.marks)
-
     def counted(self) -> dict[int, VerdictMark]:
         """Return the verdict that counts of each scorer."""
         marks = ((number, self.counted_of(number)) for number in sorted({mark.scorer for mark in self.marks}))
@@ -295,7 +288,7 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         return new
 
     def _earlier(self, number: int) -> Earlier:
-        """Return number and sum of what counts of one scorer, weighted as its mean is; nothing where it says nothing."""
+        """Return number and sum of what counts of one scorer, weighted as its mean is; nothing where nothing does."""
         n, weight, total = self.folded[3 * number : 3 * number + 3]
         for exchange in self.exchanges:
             if exchange.marks and exchange.state == _CURRENT:
@@ -321,8 +314,13 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         return at
 
     def _tidy(self, changed: JudgedExchange) -> None:
-        """Pack an exchange that is complete; forget the oldest ones where there are too many."""
-        if not changed.expected and changed.is_complete:
+        """Pack an exchange that is complete; forget the oldest ones where there are too many.
+
+        It is complete where it stands, and has all its verdicts, one of each judge.
+        """
+        marks = changed.marks
+        stands = marks and not changed.expected and changed.state == _CURRENT
+        if stands and (len(marks) == 1 or len({mark.scorer for mark in marks}) == len(marks)):
             self._pack(changed)
         if len(self.exchanges) + self.packed_exchanges > _FEW or len(changed.marks) > MAX_MARKS // (2 * _FEW):
             self._bound()

@@ -44,7 +44,7 @@ def insert(packed: bytes, new: bytes, time: float) -> bytes:
 
 
 #: Return the event time and the row of the first exchange, or of that whose mark begins at a place.
-first: Callable[..., tuple[float, bytes]] = _HEAD.unpack_from  # type: ignore[assignment]
+first: Callable[..., tuple[float, bytes]] = _HEAD.unpack_from
 
 
 def end_of_first(packed: bytes) -> int:

@@ -294,8 +294,8 @@ class BatchOutput:
             for scorer, conversations, values in columns(rows):
                 self._classify((*release, scorer), conversations, values)
             self._add_series(release, pack(*release, self._lane, rows))
-        for release, rows in self._judged.items():
-            self._add_judged(release, rows)
+        for release, judged in self._judged.items():
+            self._add_judged(release, judged)
         return self.outputs
 
     def _count_verdicts(self, topic: str, verdicts: Sequence[tuple[bytes, VerdictRow]]) -> None:

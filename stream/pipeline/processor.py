@@ -218,7 +218,7 @@ class PartitionProcessor:
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
             return self._live[key]
-        value = self._value(key)
+        value = self._changes[key] if key in self._changes else self.store.get(key)
         if value is None:
             return None
         state = self._live[key] = restore(value)
@@ -226,11 +226,10 @@ class PartitionProcessor:
 
     def _load_judged(self, key: bytes) -> JudgedState | None:
         """Return what a verdict changes of a conversation; None where that may be all of it, or it is read already."""
-        value = None if key in self._live else self._value(key)
+        if key in self._live:
+            return None
+        value = self._changes[key] if key in self._changes else self.store.get(key)
         return None if value is None else restore_judged(value)
-
-    def _value(self, key: bytes) -> bytes | None:
-        return self._changes[key] if key in self._changes else self.store.get(key)
 
     def _take_in(self, inputs: Mapping[str, Sequence[Record]]) -> dict[str, int]:
         """Take in turns, feedback and verdicts as far as the allowance goes; return how many of each topic."""

@@ -150,7 +150,8 @@ _validate = VERDICTS.validator.validate_python
 _KEPT_JUDGES, _KEPT_BYTES = 200, 2_000  # judges that are kept as they were read, and bytes of one at most
 
 # What these take, pydantic would have taken, too.
-_read_but_judge: Any = msgspec.json.Decoder(struct_of(Verdict, judge=msgspec.Raw, tokens=struct_of(VerdictTokens))).decode
+_quick: Any = struct_of(Verdict, judge=msgspec.Raw, tokens=struct_of(VerdictTokens))
+_read_but_judge = msgspec.json.Decoder(_quick).decode
 _read_judge = msgspec.json.Decoder(VerdictJudge).decode
 _remember_judge = lru_cache(_KEPT_JUDGES)(_read_judge)  # the same in verdict after verdict
 
@@ -180,10 +181,11 @@ def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
 
 
 def _read_at_once(value: bytes) -> Verdict:
-    verdict = _read_but_judge(value)
-    judge = bytes(verdict.judge)
-    verdict.judge = _remember_judge(judge) if len(judge) <= _KEPT_BYTES else _read_judge(judge)
-    return cast("Verdict", verdict)  # it has the same fields
+    read: Any = _read_but_judge(value)
+    judge = bytes(read.judge)
+    read.judge = _remember_judge(judge) if len(judge) <= _KEPT_BYTES else _read_judge(judge)
+    verdict: Verdict = read  # it has the same fields
+    return verdict
 
 
 def _read_slowly(value: bytes) -> Verdict:
