@@ -52,7 +52,7 @@ class _WrittenVerdict(msgspec.Struct, gc=False, omit_defaults=True):
     cut: list[str] | None = None
 
 
-class _WrittenRow(msgspec.Struct, gc=False, omit_defaults=True):
+class _WrittenVerdictRow(msgspec.Struct, gc=False, omit_defaults=True):
     """The row of a verdict as it is written, in this order."""
 
     schema: int
@@ -106,18 +106,11 @@ class Judged:
 
     def encode(self) -> bytes:
         """Encode its row, which is the same wherever and whenever it is written."""
-        verdict, judge, value = self.verdict, self.verdict.judge, self.verdict.value
-        conversation_id, turn_id, suite, row, name = (
-            verdict.conversation_id,
-            verdict.turn_id,
-            verdict.suite,
-            verdict.row,
-            verdict.id,
-        )
-        by = f"{judge.name}\x1f{judge.version}\x1f{judge.prompt}\x1f{name}"
-        explanation = verdict.reasoning or None
-        score = _WrittenScore(self.scorer, value, verdict.label, self.unscored, explanation, verdict.decided_by)
-        written = _WrittenRow(
+        verdict, judge = self.verdict, self.verdict.judge
+        conversation_id, turn_id, row, suite = verdict.conversation_id, verdict.turn_id, verdict.row, verdict.suite
+        by = f"{judge.name}\x1f{judge.version}\x1f{judge.prompt}\x1f{verdict.id}"
+        answer = (verdict.value, verdict.label, self.unscored, verdict.reasoning or None, verdict.decided_by)
+        written = _WrittenVerdictRow(
             1,
             conversation_id,
             turn_id,
@@ -129,11 +122,11 @@ class Judged:
             verdict.time,
             row_id(conversation_id, turn_id, _STAGE, row, suite, by),
             suite,
-            (score,),
+            (_WrittenScore(self.scorer, *answer),),
             verdict.follow_up_id,
             read_environment(verdict.environment),
             _WrittenVerdict(
-                name,
+                verdict.id,
                 row,
                 judge.name,
                 judge.provider,

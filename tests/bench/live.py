@@ -194,8 +194,8 @@ class _Run:
             for topic, count in self._topics.items()
             for partition in range(count)
         }
-        spent = _cpu_seconds(self._variant.process.pid)
-        return _Marks(time.monotonic(), spent, None if broker is None else _cpu_seconds(broker), ends)
+        spent = cpu_seconds(self._variant.process.pid)
+        return _Marks(time.monotonic(), spent, None if broker is None else cpu_seconds(broker), ends)
 
     def _count(
         self, first: dict[tuple[str, int], int], last: dict[tuple[str, int], int]
@@ -218,7 +218,7 @@ class _Run:
         return records, size, markers.values() or (0,)
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """Return what a process has spent of the CPU."""
     numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
