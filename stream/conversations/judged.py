@@ -17,6 +17,7 @@ import msgspec
 from turnsignal.stream.conversations import packed_verdicts
 from turnsignal.stream.conversations.packed_verdicts import pack_mark, unpack_marks
 from turnsignal.stream.conversations.recent_ids import digest
+from turnsignal.stream.records.observations import Earlier
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.summaries import ScoreMean
 
@@ -45,6 +46,8 @@ class Fate(StrEnum):
     LATE = "late"  #: after the conversation's retention
     DUPLICATE = "duplicate"  #: it came before
 
+    __hash__ = str.__hash__  # a word that is counted for every verdict; an enum's own is written in Python
+
 
 def weight_of(inclusion: float) -> float:
     """Return what a verdict counts for: the inverse of the probability with which its exchange was judged."""
@@ -52,6 +55,7 @@ def weight_of(inclusion: float) -> float:
 
 
 _FATES = (Fate.WAITS, Fate.COUNTED, Fate.REPLACED)  # by the state of its exchange
+_WAITS, _DUPLICATE = Fate.WAITS, Fate.DUPLICATE  # found in its class in a thousand steps, as those above
 
 
 class JudgedMean(NamedTuple):
@@ -105,13 +109,6 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
     expected: list[int] = []
     marks: list[VerdictMark] = []
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether it stands, and has all its verdicts, one of each judge."""
-        if self.state != _CURRENT or self.expected or not self.marks:
-            return False
-        return len(self.marks) == 1 or len({mark.scorer for mark in self.marks}) == len(self.marks)
-
     def counted(self) -> dict[int, VerdictMark]:
         """Return the verdict that counts of each scorer."""
         marks = ((number, self.counted_of(number)) for number in sorted({mark.scorer for mark in self.marks}))
@@ -129,7 +126,7 @@ class JudgedExchange(msgspec.Struct, array_like=True, gc=False, order=True):
         return newest
 
 
-class VerdictFacts(NamedTuple):
+class VerdictFacts(msgspec.Struct, gc=False):
     """What is remembered of a verdict; row: of its exchange; turn: the response; version: of the rubric."""
 
     id: str
@@ -177,23 +174,25 @@ class JudgedMemory(msgspec.Struct, array_like=True):
             if exchange.row == named:
                 exchange.state, exchange.expected = _REPLACED, []
 
-    def take(self, verdict: VerdictFacts) -> Fate:
-        """Take in a verdict."""
+    def take(self, verdict: VerdictFacts) -> tuple[Fate, Earlier]:
+        """Take in a verdict; return what becomes of it, and number and sum of what its scorer had said before."""
         exchange, named = self._at(verdict.time, digest(verdict.row)), digest(verdict.id)
-        if exchange.marks and any(mark.id == named for mark in exchange.marks):
+        marks, expected, value = exchange.marks, exchange.expected, verdict.value
+        if marks and any(mark.id == named for mark in marks):
             self._tidy(exchange)
-            return Fate.DUPLICATE
+            return _DUPLICATE, ()
         number = self._number(verdict.scorer)
         if number is None:
             self._tidy(exchange)
-            return Fate.WAITS
-        value = -1 if verdict.value is None else round(verdict.value * PARTS)
-        weight = 0 if verdict.value is None else round(PARTS / max(verdict.inclusion, LEAST))
-        insort(exchange.marks, VerdictMark(named, number, verdict.version, value, weight, digest(verdict.turn)))
-        if number in exchange.expected:
-            exchange.expected.remove(number)
+            return _WAITS, ()
+        earlier, kept, weight = self._earlier(number), -1, 0
+        if value is not None:
+            kept, weight = round(value * PARTS), round(PARTS / max(verdict.inclusion, LEAST))
+        insort(marks, VerdictMark(named, number, verdict.version, kept, weight, digest(verdict.turn)))
+        if number in expected:
+            expected.remove(number)
         self._tidy(exchange)
-        return _FATES[exchange.state]
+        return _FATES[exchange.state], earlier
 
     @property
     def awaiting(self) -> int:
@@ -225,19 +224,6 @@ class JudgedMemory(msgspec.Struct, array_like=True):
             for number, scorer in enumerate(self.scorers)
             if sums[3 * number]
         }
-
-    def mean_of(self, scorer: str) -> JudgedMean | None:
-        """Return what counts of one scorer; None before it has judged anything."""
-        number = bisect_left(self.scorers, scorer)
-        if number == len(self.scorers) or self.scorers[number] != scorer:
-            return None
-        n, weight, total = self.folded[3 * number : 3 * number + 3]
-        for exchange in self.exchanges:
-            if exchange.marks and exchange.state == _CURRENT:
-                mark = exchange.counted_of(number)
-                if mark is not None and mark.value >= 0:
-                    n, weight, total = n + 1, weight + mark.weight, total + mark.weight * mark.value
-        return JudgedMean(n, weight, total) if n else None
 
     def verdict_ids(self) -> bytes:
         """Return the digests of all verdicts that count."""
@@ -289,6 +275,8 @@ class JudgedMemory(msgspec.Struct, array_like=True):
     def _at(self, time: float, row: bytes) -> JudgedExchange:
         """Return the exchange of that event time and row, which is remembered from now on."""
         exchanges = self.exchanges
+        if exchanges and exchanges[-1].row == row and exchanges[-1].time == time:  # its verdict has come soon
+            return exchanges[-1]
         if row in self.packed:  # seldom
             self._unpack(row, time)
         at = len(exchanges)
@@ -299,11 +287,21 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         exchanges.insert(at, new := JudgedExchange(time, row))
         return new
 
+    def _earlier(self, number: int) -> Earlier:
+        """Return number and sum of what counts of one scorer, weighted as its mean is; nothing where nothing does."""
+        n, weight, total = self.folded[3 * number : 3 * number + 3]
+        for exchange in self.exchanges:
+            if exchange.marks and exchange.state == _CURRENT:
+                mark = exchange.counted_of(number)
+                if mark is not None and mark.value >= 0:
+                    n, weight, total = n + 1, weight + mark.weight, total + mark.weight * mark.value
+        return (n, n * (total / (weight * PARTS))) if n else ()
+
     def _number(self, scorer: str) -> int | None:
         """Return the number of a scorer; a new one moves those behind it. None where there are too many."""
+        if scorer in self.scorers:  # nearly always, and seldom among many
+            return self.scorers.index(scorer)
         at = bisect_left(self.scorers, scorer)
-        if at < len(self.scorers) and self.scorers[at] == scorer:
-            return at
         if len(self.scorers) >= MAX_SCORERS:
             return None
         self.scorers.insert(at, scorer)
@@ -316,15 +314,20 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         return at
 
     def _tidy(self, changed: JudgedExchange) -> None:
-        """Pack an exchange that is complete; forget the oldest ones where there are too many."""
-        if changed.is_complete:
+        """Pack an exchange that is complete; forget the oldest ones where there are too many.
+
+        It is complete where it stands, and has all its verdicts, one of each judge.
+        """
+        marks = changed.marks
+        stands = marks and not changed.expected and changed.state == _CURRENT
+        if stands and (len(marks) == 1 or len({mark.scorer for mark in marks}) == len(marks)):
             self._pack(changed)
         if len(self.exchanges) + self.packed_exchanges > _FEW or len(changed.marks) > MAX_MARKS // (2 * _FEW):
             self._bound()
 
     def _pack(self, complete: JudgedExchange) -> None:
         """Add up an exchange, of which every verdict counts, and keep its marks packed."""
-        exchanges, folded, new = self.exchanges, self.folded, b""
+        exchanges, folded, new, time, row = self.exchanges, self.folded, b"", complete.time, complete.row
         if exchanges[-1] is complete:
             exchanges.pop()
         else:
@@ -332,11 +335,12 @@ class JudgedMemory(msgspec.Struct, array_like=True):
         for mark in complete.marks:
             number, value, weight = mark.scorer, mark.value, mark.weight
             if value >= 0:
-                folded[3 * number] += 1
-                folded[3 * number + 1] += weight
-                folded[3 * number + 2] += weight * value
-            new += pack_mark(complete.time, complete.row, mark.id, number, mark.version, value, weight, mark.turn)
-        self.packed = packed_verdicts.insert(self.packed, new) if self.packed else new
+                at = 3 * number
+                folded[at] += 1
+                folded[at + 1] += weight
+                folded[at + 2] += weight * value
+            new += pack_mark(time, row, mark.id, number, mark.version, value, weight, mark.turn)
+        self.packed = packed_verdicts.insert(self.packed, new, time) if self.packed else new
         self.packed_exchanges += 1
 
     def _unpack(self, row: bytes, time: float | None = None) -> None:

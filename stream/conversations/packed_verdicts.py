@@ -4,6 +4,7 @@ A conversation is read and written again with every turn and every verdict. What
 and would be most of that work. Each mark carries its exchange; those of one exchange stand together, the oldest first.
 """
 
+from collections.abc import Callable
 from struct import Struct
 
 _MARK = Struct(">d6s6sBIhI6s")
@@ -31,18 +32,19 @@ def find(packed: bytes, row: bytes, time: float | None = None) -> tuple[int, int
     return begin, begin + end_of_first(packed[begin:])
 
 
-def insert(packed: bytes, new: bytes) -> bytes:
+def insert(packed: bytes, new: bytes, time: float) -> bytes:
     """Add the marks of an exchange where its event time puts it."""
-    at, when = len(packed), _HEAD.unpack_from(new)
-    while at and _HEAD.unpack_from(packed, at - BYTES) > when:
+    at = len(packed)
+    if first(packed, at - BYTES)[0] < time:  # as nearly always
+        return packed + new
+    when = first(new)
+    while at and first(packed, at - BYTES) > when:
         at -= BYTES
-    return packed + new if at == len(packed) else packed[:at] + new + packed[at:]
+    return packed[:at] + new + packed[at:]
 
 
-def first(packed: bytes) -> tuple[float, bytes]:
-    """Return the event time and the row of the oldest exchange."""
-    time, row = _HEAD.unpack_from(packed)
-    return time, row
+#: Return the event time and the row of the first exchange, or of that whose mark begins at a place.
+first: Callable[..., tuple[float, bytes]] = _HEAD.unpack_from
 
 
 def end_of_first(packed: bytes) -> int:

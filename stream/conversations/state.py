@@ -21,9 +21,9 @@ from turnsignal.stream.records.summaries import ConversationCounts
 #: Of the state's layout. New fields are added at the end, with a default: older state is read with the defaults, and
 #: older code, which may run beside this in one group while a release rolls out, reads past them. Raised only where
 #: older code could misread the new state, or lose what counts; then it refuses it.
-VERSION = 3
+VERSION = 4
 _UNJUDGED = 1  #: what state has as long as no judge has anything to do with it, so that older code still takes it
-_UNPACKED = 2  #: what had been judged was not packed
+_UNPACKED = 2  #: what had been judged was not packed; up to 3, it stood among the fields of the conversation
 
 BEFORE_ALL = float("-inf")  #: event time from which all turns are kept
 
@@ -259,7 +259,36 @@ class Conversation(msgspec.Struct, array_like=True):
         return now > self.needed_since + limits.idle + limits.retention
 
     def snapshot(self) -> bytes:
-        """Encode as one MessagePack array, in the order of the fields, so that `peek` finds the first ones fast."""
+        """Encode as one MessagePack array that begins with the fields that `peek` finds fast.
+
+        Without judges that is the fields in their order; with them, as `JudgedState` has it.
+        """
+        memory = self.judged
+        if memory is None:
+            return _encode(self)
+        self.judged = None
+        rest = _encode(self)
+        self.judged = memory
+        return _encode(JudgedState(VERSION, self.due, self.clock, self.offset, self.closed, memory, rest))
+
+
+class JudgedState(msgspec.Struct, array_like=True, gc=False):
+    """How a conversation's state stands that judges have to do with: what is remembered of them apart from the rest.
+
+    A verdict on an open conversation reads and writes the memory alone; the rest is copied as it is, undecoded.
+    version … closed: as `Conversation` has them; rest: the conversation without the memory, encoded.
+    """
+
+    version: int
+    due: float
+    clock: float
+    offset: int
+    closed: bool
+    memory: JudgedMemory
+    rest: bytes
+
+    def snapshot(self) -> bytes:
+        """Encode, as the snapshot of the conversation that it is of."""
         return _encode(self)
 
 
@@ -276,7 +305,10 @@ class _StateHead(msgspec.Struct, array_like=True):
 _COUNTED = b"\xdc" + (Conversation.__struct_fields__.index("went_on") + 1).to_bytes(2, "big")
 
 _encode = msgspec.msgpack.Encoder().encode
+_JUDGED = bytes((0x90 + len(JudgedState.__struct_fields__), VERSION))  #: how state begins that stands as `JudgedState`
+
 _decode = msgspec.msgpack.Decoder(Conversation).decode
+_decode_judged = msgspec.msgpack.Decoder(JudgedState).decode
 _decode_head = msgspec.msgpack.Decoder(_StateHead).decode
 
 
@@ -286,6 +318,8 @@ def restore(value: bytes) -> Conversation:
     Raises SchemaError for a newer version than this code knows.
     """
     try:
+        if value[:2] == _JUDGED:
+            return _join(_decode_judged(value))
         state = _decode(value)
     except msgspec.DecodeError:  # of another layout, most likely, and then its version says so
         _read_head(value)
@@ -298,6 +332,24 @@ def restore(value: bytes) -> Conversation:
         state.version = _UNJUDGED if state.judged is None else VERSION
     if value[:3] < _COUNTED:
         _count_what_went_on(state)
+    return state
+
+
+def restore_judged(value: bytes) -> JudgedState | None:
+    """Read what a verdict changes, and no more; None where it may change the whole conversation, which is closed.
+
+    None, too, where no judge had anything to do with it, and for state of another version.
+    """
+    if value[:2] != _JUDGED:
+        return None
+    judged = _decode_judged(value)
+    return None if judged.closed else judged
+
+
+def _join(judged: JudgedState) -> Conversation:
+    """Return the conversation with what it remembers of judges."""
+    state = _decode(judged.rest)
+    state.version, state.judged = VERSION, judged.memory
     return state
 
 

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import msgspec
 import orjson
 
+from turnsignal.stream.conversations.judged import Fate, weight_of
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.compliance import Results
 from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
@@ -67,6 +68,7 @@ class _WrittenRow(msgspec.Struct, gc=False, omit_defaults=True):
     replaced_by: str | None = None
 
 
+_MOVING = (Fate.COUNTED, Fate.WAITS)  #: verdicts that go into series and metrics
 _RESPONSE = Stage.RESPONSE  # found in its class in a thousand steps, for every row
 #: an output record of its four fields; as a tuple with names is made otherwise, it takes three times as long
 _written: Callable[[tuple[str, bytes | None, bytes | None, None]], OutputRecord] = partial(tuple.__new__, OutputRecord)
@@ -98,15 +100,15 @@ class BatchOutput:
         self._suite = suite
         self._good_from = good_from
         self._full_letters = full_letters
-        self._environment = environment
+        self._environment, self._environment_name = environment, name_environment(environment)
         self._weighed = 0  # outputs of which the bytes are counted already
         self._lane = partition // LANE
         self._observed: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
-        self._judged: defaultdict[Release, list[ObservedRow]] = defaultdict(list)
-        self._weights: defaultdict[Release, list[float]] = defaultdict(list)  # of these rows
+        self._judged: defaultdict[Release, list[tuple[ObservedRow, float]]] = defaultdict(list)  # with their weights
         # Many rows of a batch say the same. They are counted as they are, and taken apart once at the end of the batch.
         self._turns: defaultdict[SeriesName, int] = defaultdict(int)
         self._newest = float("-inf")
+        self._verdicts: defaultdict[str, list[tuple[bytes, VerdictRow]]] = defaultdict(list)  # by their topic
         self._unscored: list[tuple[Release, tuple[tuple[str, Unscored], ...]]] = []
         self._findings: list[tuple[Release, Results]] = []
         self._markers: list[tuple[Release, int, tuple[str, ...]]] = []
@@ -201,28 +203,10 @@ class BatchOutput:
             self.deltas.other_outcomes[summary.environment, outcome] += 1
 
     def add_verdict(self, key: bytes, row: VerdictRow, topic: str) -> None:
-        """Write and count the row of a verdict; a repeated verdict is only counted. topic: where it came from."""
-        deltas, scored = self.deltas, row.scored
-        deltas.records[topic, "scored" if row.encoded is not None else "duplicate"] += 1
-        deltas.last_event[topic] = row.time
-        deltas.verdicts[row.fate] += 1
-        for meeting in row.meetings:
-            deltas.judge_anchors[meeting] += 1
-        if row.encoded is None:
-            return
-        self.outputs.append(OutputRecord(SCORES, key, row.encoded))
-        if not row.moves or row.environment != name_environment(self._environment):
-            return
-        for scorer, reason in scored.unscored:
-            deltas.judged_unscored[(*row.release, scorer, reason)] += 1
-        for scorer, value in zip(scored.scorers, scored.values, strict=True):
-            deltas.judged_weight[(*row.release, scorer)] += row.weight
-            deltas.judged_sum[(*row.release, scorer)] += row.weight * value
-        if scored.values:
-            deltas.judged_times.append(row.time)
-            observed = key.decode(), row.time, scored.scorers, scored.values, row.earlier
-            self._judged[row.release].append(observed)
-            self._weights[row.release].append(row.weight)
+        """Write the row of a verdict; a repeated verdict is only counted. topic: where it came from."""
+        self._verdicts[topic].append((key, row))
+        if row.encoded is not None:
+            self.outputs.append(_written((SCORES, key, row.encoded, None)))
 
     def erase_summary(self, key: bytes) -> None:
         """Write the tombstone that erases a conversation's summary from its compacted topic."""
@@ -304,13 +288,49 @@ class BatchOutput:
     def finish(self) -> list[OutputRecord]:
         """Finish the counts, pack the series, and return everything to write."""
         self._count()
+        for topic, verdicts in self._verdicts.items():
+            self._count_verdicts(topic, verdicts)
         for release, rows in self._observed.items():
             for scorer, conversations, values in columns(rows):
                 self._classify((*release, scorer), conversations, values)
             self._add_series(release, pack(*release, self._lane, rows))
-        for release, rows in self._judged.items():
-            self._add_series(release, pack(*release, self._lane, rows, self._weights[release]))
+        for release, judged in self._judged.items():
+            self._add_judged(release, judged)
         return self.outputs
+
+    def _count_verdicts(self, topic: str, verdicts: Sequence[tuple[bytes, VerdictRow]]) -> None:
+        """Count the verdicts of the batch, and hand the values of those that move something to the series."""
+        deltas, fates = self.deltas, [row.fate for _, row in verdicts]
+        for fate in dict.fromkeys(fates):
+            deltas.verdicts[fate] = count = fates.count(fate)
+            deltas.records[topic, "duplicate" if fate is Fate.DUPLICATE else "scored"] += count
+        deltas.last_event[topic] = verdicts[-1][1].verdict.time
+        for key, row in verdicts:
+            for meeting in row.meetings:
+                deltas.judge_anchors[meeting] += 1
+            verdict, value = row.verdict, row.verdict.value
+            if row.fate not in _MOVING or verdict.environment != self._environment_name:
+                continue
+            release = (verdict.assistant, verdict.version)
+            if value is None:
+                deltas.judged_unscored[(*release, row.scorer, row.unscored or Unscored.ERROR)] += 1
+                continue
+            deltas.judged_times.append(verdict.time)
+            observed = key.decode(), verdict.time, (row.scorer,), (value,), row.earlier
+            self._judged[release].append((observed, weight_of(verdict.inclusion)))
+
+    def _add_judged(self, release: Release, rows: Sequence[tuple[ObservedRow, float]]) -> None:
+        """Add up what judges said of a release, and write it as series."""
+        sums: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+        for (_, _, (scorer,), (value,), _), weight in rows:
+            total = sums[scorer]
+            total[0] += weight
+            total[1] += weight * value
+        for scorer, (weight, weighted) in sums.items():
+            self.deltas.judged_weight[(*release, scorer)] = weight
+            self.deltas.judged_sum[(*release, scorer)] = weighted
+        observed, weights = zip(*rows, strict=True)
+        self._add_series(release, pack(*release, self._lane, observed, weights))
 
     def _add_series(self, release: Release, packed: Iterable[bytes]) -> None:
         """Write observations of a release, under its assistant's key in the lane of this partition."""

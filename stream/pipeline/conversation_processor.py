@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from turnsignal.stream.conversations.judged import Fate
+from turnsignal.stream.conversations.judged import Fate, JudgedMemory
 from turnsignal.stream.conversations.means import named
 from turnsignal.stream.conversations.pairing import (
     ASSISTANT,
@@ -53,6 +53,7 @@ from turnsignal.stream.suite import Suite
 
 _FOLLOWED_UP = Outcome.FOLLOWED_UP
 _RESPONSE_STAGE, _FOLLOW_UP_STAGE = Stage.RESPONSE, Stage.FOLLOW_UP
+_COUNTED = Fate.COUNTED
 
 
 class ConversationProcessor:
@@ -151,14 +152,16 @@ class ConversationProcessor:
         """Close a conversation; end: event time at which the recording ends."""
         return self._closing.close(key, state, end)
 
-    def on_verdict(self, key: bytes, state: Conversation, judged: Judged) -> tuple[VerdictRow, Close | None]:
-        """Take in a verdict; return its row, and what is written anew where it was the last one awaited."""
-        row = judged.take_in(state, self._environment)
-        if row.encoded is not None and row.environment == self._judged_environment:
-            verdict = judged.verdict
-            row.meetings = self._labels.on_verdict(state, verdict.turn_id, judged.scorer, verdict.value)
-        anew = state.closed and row.fate == Fate.COUNTED
-        return row, self._closing.close_anew(key, state) if anew else None
+    def on_verdict(self, memory: JudgedMemory, judged: Judged) -> VerdictRow:
+        """Take a verdict into what its conversation remembers of judges, and return its row."""
+        row, verdict = judged.take_in(memory, self._judged_environment), judged.verdict
+        if memory.labels and row.encoded is not None and verdict.environment == self._judged_environment:
+            row.meetings = self._labels.on_verdict(memory, verdict.turn_id, judged.scorer, verdict.value)
+        return row
+
+    def close_anew(self, key: bytes, state: Conversation, row: VerdictRow) -> Close | None:
+        """Return what is written anew of a closed conversation where a verdict was the last one awaited."""
+        return self._closing.close_anew(key, state) if state.closed and row.fate is _COUNTED else None
 
     def on_gap(self, context: RecordContext, role: str) -> Effects:
         """Note that a record of this conversation could not be read, so that what follows it judges nothing."""

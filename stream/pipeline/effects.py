@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from turnsignal.stream.conversations.judged import Fate
 from turnsignal.stream.conversations.pairing import Responder
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.records.observations import Earlier
-from turnsignal.stream.records.scores import Stage
+from turnsignal.stream.records.scores import Stage, Unscored
 from turnsignal.stream.records.summaries import Summary
+from turnsignal.stream.records.verdicts import Verdict
 
 
 class RecordContext(msgspec.Struct, gc=False):
@@ -62,21 +64,17 @@ class ScoreRow(msgspec.Struct, gc=False):
 class VerdictRow(msgspec.Struct, gc=False):
     """The row of a verdict, and what is counted with it.
 
-    encoded: the row, None where the verdict came before; fate: the word by which it is counted; scored: its score;
-    weight: the inverse of its sampling probability; release, environment, time: of its exchange; earlier: number and
-    sum of what its scorer had said in the conversation; moves: whether its value goes into series and metrics;
-    meetings: with the labels of people that came before, as `HumanLabels` says them.
+    encoded: the row, None where the verdict came before; fate: the word by which it is counted; scorer: as which its
+    judge counts; unscored: why the verdict has no value; earlier: number and sum of what its scorer had said in the
+    conversation; meetings: with the labels of people that came before, as `HumanLabels` says them.
     """
 
     encoded: bytes | None
-    fate: str
-    scored: Scored
-    weight: float
-    release: tuple[str, str | None]
-    environment: str
-    time: float
+    fate: Fate
+    verdict: Verdict
+    scorer: str
+    unscored: Unscored | None
     earlier: Earlier = ()
-    moves: bool = True
     meetings: Sequence[tuple[str, str, str]] = ()
 
 

@@ -7,7 +7,7 @@ other in the conversation. A verdict on a row that was replaced meets labels too
 from collections.abc import Iterable, Sequence
 
 from turnsignal.stream.conversations.feedback_memory import KeptFeedback
-from turnsignal.stream.conversations.judged import PARTS, LabelMark
+from turnsignal.stream.conversations.judged import PARTS, JudgedMemory, LabelMark
 from turnsignal.stream.conversations.recent_ids import digest
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.errors import ConfigError
@@ -58,10 +58,9 @@ class HumanLabels:
             if scorer in scorers
         ]
 
-    def on_verdict(self, state: Conversation, turn_id: str, scorer: str, value: float | None) -> Sequence[Meeting]:
+    def on_verdict(self, memory: JudgedMemory, turn_id: str, scorer: str, value: float | None) -> Sequence[Meeting]:
         """Return the meetings of a verdict that has just come with the labels that came before."""
-        memory = state.judged
-        if memory is None or not memory.labels or value is None or scorer not in self._rubrics:
+        if not memory.labels or value is None or scorer not in self._rubrics:
             return ()
         names = [name for name, scorers in self._scorers.items() if scorer in scorers]
         labels: Iterable[LabelMark] = memory.labels_on(digest(turn_id), {digest(name) for name in names})

@@ -17,7 +17,7 @@ from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
 from turnsignal.stream.conversations.recent_ids import Seen
-from turnsignal.stream.conversations.state import Conversation, peek, restore
+from turnsignal.stream.conversations.state import Conversation, JudgedState, peek, restore, restore_judged
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.pipeline.agenda import Agenda
 from turnsignal.stream.pipeline.allowance import SECONDS, Allowance
@@ -209,9 +209,11 @@ class PartitionProcessor:
     def _put_away(self, key: bytes) -> None:
         """Encode a conversation that was touched; should it be touched again, it is read back."""
         if key in self._live:
-            state = self._live.pop(key)
-            snapshot = self._changes[key] = None if state is None else state.snapshot()
-            self._allowance.write(len(snapshot or b""))
+            self._put(key, self._live.pop(key))
+
+    def _put(self, key: bytes, state: Conversation | JudgedState | None) -> None:
+        snapshot = self._changes[key] = None if state is None else state.snapshot()
+        self._allowance.write(len(snapshot or b""))
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
@@ -221,6 +223,13 @@ class PartitionProcessor:
             return None
         state = self._live[key] = restore(value)
         return state
+
+    def _load_judged(self, key: bytes) -> JudgedState | None:
+        """Return what a verdict changes of a conversation; None where that may be all of it, or it is read already."""
+        if key in self._live:
+            return None
+        value = self._changes[key] if key in self._changes else self.store.get(key)
+        return None if value is None else restore_judged(value)
 
     def _take_in(self, inputs: Mapping[str, Sequence[Record]]) -> dict[str, int]:
         """Take in turns, feedback and verdicts as far as the allowance goes; return how many of each topic."""
@@ -321,13 +330,19 @@ class PartitionProcessor:
         except Refused as refused:
             output.add_undecodable(record, refused, self.verdicts_topic)
             return
+        apart = self._load_judged(key)
+        if apart is not None:
+            output.add_verdict(key, self._conversations.on_verdict(apart.memory, judged), self.verdicts_topic)
+            self._put(key, apart)
+            return
         known = self._load(key)
         state = known or judged.begin_waiting(self.clock.time, self._limits)
         if state is None:
             output.add_verdict(key, judged.late(), self.verdicts_topic)
             return
-        row, close = self._conversations.on_verdict(key, state, judged)
+        row = self._conversations.on_verdict(state.judged_memory(), judged)
         output.add_verdict(key, row, self.verdicts_topic)
+        close = self._conversations.close_anew(key, state, row)
         if close is not None:
             output.add_close(key, close)
         self._live[key], due = state, state.schedule(self._limits)

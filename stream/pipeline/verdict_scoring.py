@@ -7,62 +7,93 @@ verdicts interleave, live and in a replay, and nothing ever waits for a judge.
 from collections.abc import Sequence
 from typing import Any
 
-import orjson
+import msgspec
 
-from turnsignal.stream.conversations.judged import Fate, VerdictFacts, named, weight_of
+from turnsignal.stream.conversations.judged import Fate, JudgedMemory, VerdictFacts, named
 from turnsignal.stream.conversations.state import Conversation, Limits
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.effects import VerdictRow
-from turnsignal.stream.pipeline.scoring import Scored
-from turnsignal.stream.records.environments import PRODUCTION, name_environment
-from turnsignal.stream.records.observations import Earlier
-from turnsignal.stream.records.scores import Score, Stage, Unscored, row_id
+from turnsignal.stream.records.environments import read_environment
+from turnsignal.stream.records.scores import Stage, Unscored, row_id
 from turnsignal.stream.records.verdicts import Verdict, scorer_of
+
+_STAGE = Stage.VERDICT.value
+_DUPLICATE = Fate.DUPLICATE  # found in its class in a thousand steps, for every verdict
+_encode_row = msgspec.json.Encoder().encode
+
+
+class _WrittenScore(msgspec.Struct, gc=False, omit_defaults=True):
+    """The score in the row of a verdict, as `Score.as_json` has it."""
+
+    scorer: str
+    value: float | None
+    label: str | None = None
+    unscored: Unscored | None = None
+    explanation: str | None = None
+    decided_by: str | None = None
+
+
+class _WrittenVerdict(msgspec.Struct, gc=False, omit_defaults=True):
+    """What a row says of its verdict, without what stands in the row anyway; as `JudgedBy` reads it."""
+
+    id: str
+    row: str
+    judge: str
+    provider: str
+    model: str
+    rubric: str
+    version: int
+    prompt: str
+    inclusion: float
+    cost: float
+    cached: bool = False
+    cut: list[str] | None = None
+
+
+class _WrittenVerdictRow(msgspec.Struct, gc=False, omit_defaults=True):
+    """The row of a verdict as it is written, in this order."""
+
+    schema: int
+    conversation_id: str
+    turn_id: str
+    stage: str
+    assistant: str | None
+    version: str | None
+    model: str | None
+    platform: str | None
+    time: float
+    id: str
+    suite: str
+    scores: tuple[_WrittenScore]
+    follow_up: str | None = None
+    environment: str | None = None
+    verdict: _WrittenVerdict | None = None
 
 
 class Judged:
-    """One verdict on its way into its conversation.
+    """One verdict on its way into its conversation. scorer: as which it counts; unscored: why it has no value."""
 
-    scorer: as which it counts; scored: its score; weight: the inverse of its sampling probability, 0 where unscored.
-    """
-
-    __slots__ = ("scored", "scorer", "verdict", "weight")
+    __slots__ = ("scorer", "unscored", "verdict")
 
     def __init__(self, verdict: Verdict) -> None:
         self.verdict = verdict
         self.scorer = scorer_of(verdict.judge.rubric, verdict.judge.name)
-        self.scored = _score(verdict, self.scorer)
-        self.weight = 0.0 if verdict.value is None else weight_of(verdict.inclusion)
+        self.unscored = None if verdict.unscored is None else Unscored(verdict.unscored.value)
 
-    def take_in(self, state: Conversation, environment: str | None) -> VerdictRow:
-        """Take the verdict into its conversation, and return its row. environment: which one moves means."""
-        verdict, memory = self.verdict, state.judged_memory()
-        value = verdict.value if verdict.environment == name_environment(environment) else None
+    def take_in(self, memory: JudgedMemory, environment: str) -> VerdictRow:
+        """Take the verdict in, and return its row. memory: of its conversation; environment: which one moves means."""
+        verdict = self.verdict
+        value = verdict.value if verdict.environment == environment else None
         about = (verdict.id, verdict.row or verdict.turn_id, verdict.time, self.scorer, verdict.judge.version)
-        before = memory.mean_of(self.scorer)
-        fate = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id))
-        earlier = () if before is None else (before.n, before.n * before.mean)
-        return self._row(fate, earlier)
+        fate, earlier = memory.take(VerdictFacts(*about, value, verdict.inclusion, verdict.turn_id))
+        encoded = None if fate is _DUPLICATE else self.encode()
+        return VerdictRow(encoded, fate, verdict, self.scorer, self.unscored, earlier)
 
     def late(self) -> VerdictRow:
         """Return its row where its conversation is forgotten: then it moves nothing."""
-        return self._row(Fate.LATE)
-
-    def _row(self, fate: Fate, earlier: Earlier = ()) -> VerdictRow:
-        verdict = self.verdict
-        return VerdictRow(
-            None if fate is Fate.DUPLICATE else self.encode(),
-            fate,
-            self.scored,
-            self.weight,
-            (verdict.assistant, verdict.version),
-            verdict.environment,
-            verdict.time,
-            earlier,
-            moves=fate in (Fate.COUNTED, Fate.WAITS),
-        )
+        return VerdictRow(self.encode(), Fate.LATE, self.verdict, self.scorer, self.unscored)
 
     def begin_waiting(self, now: float, limits: Limits) -> Conversation | None:
         """Return a conversation in which the verdict waits for its turn; None when that was too long ago to come.
@@ -76,59 +107,40 @@ class Judged:
     def encode(self) -> bytes:
         """Encode its row, which is the same wherever and whenever it is written."""
         verdict, judge = self.verdict, self.verdict.judge
-        by = "\x1f".join((judge.name, str(judge.version), judge.prompt, verdict.id))
-        about = (verdict.conversation_id, verdict.turn_id, Stage.VERDICT, verdict.row)
-        row: dict[str, Any] = {
-            "schema": 1,
-            "conversation_id": verdict.conversation_id,
-            "turn_id": verdict.turn_id,
-            "stage": Stage.VERDICT,
-            "assistant": verdict.assistant or None,
-            "version": verdict.version,
-            "model": verdict.model,
-            "platform": verdict.platform,
-            "time": verdict.time,
-            "id": row_id(*about, verdict.suite, by),
-            "suite": verdict.suite,
-            "scores": self.scored.scores,
-        }
-        if verdict.follow_up_id is not None:
-            row["follow_up"] = verdict.follow_up_id
-        if verdict.environment != PRODUCTION:
-            row["environment"] = verdict.environment
-        return orjson.dumps(row | {"verdict": _describe(verdict)})
-
-
-def _describe(verdict: Verdict) -> dict[str, Any]:
-    """Return what a row says of its verdict, without what stands in the row anyway."""
-    judge = verdict.judge
-    fields: dict[str, Any] = {
-        "id": verdict.id,
-        "row": verdict.row,
-        "judge": judge.name,
-        "provider": judge.provider,
-        "model": judge.answered or judge.asked,
-        "rubric": judge.rubric,
-        "version": judge.version,
-        "prompt": judge.prompt,
-        "inclusion": verdict.inclusion,
-        "cost": verdict.cost,
-    }
-    if verdict.cached:
-        fields["cached"] = True
-    if verdict.cut:
-        fields["cut"] = verdict.cut
-    return fields
-
-
-def _score(verdict: Verdict, scorer: str) -> Scored:
-    unscored = None if verdict.unscored is None else Unscored(verdict.unscored.value)
-    score = Score(
-        scorer, verdict.value, verdict.label, unscored, verdict.reasoning or None, decided_by=verdict.decided_by
-    )
-    if verdict.value is None or unscored is not None:
-        return Scored(scores=[score.as_json()], unscored=((scorer, unscored or Unscored.ERROR),))
-    return Scored(scores=[score.as_json()], scorers=(scorer,), values=(verdict.value,))
+        conversation_id, turn_id, row, suite = verdict.conversation_id, verdict.turn_id, verdict.row, verdict.suite
+        by = f"{judge.name}\x1f{judge.version}\x1f{judge.prompt}\x1f{verdict.id}"
+        answer = (verdict.value, verdict.label, self.unscored, verdict.reasoning or None, verdict.decided_by)
+        written = _WrittenVerdictRow(
+            1,
+            conversation_id,
+            turn_id,
+            _STAGE,
+            verdict.assistant or None,
+            verdict.version,
+            verdict.model,
+            verdict.platform,
+            verdict.time,
+            row_id(conversation_id, turn_id, _STAGE, row, suite, by),
+            suite,
+            (_WrittenScore(self.scorer, *answer),),
+            verdict.follow_up_id,
+            read_environment(verdict.environment),
+            _WrittenVerdict(
+                verdict.id,
+                row,
+                judge.name,
+                judge.provider,
+                judge.answered or judge.asked,
+                judge.rubric,
+                judge.version,
+                judge.prompt,
+                verdict.inclusion,
+                verdict.cost,
+                verdict.cached,
+                verdict.cut or None,
+            ),
+        )
+        return _encode_row(written)
 
 
 def describe_judged(state: Conversation) -> dict[str, Any]:

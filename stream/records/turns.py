@@ -132,7 +132,7 @@ class Turn:
             self.environment = None
 
 
-def _struct(kind: type[Any], **types: Any) -> Any:
+def struct_of(kind: type[Any], **types: Any) -> Any:
     """Make a Struct of a dataclass's fields, which msgspec reads in half the time; types: of fields that differ."""
     types = get_type_hints(kind, include_extras=True) | types
     made: list[Any] = []
@@ -145,9 +145,9 @@ def _struct(kind: type[Any], **types: Any) -> Any:
 
 
 TURNS: TypeAdapter[Turn] = TypeAdapter(Turn)
-_documents: Any = Annotated[list[_struct(Document)], Meta(max_length=MAX_DOCUMENTS)]  # type: ignore[misc]
+_documents: Any = Annotated[list[struct_of(Document)], Meta(max_length=MAX_DOCUMENTS)]  # type: ignore[misc]
 #: what takes nearly every record; raises what msgspec raises
-read_at_once: Callable[[bytes], Turn] = msgspec.json.Decoder(_struct(Turn, retrieved=_documents)).decode
+read_at_once: Callable[[bytes], Turn] = msgspec.json.Decoder(struct_of(Turn, retrieved=_documents)).decode
 _validate = TURNS.validator.validate_python
 
 

@@ -5,8 +5,9 @@ Exactly one per exchange and judge (topic `turnsignal.verdicts`, keyed by conver
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import blake2b
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import msgspec
 from msgspec import Meta
@@ -14,7 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.records.environments import Environment
-from turnsignal.stream.records.turns import Id, Short, check_bytes, parse_json, refuse
+from turnsignal.stream.records.turns import Id, Short, check_bytes, parse_json, refuse, struct_of
 
 MAX_REASONING = 2_000  #: characters
 MAX_CLAIM = 500  #: characters of one claim, and of the reasoning about it
@@ -146,7 +147,13 @@ class Verdict:
 
 VERDICTS: TypeAdapter[Verdict] = TypeAdapter(Verdict)
 _validate = VERDICTS.validator.validate_python
-_read_at_once = msgspec.json.Decoder(Verdict).decode  # what this takes, pydantic would have taken, too
+_KEPT_JUDGES, _KEPT_BYTES = 200, 2_000  # judges that are kept as they were read, and bytes of one at most
+
+# What these take, pydantic would have taken, too.
+_quick: Any = struct_of(Verdict, judge=msgspec.Raw, tokens=struct_of(VerdictTokens))
+_read_but_judge = msgspec.json.Decoder(_quick).decode
+_read_judge = msgspec.json.Decoder(VerdictJudge).decode
+_remember_judge = lru_cache(_KEPT_JUDGES)(_read_judge)  # the same in verdict after verdict
 
 
 def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
@@ -159,19 +166,25 @@ def decode_verdict(value: bytes | None, key: bytes | None = None) -> Verdict:
         verdict = _read_at_once(given)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         verdict = _read_slowly(given)
-    if key is not None and verdict.conversation_id.encode() != key:
-        detail = (
-            f"expected the key to be the conversation_id {verdict.conversation_id!r}, got a key of {len(key)} bytes"
-        )
+    conversation_id, turn_id, judged = verdict.conversation_id, verdict.turn_id, verdict.value
+    if key is not None and conversation_id.encode() != key:
+        detail = f"expected the key to be the conversation_id {conversation_id!r}, got a key of {len(key)} bytes"
         raise Refused(Reason.KEY_MISMATCH, detail)
-    ids = (verdict.conversation_id, verdict.turn_id)
-    if not all(name.isprintable() for name in ids):
-        raise Refused(Reason.BAD_ID, f"expected ids of printable characters, got {' / '.join(map(repr, ids))}")
-    if (verdict.value is None) == (verdict.unscored is None):
-        detail = f"expected a value or a reason why there is none, got {'neither' if verdict.value is None else 'both'}"
-        raise Refused(Reason.MISSING_FIELD if verdict.value is None else Reason.WRONG_TYPE, detail)
-    if verdict.value is not None and not verdict.inclusion:
+    if not (conversation_id.isprintable() and turn_id.isprintable()):
+        raise Refused(Reason.BAD_ID, f"expected ids of printable characters, got {conversation_id!r} / {turn_id!r}")
+    if (judged is None) == (verdict.unscored is None):
+        detail = f"expected a value or a reason why there is none, got {'neither' if judged is None else 'both'}"
+        raise Refused(Reason.MISSING_FIELD if judged is None else Reason.WRONG_TYPE, detail)
+    if judged is not None and not verdict.inclusion:
         raise Refused(Reason.WRONG_TYPE, "expected the probability with which this was judged, got 0 beside a value")
+    return verdict
+
+
+def _read_at_once(value: bytes) -> Verdict:
+    read: Any = _read_but_judge(value)
+    judge = bytes(read.judge)
+    read.judge = _remember_judge(judge) if len(judge) <= _KEPT_BYTES else _read_judge(judge)
+    verdict: Verdict = read  # it has the same fields
     return verdict
 
 
@@ -183,6 +196,7 @@ def _read_slowly(value: bytes) -> Verdict:
         raise refuse(error) from None
 
 
+@lru_cache(_KEPT_JUDGES)
 def scorer_of(rubric: str, judge: str) -> str:
     """Name the scorer that a judge is, by the rubric that it is asked.
 

@@ -199,8 +199,8 @@ class Run:
 
     def _mark(self) -> _Marks:
         broker = self._session.broker_pid
-        spent = sum(_cpu_seconds(variant.process.pid) for variant in self._variants)
-        brokers = None if broker is None else _cpu_seconds(broker)
+        spent = sum(cpu_seconds(variant.process.pid) for variant in self._variants)
+        brokers = None if broker is None else cpu_seconds(broker)
         at = time.monotonic()
         return _Marks(at, spent, brokers, self._session.ends(self._topics))
 
@@ -225,7 +225,7 @@ class Run:
         return records, size, markers.values() or (0,)
 
 
-def _cpu_seconds(pid: int) -> float:
+def cpu_seconds(pid: int) -> float:
     """Return what a process has spent of the CPU."""
     numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")

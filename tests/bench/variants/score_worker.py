@@ -1,10 +1,11 @@
 """Our score worker, as it is, counted at the moment when a batch is committed.
 
-BENCH_METRICS=off leaves the metrics out: what they cost is the difference.
+BENCH_METRICS=off leaves the metrics out: what they cost is the difference. BENCH_SUITE: a file, by default our own.
 """
 
 import os
 import sys
+from pathlib import Path
 
 from stopwatch import Stopwatch
 
@@ -16,7 +17,7 @@ from turnsignal.agents.worker.apps import build_app, run_app
 from turnsignal.agents.worker.tasks import TaskManager
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas
 from turnsignal.stream.pipeline.scoring import scorer_names
-from turnsignal.stream.suite import Suite
+from turnsignal.stream.suite import Suite, parse_suite
 
 metrics_on = os.environ.get("BENCH_METRICS", "on") == "on"
 
@@ -34,7 +35,8 @@ class CountingMetrics(WorkerMetrics):
             self.watch.tick(sum(deltas.records.values()))
 
 
-settings, suite = Settings.from_env(os.environ), Suite()
+settings = Settings.from_env(os.environ)
+suite = parse_suite(Path(os.environ["BENCH_SUITE"]).read_text()) if "BENCH_SUITE" in os.environ else Suite()
 topics = topic_names(settings.prefix)
 metrics = CountingMetrics(
     scorers=scorer_names(suite), checks=[check.name for _, check in suite.parsed_checks], topics=[topics["turns"]]

@@ -34,7 +34,7 @@ def test_several_judges_of_one_stage_are_awaited_each_whatever_their_names() -> 
         memory.expect("row-1", 1.0, names)
         assert memory.awaiting == 3
         for left, name in zip((2, 1, 0), names, strict=True):
-            assert memory.take(said(1, name)) is Fate.COUNTED
+            assert memory.take(said(1, name))[0] is Fate.COUNTED
             assert memory.awaiting == left
         assert set(memory.means()) == {A, B, C}
 
@@ -53,10 +53,10 @@ def test_a_verdict_on_a_row_that_was_replaced_does_not_count_before_or_after() -
     early, late = JudgedMemory(), JudgedMemory()
     for memory in (early, late):
         memory.expect("row-1", 1.0, [A])
-    assert early.take(said(1, A)) is Fate.COUNTED
+    assert early.take(said(1, A))[0] is Fate.COUNTED
     early.replace("row-1")
     late.replace("row-1")
-    assert late.take(said(1, A)) is Fate.REPLACED
+    assert late.take(said(1, A))[0] is Fate.REPLACED
     assert early == late
     assert (early.means(), early.awaiting) == ({}, 0)
 
@@ -68,7 +68,7 @@ def test_beyond_its_bounds_the_oldest_exchanges_are_added_up() -> None:
         memory.take(said(number, A, 1.0, inclusion=0.5))
     assert len(memory.current()) == MAX_EXCHANGES
     assert memory.means()[A] == (3 * MAX_EXCHANGES, 2 * 3 * MAX_EXCHANGES * 10_000, 2 * 3 * MAX_EXCHANGES * 10_000**2)
-    assert memory.mean_of(A) == memory.means()[A]
+    assert memory.take(said(4 * MAX_EXCHANGES, A))[1] == (3 * MAX_EXCHANGES, 3.0 * MAX_EXCHANGES)
 
 
 @pytest.mark.parametrize("exchanges", [1, 40])
@@ -94,12 +94,12 @@ def test_what_is_complete_is_packed_and_counts_as_before() -> None:
         memory.take(said(number, A, None if number == 9 else number / 10))
     assert memory.exchanges == []
     assert memory.means() == {A: (9, 90_000, 10_000 * 36_000), B: (10, 100_000, 10_000 * 20_000)}
-    assert memory.take(said(3, A, 0.3)) is Fate.DUPLICATE
-    assert memory.take(said(3, A, 0.8, version=2)) is Fate.COUNTED
+    assert memory.take(said(3, A, 0.3))[0] is Fate.DUPLICATE
+    assert memory.take(said(3, A, 0.8, version=2))[0] is Fate.COUNTED
     assert memory.means()[A].total == 10_000 * (36_000 - 3_000 + 8_000)
     memory.replace("row-4")
     assert memory.means()[B].n == 9
-    assert memory.take(said(4, C, 0.8)) is Fate.REPLACED
+    assert memory.take(said(4, C, 0.8))[0] is Fate.REPLACED
     assert len(memory.current()) == 9
 
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turnsignal.stream.conversations.feedback_memory import FeedbackMemory, KeptFeedback, NewestFeedback
+from turnsignal.stream.conversations.judged import Fate, VerdictFacts
 from turnsignal.stream.conversations.pairing import USER, KeptTurn, PendingResponse
 from turnsignal.stream.conversations.recent_ids import Seen
-from turnsignal.stream.conversations.state import VERSION, Conversation, Limits, peek, restore
+from turnsignal.stream.conversations.state import VERSION, Conversation, Limits, peek, restore, restore_judged
 from turnsignal.stream.conversations.windows import ScoreWindows
 from turnsignal.stream.errors import SchemaError
 
@@ -126,6 +127,47 @@ def test_state_of_an_older_version_has_the_defaults_of_the_fields_that_came_late
     assert fields_of(state)[1:] == whole[1:fields] + fields_of(Conversation())[fields:]
     assert peek(older) == (5.0, 1.5, 7)
     assert restore(state.snapshot()) == state
+
+
+def judged_state(*, closed: bool = False) -> Conversation:
+    state = full_state()
+    state.closed = closed
+    state.judged_memory().expect("row-1", 1.0, ["task_utility(by=j)"])
+    state.judged_memory().expect("row-2", 2.0, ["follow_up(by=j)"])
+    return state
+
+
+def said(number: int, scorer: str) -> VerdictFacts:
+    return VerdictFacts(f"v{number}", f"row-{number}", float(number), scorer, 1, 0.8, 0.5, f"a{number}")
+
+
+def test_a_verdict_on_an_open_conversation_leaves_what_it_would_leave_in_the_whole_of_it() -> None:
+    whole, apart = judged_state(), restore_judged(judged_state().snapshot())
+    assert apart is not None
+    for verdict in (said(1, "task_utility(by=j)"), said(7, "groundedness(by=j)")):
+        assert whole.judged_memory().take(verdict) == apart.memory.take(verdict)
+    assert apart.snapshot() == whole.snapshot()
+    assert restore(apart.snapshot()) == whole
+    assert peek(apart.snapshot()) == (whole.due, whole.clock, whole.offset)
+
+
+def test_what_a_verdict_changes_stands_apart_in_open_conversations_of_judges_alone() -> None:
+    assert restore_judged(full_state().snapshot()) is None
+    assert restore_judged(judged_state(closed=True).snapshot()) is None
+
+
+def test_state_of_version_3_in_which_judged_scores_stood_among_the_fields_is_read_and_written_anew() -> None:
+    older = (DATA / "conversation-state-3.msgpack").read_bytes()
+    assert (restore_judged(older), peek(older)) == (None, (5.0, 1.5, 7))
+    state = restore(older)
+    assert (state.version, state.turns, state.suite) == (VERSION, 2, "s")
+    assert state.judged is not None
+    assert (state.judged.awaited(), state.judged.packed_exchanges) == ({"follow_up(by=j)": 1}, 1)
+    assert state.judged.take(said(1, "task_utility(by=j)"))[0] is Fate.DUPLICATE
+    apart = restore_judged(state.snapshot())
+    assert apart is not None
+    assert apart.memory.take(said(2, "follow_up(by=j)"))[0] is Fate.COUNTED
+    assert restore(apart.snapshot()).judged == apart.memory
 
 
 def test_newer_state_is_refused_with_both_versions_and_what_to_do() -> None:
