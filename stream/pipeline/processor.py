@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
+from turnsignal.stream.conversations.decoded import DecodedConversations
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.state import Conversation, peek, restore
 from turnsignal.stream.errors import Refused
@@ -86,6 +87,7 @@ class PartitionProcessor:
         self._handlers = {topic: self._on_turn, feedback_topic: self._on_feedback, verdicts_topic: self._on_verdict}
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
+        self._decoded = DecodedConversations()
         self._idle = self._output = self._new_output()  # what stands between batches, and is never written to
         self._allowance = Allowance(None)
 
@@ -207,11 +209,16 @@ class PartitionProcessor:
         return result
 
     def _put_away(self, key: bytes) -> None:
-        """Encode a conversation that was touched; should it be touched again, it is read back."""
-        if key in self._live:
-            state = self._live.pop(key)
-            snapshot = self._changes[key] = None if state is None else state.snapshot()
-            self._allowance.write(len(snapshot or b""))
+        """Encode a conversation that was touched; should it be touched again, it is read back or still decoded."""
+        if key not in self._live:
+            return
+        state = self._live.pop(key)
+        if state is None:
+            self._changes[key] = None
+            return
+        snapshot = self._changes[key] = state.snapshot()
+        self._decoded.put(key, snapshot, state)
+        self._allowance.write(len(snapshot))
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
@@ -219,7 +226,7 @@ class PartitionProcessor:
         value = self._changes[key] if key in self._changes else self.store.get(key)
         if value is None:
             return None
-        state = self._live[key] = restore(value)
+        state = self._live[key] = self._decoded.take(key, value) or restore(value)
         return state
 
     def _take_in(self, inputs: Mapping[str, Sequence[Record]]) -> dict[str, int]:
