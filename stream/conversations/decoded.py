@@ -7,8 +7,8 @@ those of before, and what that batch made of a conversation is never met again.
 
 from turnsignal.stream.conversations.state import Conversation
 
-#: Conversations of a partition, of about 7 kB each. Users come back after half a minute, answers come within seconds: at up
-#: to 25 turns/s in a partition nearly all turns find theirs, at up to 200 those with answers, half of all.
+#: Conversations of a partition, of about 7 kB each. Users come back after half a minute, answers come within seconds:
+#: at up to 25 turns/s in a partition nearly all turns find theirs, at up to 200 those with answers, half of all.
 MOST = 1_000
 MAX_BYTES = 4_000_000  #: of their snapshots together; decoded they take three to four times as much
 
@@ -24,7 +24,8 @@ class DecodedConversations:
 
     def put(self, key: bytes, snapshot: bytes, state: Conversation) -> None:
         """Keep a conversation that nobody changes from now on."""
-        self.take(key, snapshot)
+        if key in self._kept:
+            self.take(key, snapshot)
         self._kept[key] = snapshot, state
         self._size += len(snapshot)
         while len(self._kept) > MOST or self._size > MAX_BYTES:

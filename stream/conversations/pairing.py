@@ -229,8 +229,9 @@ def asked(kept: Sequence[KeptTurn], index: int) -> tuple[int, int]:
 
 def _prompt_before(kept: Sequence[KeptTurn], index: int) -> tuple[str, int]:
     """Return the joined user turns right before `index`, and where they begin."""
-    if index > 1 and kept[index - 1].role == USER and kept[index - 2].role == ASSISTANT:
-        return kept[index - 1].text, index - 1  # as most do
+    end = index - 1 if index > 1 and kept[index - 1].role == ASSISTANT else index
+    if end > 1 and kept[end - 1].role == USER and kept[end - 2].role == ASSISTANT:
+        return kept[end - 1].text, end - 1  # as most do
     start, end = asked(kept, index)
     if end - start == 1:
         return kept[start].text, start

@@ -115,10 +115,10 @@ class BatchOutput:
 
     def weigh(self) -> int:
         """Return the bytes of what was added since this was asked last."""
-        outputs, size = self.outputs, 0
-        for at in range(self._weighed, len(outputs)):
-            size += len(outputs[at].value or b"")
-        self._weighed = len(outputs)
+        size, outputs = 0, self.outputs
+        while self._weighed < len(outputs):
+            size += len(outputs[self._weighed].value or b"")
+            self._weighed += 1
         return size
 
     def add(self, key: bytes, effects: Effects) -> None:
@@ -133,7 +133,8 @@ class BatchOutput:
     def add_rows(self, key: bytes, rows: Sequence[ScoreRow]) -> None:
         """Write score rows of a conversation; count what they say, and hand their values to the series."""
         conversation = key.decode()
-        self.outputs += [_written((SCORES, key, self._encode(conversation, row), None)) for row in rows]
+        for row in rows:
+            self.outputs.append(_written((SCORES, key, self._encode(conversation, row), None)))
         self._count_rows(conversation, rows)
 
     def _count_rows(self, conversation: str, rows: Sequence[ScoreRow]) -> None:

@@ -122,12 +122,11 @@ class ConversationProcessor:
         """Take in an assistant turn: score its citations and instructions now, its follow-up when that comes."""
         key, state = context.key, context.state
         state.responses += 1
-        state.asked = None
+        if state.asked is not None:
+            state.asked = None
         scored = self._responses.score(turn)
-        response = PendingResponse(
-            turn.assistant, turn.version, turn.model, turn.platform, scored.relevancy, scored.compliance
-        )
-        response.environment = turn.environment
+        who = turn.assistant, turn.version, turn.model, turn.platform
+        response = PendingResponse(*who, scored.relevancy, scored.compliance, environment=turn.environment)
         kept = self._keep(turn, ASSISTANT, context.time, response)
         name = row_id(turn.conversation_id, turn.turn_id, _RESPONSE_STAGE, turn.turn_id, self._suite)
         fields = {"late": True} if context.late else {}
@@ -225,7 +224,7 @@ class ConversationProcessor:
         saw = f"{pairing.key}\x1f{response.row_id}" if apart else pairing.key
         response.pairing = pairing.key
         response.row_id = row_id(key.decode(), turn.turn_id, _FOLLOW_UP_STAGE, saw, self._suite)
-        response.row_time = time = max(turn.time, pairing.turn.time)
+        response.row_time = time = turn.time if turn.time > pairing.turn.time else pairing.turn.time
         _remember(response, reading)
         state.clarifications += response.clarification
         state.went_on += response.went_on

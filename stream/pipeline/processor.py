@@ -272,7 +272,9 @@ class PartitionProcessor:
         if turn.environment != state.environment and state.join_environment(turn.environment):
             output.deltas.pairing["mixed_environment"] += 1
         late = state.observe_time(time, self._limits)
-        reopened, state.closed = state.closed, False
+        reopened = state.closed
+        if reopened:
+            state.closed = False
         due = state.schedule(self._limits)
         if reopened:
             self.agenda.put(key, due)
