@@ -24,6 +24,7 @@ _ANSWERED = (ASSISTANT, GAP_ASSISTANT)
 #: answers it, twice each. Without a bound, each answer that comes late would have it written again.
 MOST_GIVEN = 4
 TOGETHER = "\n"  #: between messages that came together, and between their ids
+_CLEAR = {outcome: f"{outcome}:clear:" for outcome in Outcome}  #: how the keys begin of pairings that can be scored
 _TOGETHER_KEY = f"{_FOLLOWED_UP}:clear"  #: how the keys begin of pairings that may have several messages
 
 
@@ -105,6 +106,8 @@ class Pairing(msgspec.Struct, frozen=True, gc=False):
 
 def pairing_key(outcome: Outcome, turn_id: str, *more: str, gap: bool = False) -> str:
     """Return the key of a pairing: what happened, whether it can be scored, and the turns."""
+    if not more and not gap:  # as nearly always
+        return _CLEAR[outcome] + turn_id
     clear = "gap" if gap else "clear"
     if not more:
         return f"{outcome}:{clear}:{turn_id}"

@@ -125,10 +125,11 @@ class BatchOutput:
         """Write and count what one record of a conversation did."""
         if effects.rows:
             self.add_rows(key, effects.rows)
-        for exchange in effects.exchanges:
-            self.outputs.append(OutputRecord(EXCHANGES, key, exchange))
-        for word in effects.counts:
-            self.deltas.pairing[word] += 1
+        if effects.exchanges:
+            self.outputs += [OutputRecord(EXCHANGES, key, exchange) for exchange in effects.exchanges]
+        if effects.counts:
+            for word in effects.counts:
+                self.deltas.pairing[word] += 1
 
     def add_rows(self, key: bytes, rows: Sequence[ScoreRow]) -> None:
         """Write score rows of a conversation; count what they say, and hand their values to the series."""
@@ -247,7 +248,7 @@ class BatchOutput:
             None if row.offset is None else _Source(row.topic or self.topic, self.partition, row.offset),
             **row.fields,
         )
-        if record.environment is None:
+        if record.environment is None and responder.environment is not None:
             record.environment = responder.environment
         return _encode_row(record)
 
