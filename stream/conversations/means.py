@@ -18,7 +18,7 @@ def empty(scorers: int) -> Means:
     return [0] * (2 * scorers)
 
 
-def add(means: Means, positions: Sequence[int], values: Iterable[float]) -> None:
+def add(means: Means, positions: Sequence[int], values: Sequence[float]) -> None:
     """Add values to the means; positions: each scorer's position in the suite, times two, the greatest last.
 
     >>> means = empty(2)
@@ -28,9 +28,9 @@ def add(means: Means, positions: Sequence[int], values: Iterable[float]) -> None
     """
     if positions and positions[-1] >= len(means):
         widen(means, positions[-1] + 2)
-    for position, value in zip(positions, values, strict=True):
+    for number, position in enumerate(positions):  # to zip them takes longer than to add them up
         means[position] += 1
-        means[position + 1] += value
+        means[position + 1] += values[number]
 
 
 def merge(means: Means, other: Means) -> None:

@@ -24,6 +24,7 @@ _ANSWERED = (ASSISTANT, GAP_ASSISTANT)
 #: answers it, twice each. Without a bound, each answer that comes late would have it written again.
 MOST_GIVEN = 4
 TOGETHER = "\n"  #: between messages that came together, and between their ids
+_CLEAR = {outcome: f"{outcome}:clear:" for outcome in Outcome}  #: how the keys begin of pairings that can be scored
 _TOGETHER_KEY = f"{_FOLLOWED_UP}:clear"  #: how the keys begin of pairings that may have several messages
 
 
@@ -105,6 +106,8 @@ class Pairing(msgspec.Struct, frozen=True, gc=False):
 
 def pairing_key(outcome: Outcome, turn_id: str, *more: str, gap: bool = False) -> str:
     """Return the key of a pairing: what happened, whether it can be scored, and the turns."""
+    if not more and not gap:  # as nearly always
+        return _CLEAR[outcome] + turn_id
     clear = "gap" if gap else "clear"
     if not more:
         return f"{outcome}:{clear}:{turn_id}"
@@ -229,8 +232,9 @@ def asked(kept: Sequence[KeptTurn], index: int) -> tuple[int, int]:
 
 def _prompt_before(kept: Sequence[KeptTurn], index: int) -> tuple[str, int]:
     """Return the joined user turns right before `index`, and where they begin."""
-    if index > 1 and kept[index - 1].role == USER and kept[index - 2].role == ASSISTANT:
-        return kept[index - 1].text, index - 1  # as most do
+    end = index - 1 if index > 1 and kept[index - 1].role == ASSISTANT else index
+    if end > 1 and kept[end - 1].role == USER and kept[end - 2].role == ASSISTANT:
+        return kept[end - 1].text, end - 1  # as most do
     start, end = asked(kept, index)
     if end - start == 1:
         return kept[start].text, start

@@ -108,7 +108,8 @@ class Conversation(msgspec.Struct, array_like=True):
         if self.turns == 0 or time < self.first:
             self.first = time
         self.turns += 1
-        self.late += late
+        if late:
+            self.late += 1
         if time > self.last:
             self.last = time
         return late

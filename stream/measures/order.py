@@ -28,6 +28,11 @@ def in_order(documents: Sequence[Document], best: Mapping[str, int] | None = Non
     return list(first), tuple(first.values())
 
 
+def has_usual_ranks(ranks: tuple[int, ...]) -> bool:
+    """Say whether ranks are those from 1 to their number, each once, as nearly always."""
+    return ranks == _RANKS[: len(ranks)]
+
+
 def in_retrieval_order(documents: Sequence[Document], different: int = 0) -> list[str]:
     """Return document ids in the order before reranking; empty unless every document has a `retrieval_rank`.
 

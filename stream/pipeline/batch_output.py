@@ -117,25 +117,27 @@ class BatchOutput:
 
     def weigh(self) -> int:
         """Return the bytes of what was added since this was asked last."""
-        outputs, size = self.outputs, 0
-        for at in range(self._weighed, len(outputs)):
-            size += len(outputs[at].value or b"")
-        self._weighed = len(outputs)
+        size, outputs = 0, self.outputs
+        while self._weighed < len(outputs):
+            size += len(outputs[self._weighed].value or b"")
+            self._weighed += 1
         return size
 
     def add(self, key: bytes, effects: Effects) -> None:
         """Write and count what one record of a conversation did."""
         if effects.rows:
             self.add_rows(key, effects.rows)
-        for exchange in effects.exchanges:
-            self.outputs.append(OutputRecord(EXCHANGES, key, exchange))
-        for word in effects.counts:
-            self.deltas.pairing[word] += 1
+        if effects.exchanges:
+            self.outputs += [OutputRecord(EXCHANGES, key, exchange) for exchange in effects.exchanges]
+        if effects.counts:
+            for word in effects.counts:
+                self.deltas.pairing[word] += 1
 
     def add_rows(self, key: bytes, rows: Sequence[ScoreRow]) -> None:
         """Write score rows of a conversation; count what they say, and hand their values to the series."""
         conversation = key.decode()
-        self.outputs += [_written((SCORES, key, self._encode(conversation, row), None)) for row in rows]
+        for row in rows:
+            self.outputs.append(_written((SCORES, key, self._encode(conversation, row), None)))
         self._count_rows(conversation, rows)
 
     def _count_rows(self, conversation: str, rows: Sequence[ScoreRow]) -> None:
@@ -230,7 +232,7 @@ class BatchOutput:
             None if row.offset is None else _Source(row.topic or self.topic, self.partition, row.offset),
             **row.fields,
         )
-        if record.environment is None:
+        if record.environment is None and responder.environment is not None:
             record.environment = responder.environment
         return _encode_row(record)
 

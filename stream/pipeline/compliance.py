@@ -18,8 +18,7 @@ COMPLIANCE = "compliance"
 
 _SPENT = CheckResult(Result.ERROR, "this response had used up its processor time before the check's turn came")
 _REMEMBERED = 1000  #: combinations of results that are kept encoded
-#: of the two results that say no more than that; each is one object, told by its identity at a tenth of the cost
-_USUAL = frozenset((id(PASSED), id(NOT_APPLICABLE)))
+_USUAL = frozenset((PASSED, NOT_APPLICABLE))  #: the two results that say no more than that
 
 #: scores ready to be written: plain values, or bytes encoded once where they are always the same
 Encoded = dict[str, Any] | orjson.Fragment
@@ -62,7 +61,7 @@ class InstructionScorer:
         self._looks = [check.evaluate if isinstance(check, InstructionCheck) else check.check for check in self._checks]
         self._names = [check.name for check in self._checks]
         self._weights = [part.weight for part, _ in parts]
-        self._usual: dict[tuple[int, ...], tuple[EncodedScores, Results, float | None]] = {}
+        self._usual: dict[tuple[CheckResult, ...], tuple[EncodedScores, Results, float | None]] = {}
         self._passed = [Score(name, 1.0, "pass").as_json() for name in self._names]
         self._left_out = [Score(name, unscored=Unscored.NOT_APPLICABLE).as_json() for name in self._names]
 
@@ -87,7 +86,7 @@ class InstructionScorer:
         except Exception:  # one of them: find out which
             findings = [_check(check, response) for check in self._checks]
         # What only passes or does not apply is always the same: encoded once per combination.
-        combination = tuple(map(id, findings))
+        combination = tuple(findings)
         usual = self._usual.get(combination)
         if usual is None:
             if not _USUAL.issuperset(combination):

@@ -123,12 +123,11 @@ class ConversationProcessor:
         """Take in an assistant turn: score its citations and instructions now, its follow-up when that comes."""
         key, state = context.key, context.state
         state.responses += 1
-        state.asked = None
+        if state.asked is not None:
+            state.asked = None
         scored = self._responses.score(turn)
-        response = PendingResponse(
-            turn.assistant, turn.version, turn.model, turn.platform, scored.relevancy, scored.compliance
-        )
-        response.environment = turn.environment
+        who = turn.assistant, turn.version, turn.model, turn.platform
+        response = PendingResponse(*who, scored.relevancy, scored.compliance, environment=turn.environment)
         kept = self._keep(turn, ASSISTANT, context.time, response)
         name = row_id(turn.conversation_id, turn.turn_id, _RESPONSE_STAGE, turn.turn_id, self._suite)
         fields = {"late": True} if context.late else {}
@@ -228,10 +227,12 @@ class ConversationProcessor:
         saw = f"{pairing.key}\x1f{response.row_id}" if apart else pairing.key
         response.pairing = pairing.key
         response.row_id = row_id(key.decode(), turn.turn_id, _FOLLOW_UP_STAGE, saw, self._suite)
-        response.row_time = time = max(turn.time, pairing.turn.time)
+        response.row_time = time = turn.time if turn.time > pairing.turn.time else pairing.turn.time
         _remember(response, reading)
-        state.clarifications += response.clarification
-        state.went_on += response.went_on
+        if response.clarification:
+            state.clarifications += 1
+        elif response.went_on:
+            state.went_on += 1
         name = response.row_id
         row = ScoreRow(name, _FOLLOW_UP_STAGE, turn.turn_id, response, time, scored, fields, context.offset)
         row.closed_as = "replaced" if replaced else "gap" if pairing.gap else pairing.outcome
@@ -294,8 +295,9 @@ def _pairing_fields(pairing: Pairing, response: PendingResponse, *, late: bool) 
 
 def _remember(response: PendingResponse, reading: FollowUpReading | None) -> None:
     """Remember with a response what its follow-up says of it; reading: None where there is nothing to read."""
-    response.clarification = reading is not None and reading.clarification
-    response.strict = None if reading is None else reading.strict
-    response.precision = None if reading is None else reading.precision
-    response.free = None if reading is None else reading.clarification_free
-    response.went_on = reading is not None and reading.goes_on
+    if reading is None:
+        response.clarification = response.went_on = False
+        response.strict = response.precision = response.free = None
+        return
+    response.clarification, response.went_on = reading.clarification, reading.goes_on
+    response.strict, response.precision, response.free = reading.strict, reading.precision, reading.clarification_free

@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any
 
 from turnsignal.stream.conversations.clock import Moment, StreamClock
+from turnsignal.stream.conversations.decoded import DecodedConversations
 from turnsignal.stream.conversations.recent_ids import Seen
 from turnsignal.stream.conversations.state import Conversation, JudgedState, peek, restore, restore_judged
 from turnsignal.stream.errors import Refused
@@ -86,6 +87,7 @@ class PartitionProcessor:
         self._handlers = {topic: self._on_turn, feedback_topic: self._on_feedback, verdicts_topic: self._on_verdict}
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
+        self._decoded = DecodedConversations()
         self._idle = self._output = self._new_output()  # what stands between batches, and is never written to
         self._allowance = Allowance(None)
 
@@ -207,13 +209,18 @@ class PartitionProcessor:
         return result
 
     def _put_away(self, key: bytes) -> None:
-        """Encode a conversation that was touched; should it be touched again, it is read back."""
-        if key in self._live:
-            self._put(key, self._live.pop(key))
+        """Encode a conversation that was touched; should it be touched again, it is read back or still decoded."""
+        if key not in self._live:
+            return
+        state = self._live.pop(key)
+        snapshot = self._put(key, state)
+        if state is not None and snapshot is not None:
+            self._decoded.put(key, snapshot, state)
 
-    def _put(self, key: bytes, state: Conversation | JudgedState | None) -> None:
+    def _put(self, key: bytes, state: Conversation | JudgedState | None) -> bytes | None:
         snapshot = self._changes[key] = None if state is None else state.snapshot()
         self._allowance.write(len(snapshot or b""))
+        return snapshot
 
     def _load(self, key: bytes) -> Conversation | None:
         if key in self._live:
@@ -221,7 +228,7 @@ class PartitionProcessor:
         value = self._changes[key] if key in self._changes else self.store.get(key)
         if value is None:
             return None
-        state = self._live[key] = restore(value)
+        state = self._live[key] = self._decoded.take(key, value) or restore(value)
         return state
 
     def _load_judged(self, key: bytes) -> JudgedState | None:
@@ -274,7 +281,9 @@ class PartitionProcessor:
         if turn.environment != state.environment and state.join_environment(turn.environment):
             output.deltas.pairing["mixed_environment"] += 1
         late = state.observe_time(time, self._limits)
-        reopened, state.closed = state.closed, False
+        reopened = state.closed
+        if reopened:
+            state.closed = False
         due = state.schedule(self._limits)
         if reopened:
             self.agenda.put(key, due)

@@ -6,6 +6,7 @@ same ranks are computed and encoded once.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 
 import orjson
@@ -13,7 +14,7 @@ import orjson
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
 from turnsignal.stream.measures.bands import band, explain, wasted_context
-from turnsignal.stream.measures.order import in_order, in_retrieval_order
+from turnsignal.stream.measures.order import has_usual_ranks, in_order, in_retrieval_order
 from turnsignal.stream.measures.protocol import Measure
 from turnsignal.stream.pipeline.compliance import EncodedScores
 from turnsignal.stream.records.scores import Score, Unscored
@@ -37,6 +38,7 @@ class RankScorer:
         """Return the scores in parts; relevancy among them; the context ranks of all documents and of those cited."""
         documents, citations = response.documents, response.citations
         context, ranks = in_order(documents, citations.ranks)
+        usual = has_usual_ranks(ranks)
         rank_of = {citation.doc_id: citation.rank for citation in citations.all}
         cited = tuple(sorted(set(rank_of.values())))
         uncited = None if rank_of else _why_uncited(citations)
@@ -55,12 +57,13 @@ class RankScorer:
             if missing is not None or gains is None:
                 parts.append(group.missing[missing or Unscored.NO_JUDGMENTS])
                 continue
-            scores, value = group.measure(ranking, gains, cited)
+            # Where each document has its own rank, the ranks that are cited say which of them have gain.
+            ranked = cited if usual and ranking is context and gains is rank_of else None
+            scores, value = group.measure(ranking, gains, cited, ranked)
             parts.append(scores)
             relevancy = value if relevancy is None else relevancy
         if documents and uncited is None:
-            waste = wasted_context(cited, len(context))
-            parts.append(EncodedScores([{"scorer": WASTED, "value": waste}], (WASTED,), (waste,)))
+            parts.append(_waste(len(cited), len(context)))
         return parts, relevancy, ranks, cited
 
 
@@ -76,11 +79,15 @@ class _Group:
         self._known: dict[object, tuple[EncodedScores, float | None]] = {}
 
     def measure(
-        self, ranking: Sequence[str], gains: Collection[str], cited: tuple[int, ...]
+        self, ranking: Sequence[str], gains: Collection[str], cited: tuple[int, ...], ranked: tuple[int, ...] | None
     ) -> tuple[EncodedScores, float | None]:
-        """Return the scores, and relevancy if it is among them; gains: ids of the documents that have gain."""
+        """Return the scores, and relevancy if it is among them.
+
+        gains: ids of the documents that have gain; ranked: their places in the ranking, where these are known already.
+        """
+        places = tuple(map(gains.__contains__, ranking)) if ranked is None else (len(ranking), ranked)
         # Only relevancy is explained, by the cited ranks.
-        combination = (tuple(map(gains.__contains__, ranking)), len(gains), self._relevancy is None or cited)
+        combination = (places, len(gains), self._relevancy is None or cited)
         measured = self._known.get(combination)
         if measured is None:
             measured = self._measure(ranking, dict.fromkeys(gains, 1.0), cited)
@@ -102,6 +109,13 @@ class _Group:
             scores.append(Score(name, value, label, explanation=why).as_json())
         relevancy = None if self._relevancy is None else values[self._relevancy]
         return EncodedScores([orjson.Fragment(orjson.dumps(scores)[1:-1])], names, values), relevancy
+
+
+@lru_cache(1_000)  # of two small numbers, nearly always
+def _waste(used: int, passed: int) -> EncodedScores:
+    """Return the share of documents that are not cited, as a score."""
+    waste = wasted_context(range(used), passed)
+    return EncodedScores([orjson.Fragment(orjson.dumps({"scorer": WASTED, "value": waste}))], (WASTED,), (waste,))
 
 
 def _unscored(measures: Sequence[Measure], reason: Unscored) -> EncodedScores:

@@ -2,11 +2,11 @@
 
 import string
 
-import re2
+from turnsignal.stream.text.patterns import Patterns
 
 _BLANKS = str.maketrans(dict.fromkeys(string.punctuation + "“”„«»¿¡…–—。，、？！：；（）", " "))
 _ASCII_BLANKS = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
-_CAPITALS = re2.compile(r"\b\p{Lu}{3}")
+_CAPITALS = Patterns([r"\b\p{Lu}{3}"], few=True)
 
 
 def words_of(text: str) -> list[str]:
@@ -18,7 +18,7 @@ def words_of(text: str) -> list[str]:
 
 def insists(follow_up: str, prompt: str, asked: frozenset[str]) -> bool:
     """Return whether a word of the prompt is repeated in capitals, in a message that is not all in capitals."""
-    if not _CAPITALS.search(follow_up.encode("utf-8", "replace")) or follow_up.isupper():
+    if not _CAPITALS.match(follow_up.encode("utf-8", "replace")) or follow_up.isupper():
         return False
     stressed = [word for word in words_of(follow_up) if len(word) > 2 and word.isupper()]
     return any(word.casefold() in asked and word not in prompt for word in stressed)
