@@ -1,5 +1,6 @@
 """Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
 
+import re
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from importlib.resources import files
@@ -20,19 +21,33 @@ CLOSING = 100  #: characters that a closing remark may have
 
 _SUGGESTION = 160  #: characters of a response that may be one suggestion; "anything else?" then asks for another
 #: What a response may show; the place in this tuple is the place in the set of signs.
-SIGNS = ("asked", "confirm", "invited", "more", "offer", "service", "unknown")
-_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _SERVICE, _UNKNOWN = range(7)
+SIGNS = ("asked", "confirm", "instructs", "invited", "more", "offer", "service", "unknown")
+_ASKED, _CONFIRM, _INSTRUCTS, _INVITED, _MORE, _OFFER, _SERVICE, _UNKNOWN = range(8)
 _SUGGESTING = frozenset((_CONFIRM, _OFFER, _SERVICE))  #: signs that a no turns something down
 
 _TABLE = tomllib.loads(files(__package__).joinpath("rules.toml").read_text(encoding="utf-8"))
 _WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"].items()}
-_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES, _POINTING = (
-    _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes", "pointing")
+_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES, _POINTING, _OPENERS, _SUPPOSING, _ONESELF, _MUSING = (
+    _WORDS[name]
+    for name in (
+        *("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes", "pointing"),
+        *("openers", "supposing", "oneself", "musing"),
+    )
 )
+_ADDRESS = frozenset(("you", "u", "your"))  #: words for the assistant
+_HELPERS = frozenset(("bot", "robot", "machine", "speak", "talk", "chat", "call", "reach", "someone", "somebody", "human", "person", "representative"))
 _STOCK = _EMPTY | _WISHES  #: words that say nothing of a subject
 _NEARBY = _POINTING | _WISHES  #: words of one who speaks of the answer, or of the question
+_AIMED = _POINTING - frozenset("already now no not nope nah never change changed longer anymore say says said told".split())
 _STEM = 5  #: letters that two forms of a word share
 _BRIEF = 8  #: words of an objection that need not say to what
+_SENTENCES = re.compile(r"[.?!;\n]+")
+_MARKS = ".,;:!?\"'“”()…–-"
+_TELLING_PAIRS = [["what", "a"], ["what", "an"], ["did", "that"]]  #: "what a mess", "did that"
+_THANKS = ["thank", "you"]
+_COMMANDS = frozenset(("show", "give", "tell", "list", "write", "explain", "add", "make", "put"))
+_GETTING = [["can", "i", "get"], ["can", "i", "have"], ["can", "i", "see"], ["could", "i", "get"], ["could", "i", "have"]]
+_INVERTING = (_VERBS | {"can", "could", "will", "would", "should", "may", "must"}) - {"am", "had", "have"}
 #: Beginnings of prompts by people who tell of themselves, and greet.
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
@@ -92,8 +107,8 @@ class Context:
         return not self.asked() and not self.failed()
 
     def offered(self) -> bool:
-        """The response did not end in a question, or it ended in a suggestion."""
-        return _OFFER in self._end() or not self.asked()
+        """The response did not end in a question, or it ended in a suggestion; and the follow-up claims something."""
+        return self.claiming() and (_OFFER in self._end() or (not self.asked() and (self._concerns() or not self.explained())))
 
     def proposed(self) -> bool:
         """The response ended in a question or a suggestion, and not in "anything else?" or "shall I go on?"."""
@@ -120,6 +135,10 @@ class Context:
     def explained(self) -> bool:
         """The response is longer than a suggestion."""
         return len(self._exchange.response) > _SUGGESTION
+
+    def asking(self) -> bool:
+        """The follow-up has a question mark."""
+        return "?" in self._follow_up
 
     def closing(self) -> bool:
         """The follow-up is short and asks nothing."""
@@ -150,9 +169,34 @@ class Context:
         return "?" not in self._follow_up and self.telling()
 
     def telling(self) -> bool:
-        """The follow-up begins as a statement does."""
-        words = self._follow_up[:CLOSING].split(maxsplit=2)
-        return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
+        """The follow-up begins as a statement does, whatever stands before it ("and", "thanks")."""
+        words = _opened(self._follow_up[:CLOSING])
+        return not words or _tells(words)
+
+    def claiming(self) -> bool:
+        """A sentence of the follow-up is a statement that supposes nothing ("if it is wrong")."""
+        sentences = _SENTENCES.split(self._follow_up)
+        opened = [words for sentence in sentences if (words := _opened(sentence))]
+        return any(_tells(words) and _SUPPOSING.isdisjoint(words) for words in opened)
+
+    def addressed(self) -> bool:
+        """Like claiming, or the follow-up is said to the assistant ("you")."""
+        return self.claiming() or not _ADDRESS.isdisjoint(words_of(self._follow_up))
+
+    def requested(self) -> bool:
+        """Like uninvited, and something is asked of the assistant, or stated: not of the world ("can I pay instead?")."""
+        return self.uninvited() and self._requests()
+
+    def wanted(self) -> bool:
+        """The follow-up tells, or asks for somebody: "can I", "is there anyone to talk to"."""
+        words = _opened(self._follow_up[:CLOSING])
+        if not words or _tells(words):
+            return True
+        if words[0] in ("how", "where", "who", "is", "are") and words[1:2] != ["a"]:
+            return not _HELPERS.isdisjoint(words[2:])
+        return words[0] not in ("what", "which", "when", "why", "should", "do", "does", "did") and (
+            words[1:2] != ["a"] and words[0] not in _VERBS
+        )
 
     def remote(self) -> bool:
         """Like told (`stating`), and no word points at the answer or at what became of it ("it", "still", "tried")."""
@@ -161,6 +205,10 @@ class Context:
     def stated(self) -> bool:
         """Like unasked, and the follow-up asks nothing: neither a question mark nor a question word or request."""
         return self.stating() and not self.asked()
+
+    def concerning(self) -> bool:
+        """Like stated, and not of oneself alone."""
+        return self.stated() and self._concerns()
 
     def objected(self) -> bool:
         """Like stated, to an answer to a question, and not about oneself."""
@@ -182,12 +230,46 @@ class Context:
         return self.answered() and not self._strays(3)
 
     def narrowed(self) -> bool:
+        """Like unstraying, and something is asked of the assistant, or stated."""
+        return self.unstraying() and self._requests()
+
+    def unstraying(self) -> bool:
         """Like unasked, in the same way."""
         return not self.asked() and not self._strays(3)
 
+    def swapped(self) -> bool:
+        """Like unasked, and what stands behind "instead of" is a word of the response."""
+        return not self.asked() and self._swaps()
+
     def reported(self) -> bool:
-        """Like stated, in the same way: what happened elsewhere says nothing of the answer."""
-        return self.stated() and not self._strays(4)
+        """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
+        return self.concerning() and not self._strays(4)
+
+    def _requests(self) -> bool:
+        """Say whether the follow-up states something, or asks it of the assistant."""
+        return self.claiming() or not _ADDRESS.isdisjoint(words_of(self._follow_up)) or self._commands()
+
+    def _swaps(self) -> bool:
+        words = words_of(self._follow_up)
+        response = self._exchange.response[: 2 * HEAD].casefold()
+        for at, pair in enumerate(pairwise(words)):
+            if pair == ("instead", "of"):
+                return any(len(word) > 1 and word not in _EMPTY and word in response for word in words[at + 2 : at + 6])
+        return False
+
+    def _commands(self) -> bool:
+        words = _opened(self._follow_up[:CLOSING])
+        return bool(words) and (words[0] in _COMMANDS or words[:3] in _GETTING)
+
+    def _concerns(self) -> bool:
+        """Say whether a statement may concern the answer: not who tells of oneself alone, after an answer that tells nobody what to do."""
+        words = words_of(self._follow_up)
+        if words[:1] and words[0] not in _ONESELF:
+            return True
+        if not _ONESELF.isdisjoint(words_of(self._exchange.prompt[:HEAD].casefold())):
+            return True
+        response = self._exchange.response[: 2 * HEAD]
+        return not _AIMED.isdisjoint(words) or self._echoes(response) or _INSTRUCTS in self._find(response)
 
     def _end(self) -> Collection[int]:
         """Return what the end of the response shows."""
@@ -209,6 +291,7 @@ class Context:
             len(words) < 2
             or words[0] in ("i", "we")
             or not _PRAISE.isdisjoint(words)
+            or not _MUSING.isdisjoint(words)
             or (self._follow_up[-1] == "!" and words[0] not in _SUBJECTS)
             or prompt[:2].casefold() in _TELLING
             or ("?" not in prompt and prompt[:1].islower())
@@ -235,10 +318,29 @@ class Context:
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
         words = words_of(self._follow_up)
+        opened = _opened(self._follow_up[:CLOSING])
+        if opened[:1] == ["why"] or (opened and opened[0] in _INVERTING and opened[1:2] != ["you"]):
+            return any(f"{mark} not " in self._follow_up for mark in ",;:-–.")  # "is a whale not a fish": its verb is in front
         return any(one == "not" and before not in _AUXILIARY for before, one in pairwise(words))
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []
+
+
+def _opened(text: str) -> list[str]:
+    """Split a sentence into words, without those that people say before they come to the point."""
+    words = [word.strip(_MARKS) for word in text.split()]
+    start = 0
+    while start < len(words) and (words[start] in _OPENERS or not words[start] or words[start - 1 : start + 1] == _THANKS):
+        start += 1
+    return words[start:]
+
+
+def _tells(words: Sequence[str]) -> bool:
+    """Say whether a sentence begins as a statement does: with no question word, request, or verb before its subject."""
+    if words[:2] in _TELLING_PAIRS:
+        return True
+    return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
 
 
 #: The words of `when` in `rules.toml`; what each asks stands in its docstring.
@@ -252,9 +354,14 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "offered": Context.offered,
     "proposed": Context.proposed,
     "suggested": Context.suggested,
+    "claiming": Context.claiming,
+    "addressed": Context.addressed,
+    "requested": Context.requested,
+    "wanted": Context.wanted,
     "failed": Context.failed,
     "retried": Context.retried,
     "explained": Context.explained,
+    "asking": Context.asking,
     "closing": Context.closing,
     "denied": Context.denied,
     "content": Context.content,
@@ -265,11 +372,14 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "telling": Context.telling,
     "remote": Context.remote,
     "stated": Context.stated,
+    "concerning": Context.concerning,
     "objected": Context.objected,
     "negated": Context.negated,
     "asserted": Context.asserted,
     "anew": Context.anew,
     "narrowed": Context.narrowed,
+    "unstraying": Context.unstraying,
+    "swapped": Context.swapped,
     "reported": Context.reported,
 }
 

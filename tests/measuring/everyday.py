@@ -101,6 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "everyday": english("en", options.part),
         "answers": english("answers", options.part),
         "asides": english("asides", options.part),
+        "documents": english("documents", options.part),
         "everyday_languages": languages(options.part, read=True),
         "unread_languages": languages(options.part, read=False),
     }
