@@ -1,9 +1,6 @@
 """Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
 
-import re
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
@@ -12,6 +9,17 @@ import re2
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.follow_ups.sentences import (
+    TABLE,
+    WORDS,
+    claims,
+    closes_asking,
+    inverts,
+    opened,
+    requests,
+    seeks_somebody,
+    tells,
+)
 from turnsignal.stream.text.patterns import Patterns, options
 from turnsignal.stream.text.wordplay import words_of
 
@@ -25,29 +33,15 @@ SIGNS = ("asked", "confirm", "instructs", "invited", "more", "offer", "service",
 _ASKED, _CONFIRM, _INSTRUCTS, _INVITED, _MORE, _OFFER, _SERVICE, _UNKNOWN = range(8)
 _SUGGESTING = frozenset((_CONFIRM, _OFFER, _SERVICE))  #: signs that a no turns something down
 
-_TABLE = tomllib.loads(files(__package__).joinpath("rules.toml").read_text(encoding="utf-8"))
-_WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"].items()}
-_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES, _POINTING, _OPENERS, _SUPPOSING, _ONESELF, _MUSING = (
-    _WORDS[name]
-    for name in (
-        *("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes", "pointing"),
-        *("openers", "supposing", "oneself", "musing"),
-    )
-)
-_ADDRESS = frozenset(("you", "u", "your"))  #: words for the assistant
-_HELPERS = frozenset(("bot", "robot", "machine", "speak", "talk", "chat", "call", "reach", "someone", "somebody", "human", "person", "representative"))
-_STOCK = _EMPTY | _WISHES  #: words that say nothing of a subject
-_NEARBY = _POINTING | _WISHES  #: words of one who speaks of the answer, or of the question
-_AIMED = _POINTING - frozenset("already now no not nope nah never change changed longer anymore say says said told".split())
+_EMPTY = WORDS["empty"]
+_STOCK = _EMPTY | WORDS["wishes"]  #: words that say nothing of a subject
+_NEARBY = WORDS["pointing"] | WORDS["wishes"]  #: words of one who speaks of the answer, or of the question
+#: words that point at the answer in what somebody tells of oneself
+_AIMED = WORDS["pointing"] - WORDS["unaimed"]
+#: what has none of these in it, and none of the words that begin a summary, may be held against the answer
+_COMMENTS = WORDS["praise"] | WORDS["musing"]
 _STEM = 5  #: letters that two forms of a word share
 _BRIEF = 8  #: words of an objection that need not say to what
-_SENTENCES = re.compile(r"[.?!;\n]+")
-_MARKS = ".,;:!?\"'“”()…–-"
-_TELLING_PAIRS = [["what", "a"], ["what", "an"], ["did", "that"]]  #: "what a mess", "did that"
-_THANKS = ["thank", "you"]
-_COMMANDS = frozenset(("show", "give", "tell", "list", "write", "explain", "add", "make", "put"))
-_GETTING = [["can", "i", "get"], ["can", "i", "have"], ["can", "i", "see"], ["could", "i", "get"], ["could", "i", "have"]]
-_INVERTING = (_VERBS | {"can", "could", "will", "would", "should", "may", "must"}) - {"am", "had", "have"}
 #: Beginnings of prompts by people who tell of themselves, and greet.
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
 
@@ -60,7 +54,7 @@ def expanded(patterns: Sequence[str], words: Mapping[str, str]) -> str:
     return pattern
 
 
-_REMARK = {name: expanded(patterns, _TABLE["words"]) for name, patterns in _TABLE["remark"].items()}
+_REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
 _DENIED, _ADVERSE, _NEGATED = range(3)
@@ -108,7 +102,9 @@ class Context:
 
     def offered(self) -> bool:
         """The response did not end in a question, or it ended in a suggestion; and the follow-up claims something."""
-        return self.claiming() and (_OFFER in self._end() or (not self.asked() and (self._concerns() or not self.explained())))
+        return self.claiming() and (
+            _OFFER in self._end() or (not self.asked() and (self._concerns() or not self.explained()))
+        )
 
     def proposed(self) -> bool:
         """The response ended in a question or a suggestion, and not in "anything else?" or "shall I go on?"."""
@@ -131,6 +127,14 @@ class Context:
         """Like failed, and if the assistant did not know, the follow-up has a word of the prompt."""
         known = _UNKNOWN not in self._find(self._exchange.response[:HEAD])
         return self.failed() and (known or self._echoes(self._exchange.prompt[:HEAD]))
+
+    def abandoned(self) -> bool:
+        """Like told, and the response was none."""
+        return self.stating() and self.failed()
+
+    def suggestive(self) -> bool:
+        """Like unasked, and the response is as short as a suggestion, or ends in one."""
+        return not self.asked() and (_OFFER in self._end() or not self.explained())
 
     def explained(self) -> bool:
         """The response is longer than a suggestion."""
@@ -170,33 +174,24 @@ class Context:
 
     def telling(self) -> bool:
         """The follow-up begins as a statement does, whatever stands before it ("and", "thanks")."""
-        words = _opened(self._follow_up[:CLOSING])
-        return not words or _tells(words)
+        words = opened(self._follow_up[:CLOSING])
+        return not words or tells(words)
 
     def claiming(self) -> bool:
         """A sentence of the follow-up is a statement that supposes nothing ("if it is wrong")."""
-        sentences = _SENTENCES.split(self._follow_up)
-        opened = [words for sentence in sentences if (words := _opened(sentence))]
-        return any(_tells(words) and _SUPPOSING.isdisjoint(words) for words in opened)
+        return claims(self._follow_up)
 
     def addressed(self) -> bool:
         """Like claiming, or the follow-up is said to the assistant ("you")."""
-        return self.claiming() or not _ADDRESS.isdisjoint(words_of(self._follow_up))
+        return self.claiming() or not WORDS["address"].isdisjoint(words_of(self._follow_up))
 
     def requested(self) -> bool:
-        """Like uninvited, and something is asked of the assistant, or stated: not of the world ("can I pay instead?")."""
-        return self.uninvited() and self._requests()
+        """Like uninvited, and something is stated, or asked of the assistant."""
+        return self.uninvited() and requests(self._follow_up)
 
     def wanted(self) -> bool:
         """The follow-up tells, or asks for somebody: "can I", "is there anyone to talk to"."""
-        words = _opened(self._follow_up[:CLOSING])
-        if not words or _tells(words):
-            return True
-        if words[0] in ("how", "where", "who", "is", "are") and words[1:2] != ["a"]:
-            return not _HELPERS.isdisjoint(words[2:])
-        return words[0] not in ("what", "which", "when", "why", "should", "do", "does", "did") and (
-            words[1:2] != ["a"] and words[0] not in _VERBS
-        )
+        return seeks_somebody(self._follow_up[:CLOSING])
 
     def remote(self) -> bool:
         """Like told (`stating`), and no word points at the answer or at what became of it ("it", "still", "tried")."""
@@ -208,7 +203,7 @@ class Context:
 
     def concerning(self) -> bool:
         """Like stated, and not of oneself alone."""
-        return self.stated() and self._concerns()
+        return self.stated() and self._concerns() and not closes_asking(self._follow_up)
 
     def objected(self) -> bool:
         """Like stated, to an answer to a question, and not about oneself."""
@@ -231,7 +226,7 @@ class Context:
 
     def narrowed(self) -> bool:
         """Like unstraying, and something is asked of the assistant, or stated."""
-        return self.unstraying() and self._requests()
+        return self.unstraying() and requests(self._follow_up)
 
     def unstraying(self) -> bool:
         """Like unasked, in the same way."""
@@ -245,10 +240,6 @@ class Context:
         """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
         return self.concerning() and not self._strays(4)
 
-    def _requests(self) -> bool:
-        """Say whether the follow-up states something, or asks it of the assistant."""
-        return self.claiming() or not _ADDRESS.isdisjoint(words_of(self._follow_up)) or self._commands()
-
     def _swaps(self) -> bool:
         words = words_of(self._follow_up)
         response = self._exchange.response[: 2 * HEAD].casefold()
@@ -257,16 +248,13 @@ class Context:
                 return any(len(word) > 1 and word not in _EMPTY and word in response for word in words[at + 2 : at + 6])
         return False
 
-    def _commands(self) -> bool:
-        words = _opened(self._follow_up[:CLOSING])
-        return bool(words) and (words[0] in _COMMANDS or words[:3] in _GETTING)
-
     def _concerns(self) -> bool:
-        """Say whether a statement may concern the answer: not who tells of oneself alone, after an answer that tells nobody what to do."""
+        """Say whether a statement may concern the answer; who tells of oneself speaks of advice, or points at it."""
         words = words_of(self._follow_up)
-        if words[:1] and words[0] not in _ONESELF:
-            return True
-        if not _ONESELF.isdisjoint(words_of(self._exchange.prompt[:HEAD].casefold())):
+        oneself = WORDS["oneself"]
+        if (words and words[0] not in oneself) or not oneself.isdisjoint(
+            words_of(self._exchange.prompt[:HEAD].casefold())
+        ):
             return True
         response = self._exchange.response[: 2 * HEAD]
         return not _AIMED.isdisjoint(words) or self._echoes(response) or _INSTRUCTS in self._find(response)
@@ -289,10 +277,11 @@ class Context:
         words = words_of(self._follow_up)
         if (
             len(words) < 2
-            or words[0] in ("i", "we")
-            or not _PRAISE.isdisjoint(words)
-            or not _MUSING.isdisjoint(words)
-            or (self._follow_up[-1] == "!" and words[0] not in _SUBJECTS)
+            or words[0] in WORDS["summing"]
+            or words[:2] in (["they", "say"], ["they", "said"])
+            or opened(self._follow_up)[:1] == ["if"]
+            or not _COMMENTS.isdisjoint(words)
+            or (self._follow_up[-1] == "!" and (words[0] not in WORDS["subjects"] or words[0] == "that"))
             or prompt[:2].casefold() in _TELLING
             or ("?" not in prompt and prompt[:1].islower())
         ):
@@ -318,29 +307,12 @@ class Context:
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
         words = words_of(self._follow_up)
-        opened = _opened(self._follow_up[:CLOSING])
-        if opened[:1] == ["why"] or (opened and opened[0] in _INVERTING and opened[1:2] != ["you"]):
-            return any(f"{mark} not " in self._follow_up for mark in ",;:-–.")  # "is a whale not a fish": its verb is in front
-        return any(one == "not" and before not in _AUXILIARY for before, one in pairwise(words))
+        if inverts(self._follow_up[:CLOSING]):  # "is a whale not a fish": the verb stands in front
+            return any(f"{mark} not " in self._follow_up for mark in ",;:-–.")
+        return any(one == "not" and before not in WORDS["auxiliary"] for before, one in pairwise(words))
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []
-
-
-def _opened(text: str) -> list[str]:
-    """Split a sentence into words, without those that people say before they come to the point."""
-    words = [word.strip(_MARKS) for word in text.split()]
-    start = 0
-    while start < len(words) and (words[start] in _OPENERS or not words[start] or words[start - 1 : start + 1] == _THANKS):
-        start += 1
-    return words[start:]
-
-
-def _tells(words: Sequence[str]) -> bool:
-    """Say whether a sentence begins as a statement does: with no question word, request, or verb before its subject."""
-    if words[:2] in _TELLING_PAIRS:
-        return True
-    return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
 
 
 #: The words of `when` in `rules.toml`; what each asks stands in its docstring.
@@ -360,6 +332,8 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "wanted": Context.wanted,
     "failed": Context.failed,
     "retried": Context.retried,
+    "abandoned": Context.abandoned,
+    "suggestive": Context.suggestive,
     "explained": Context.explained,
     "asking": Context.asking,
     "closing": Context.closing,
