@@ -136,6 +136,15 @@ class Context:
         """Like unasked, and the response is as short as a suggestion, or ends in one."""
         return not self.asked() and (_OFFER in self._end() or not self.explained())
 
+    def quoted(self) -> bool:
+        """Like unasked, and a number in the follow-up stands in the response."""
+        said = frozenset(word for word in words_of(self._follow_up) if word.isdecimal())
+        return not self.asked() and not said.isdisjoint(words_of(self._exchange.response[: 2 * HEAD]))
+
+    def scoped(self) -> bool:
+        """Like unasked, and the beginning is a statement that has a word of the response."""
+        return not self.asked() and self.telling() and self._echoes(self._exchange.response[: 2 * HEAD])
+
     def explained(self) -> bool:
         """The response is longer than a suggestion."""
         return len(self._exchange.response) > _SUGGESTION
@@ -334,6 +343,8 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "retried": Context.retried,
     "abandoned": Context.abandoned,
     "suggestive": Context.suggestive,
+    "quoted": Context.quoted,
+    "scoped": Context.scoped,
     "explained": Context.explained,
     "asking": Context.asking,
     "closing": Context.closing,
