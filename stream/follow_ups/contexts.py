@@ -41,6 +41,7 @@ _AIMED = WORDS["pointing"] - WORDS["unaimed"]
 #: what has none of these in it, and none of the words that begin a summary, may be held against the answer
 _COMMENTS = WORDS["praise"] | WORDS["musing"]
 _STEM = 5  #: letters that two forms of a word share
+_MANY = 6  #: words with a subject, from which on one that is shared may be so by chance
 _BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
@@ -311,7 +312,8 @@ class Context:
             return False
         known = self._exchange
         around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
-        return not any(word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3)
+        shared = sum([word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3])
+        return shared < (2 if len(words) > _MANY else 1)
 
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
