@@ -211,6 +211,10 @@ class Context:
         """Like unasked, and the follow-up asks nothing: neither a question mark nor a question word or request."""
         return self.stating() and not self.asked()
 
+    def grudging(self) -> bool:
+        """Like stated, and without a word of praise."""
+        return self.stated() and _COMMENTS.isdisjoint(words_of(self._follow_up))
+
     def concerning(self) -> bool:
         """Like stated, and not of oneself alone."""
         return self.stated() and self._concerns() and not closes_asking(self._follow_up)
@@ -360,6 +364,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "remote": Context.remote,
     "stated": Context.stated,
     "concerning": Context.concerning,
+    "grudging": Context.grudging,
     "objected": Context.objected,
     "negated": Context.negated,
     "asserted": Context.asserted,
