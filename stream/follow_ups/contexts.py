@@ -40,6 +40,7 @@ _NEARBY = WORDS["pointing"] | WORDS["wishes"]  #: words of one who speaks of the
 _AIMED = WORDS["pointing"] - WORDS["unaimed"]
 #: what has none of these in it, and none of the words that begin a summary, may be held against the answer
 _COMMENTS = WORDS["praise"] | WORDS["musing"]
+_OWN = frozenset(("my", "our"))
 _STEM = 5  #: letters that two forms of a word share
 _MANY = 6  #: words with a subject, from which on one that is shared may be so by chance
 _BRIEF = 8  #: words of an objection that need not say to what
@@ -211,6 +212,10 @@ class Context:
         """Like unasked, and the follow-up asks nothing: neither a question mark nor a question word or request."""
         return self.stating() and not self.asked()
 
+    def countered(self) -> bool:
+        """Like unasked, and the follow-up claims something and does not end in a question."""
+        return not self.asked() and not self._follow_up.endswith("?") and self.telling() and self.claiming()
+
     def grudging(self) -> bool:
         """Like stated, and without a word of praise."""
         return self.stated() and _COMMENTS.isdisjoint(words_of(self._follow_up))
@@ -266,7 +271,8 @@ class Context:
         """Say whether a statement may concern the answer; who tells of oneself speaks of advice, or points at it."""
         words = words_of(self._follow_up)
         oneself = WORDS["oneself"]
-        if (words and words[0] not in oneself) or not oneself.isdisjoint(
+        mine = words[:1] != [] and (words[0] in oneself or not _OWN.isdisjoint(words))
+        if not mine or not oneself.isdisjoint(
             words_of(self._exchange.prompt[:HEAD].casefold())
         ):
             return True
@@ -364,6 +370,7 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "remote": Context.remote,
     "stated": Context.stated,
     "concerning": Context.concerning,
+    "countered": Context.countered,
     "grudging": Context.grudging,
     "objected": Context.objected,
     "negated": Context.negated,
