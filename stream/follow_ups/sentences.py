@@ -27,6 +27,8 @@ _GETTING = (
     *(["can", "i", verb] for verb in ("get", "have", "see")),
     *(["could", "i", verb] for verb in ("get", "have")),
 )
+_MODAL = frozenset(("can", "could", "may", "will", "would"))
+_SEEKERS = frozenset(("i", "we", "you", "u", "they", "someone", "somebody", "anyone", "anybody"))
 _SEEKING = frozenset(("how", "where", "who", "is", "are"))
 _WONDERING = frozenset(("what", "which", "when", "why", "should", "do", "does", "did")) | _VERBS
 
@@ -84,4 +86,6 @@ def seeks_somebody(text: str) -> bool:
         return True
     if words[0] in _SEEKING and words[1:2] != ["a"]:
         return not WORDS["helpers"].isdisjoint(words[2:])
-    return words[0] not in _WONDERING and words[1:2] != ["a"]
+    if words[0] in _MODAL:
+        return words[1:2] != [] and words[1] in _SEEKERS
+    return words[0] not in _WONDERING
