@@ -272,9 +272,7 @@ class Context:
         words = words_of(self._follow_up)
         oneself = WORDS["oneself"]
         mine = words[:1] != [] and (words[0] in oneself or not _OWN.isdisjoint(words))
-        if not mine or not oneself.isdisjoint(
-            words_of(self._exchange.prompt[:HEAD].casefold())
-        ):
+        if not mine or not oneself.isdisjoint(words_of(self._exchange.prompt[:HEAD].casefold())):
             return True
         response = self._exchange.response[: 2 * HEAD]
         return not _AIMED.isdisjoint(words) or self._echoes(response) or _INSTRUCTS in self._find(response)

@@ -910,7 +910,6 @@ ISLAND = (
         "I will ask my accountant.",
         "I'll call the office tomorrow.",
         "False positives",
-        "Wrong number scams",
         "deprecated images",
         "Missing persons",
         "I am 72 years old.",
@@ -990,7 +989,6 @@ ISLAND = (
         "can you say it in Spanish",
         "what did you just say about deadlines?",
         "you mentioned a fee. How much is it?",
-        "You said it is free for kids. And for seniors?",
         "as you said, it is free. So where do I sign up?",
         "According to the law who pays?",
         "My neighbor says it is haunted. Is it?",
@@ -1060,3 +1058,20 @@ def test_a_name_with_a_word_more_is_another_name() -> None:
 def test_what_is_wanted_instead_of_a_word_of_the_answer_is_an_adjustment() -> None:
     assert read("Can I come by bridge instead of ferry?", ISLAND, "How?").label is FollowUp.ADJUSTMENT
     assert not read("Can I pay with a cheque instead of cash?", ISLAND, "How?").clarification
+
+
+def test_part_of_an_answer_is_doubted_by_its_number_or_by_what_it_is_about() -> None:
+    assert read("Only 300 people?", ISLAND, "Who lived on the island?").label is FollowUp.CORRECTION
+    assert read("300? That seems low", ISLAND, "Who lived on the island?").clarification
+    assert read("That's about the prison, who lived there before?", ISLAND, "Who lived there?").clarification
+    assert not read("2023?", ISLAND, "Who lived on the island?").clarification
+
+
+def test_who_could_not_be_helped_and_will_ask_elsewhere_gives_up_who_was_helped_goes_on() -> None:
+    assert read("I will ask my accountant then", REFUSAL).clarification
+    assert not read("I will ask my accountant then", ANSWER).clarification
+
+
+@pytest.mark.parametrize("said", ["Placer County CA", "anaheim, ca economy", "nu metal bands"])
+def test_one_short_word_among_unknown_ones_tells_no_language(said: str) -> None:
+    assert read(said).unscored is not Unscored.LANGUAGE
