@@ -1,8 +1,6 @@
 """Contexts: what stands around a follow-up, as the rules ask for it; each part is looked at only when one does."""
 
-import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from importlib.resources import files
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +9,17 @@ import re2
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.follow_ups.sentences import (
+    TABLE,
+    WORDS,
+    claims,
+    closes_asking,
+    inverts,
+    opened,
+    requests,
+    seeks_somebody,
+    tells,
+)
 from turnsignal.stream.text.patterns import Patterns, options
 from turnsignal.stream.text.wordplay import words_of
 
@@ -20,18 +29,20 @@ CLOSING = 100  #: characters that a closing remark may have
 
 _SUGGESTION = 160  #: characters of a response that may be one suggestion; "anything else?" then asks for another
 #: What a response may show; the place in this tuple is the place in the set of signs.
-SIGNS = ("asked", "confirm", "invited", "more", "offer", "service", "unknown")
-_ASKED, _CONFIRM, _INVITED, _MORE, _OFFER, _SERVICE, _UNKNOWN = range(7)
+SIGNS = ("asked", "confirm", "instructs", "invited", "more", "offer", "service", "unknown")
+_ASKED, _CONFIRM, _INSTRUCTS, _INVITED, _MORE, _OFFER, _SERVICE, _UNKNOWN = range(8)
 _SUGGESTING = frozenset((_CONFIRM, _OFFER, _SERVICE))  #: signs that a no turns something down
 
-_TABLE = tomllib.loads(files(__package__).joinpath("rules.toml").read_text(encoding="utf-8"))
-_WORDS = {name: frozenset(words.split()) for name, words in _TABLE["vocabulary"].items()}
-_ASKING, _VERBS, _SUBJECTS, _PRAISE, _AUXILIARY, _EMPTY, _WISHES, _POINTING = (
-    _WORDS[name] for name in ("asking", "verbs", "subjects", "praise", "auxiliary", "empty", "wishes", "pointing")
-)
-_STOCK = _EMPTY | _WISHES  #: words that say nothing of a subject
-_NEARBY = _POINTING | _WISHES  #: words of one who speaks of the answer, or of the question
+_EMPTY = WORDS["empty"]
+_STOCK = _EMPTY | WORDS["wishes"]  #: words that say nothing of a subject
+_NEARBY = WORDS["pointing"] | WORDS["wishes"]  #: words of one who speaks of the answer, or of the question
+#: words that point at the answer in what somebody tells of oneself
+_AIMED = WORDS["pointing"] - WORDS["unaimed"]
+#: what has none of these in it, and none of the words that begin a summary, may be held against the answer
+_COMMENTS = WORDS["praise"] | WORDS["musing"]
+_OWN = frozenset(("my", "our"))
 _STEM = 5  #: letters that two forms of a word share
+_MANY = 6  #: words with a subject, from which on one that is shared may be so by chance
 _BRIEF = 8  #: words of an objection that need not say to what
 #: Beginnings of prompts by people who tell of themselves, and greet.
 _TELLING = ("i ", "i'", "ye", "no", "ok", "hi", "th")
@@ -45,7 +56,7 @@ def expanded(patterns: Sequence[str], words: Mapping[str, str]) -> str:
     return pattern
 
 
-_REMARK = {name: expanded(patterns, _TABLE["words"]) for name, patterns in _TABLE["remark"].items()}
+_REMARK = {name: expanded(patterns, TABLE["words"]) for name, patterns in TABLE["remark"].items()}
 _HARMLESS = re2.compile(_REMARK["harmless"].encode(), options())
 #: What a follow-up may remark; the place in this tuple is the place in the set.
 _DENIED, _ADVERSE, _NEGATED = range(3)
@@ -92,8 +103,10 @@ class Context:
         return not self.asked() and not self.failed()
 
     def offered(self) -> bool:
-        """The response did not end in a question, or it ended in a suggestion."""
-        return _OFFER in self._end() or not self.asked()
+        """The response did not end in a question, or it ended in a suggestion; and the follow-up claims something."""
+        return self.claiming() and (
+            _OFFER in self._end() or (not self.asked() and (self._concerns() or not self.explained()))
+        )
 
     def proposed(self) -> bool:
         """The response ended in a question or a suggestion, and not in "anything else?" or "shall I go on?"."""
@@ -117,9 +130,30 @@ class Context:
         known = _UNKNOWN not in self._find(self._exchange.response[:HEAD])
         return self.failed() and (known or self._echoes(self._exchange.prompt[:HEAD]))
 
+    def abandoned(self) -> bool:
+        """Like told, and the response was none."""
+        return self.stating() and self.failed()
+
+    def suggestive(self) -> bool:
+        """Like unasked, and the response is as short as a suggestion, or ends in one."""
+        return not self.asked() and (_OFFER in self._end() or not self.explained())
+
+    def quoted(self) -> bool:
+        """Like unasked, and a number in the follow-up stands in the response."""
+        said = frozenset(word for word in words_of(self._follow_up) if word.isdecimal())
+        return not self.asked() and not said.isdisjoint(words_of(self._exchange.response[: 2 * HEAD]))
+
+    def scoped(self) -> bool:
+        """Like unasked, and the beginning is a statement that has a word of the response."""
+        return not self.asked() and self.telling() and self._echoes(self._exchange.response[: 2 * HEAD])
+
     def explained(self) -> bool:
         """The response is longer than a suggestion."""
         return len(self._exchange.response) > _SUGGESTION
+
+    def asking(self) -> bool:
+        """The follow-up has a question mark."""
+        return "?" in self._follow_up
 
     def closing(self) -> bool:
         """The follow-up is short and asks nothing."""
@@ -150,9 +184,25 @@ class Context:
         return "?" not in self._follow_up and self.telling()
 
     def telling(self) -> bool:
-        """The follow-up begins as a statement does."""
-        words = self._follow_up[:CLOSING].split(maxsplit=2)
-        return words[0] not in _ASKING and not (words[0] in _VERBS and len(words) > 1 and words[1] in _SUBJECTS)
+        """The follow-up begins as a statement does, whatever stands before it ("and", "thanks")."""
+        words = opened(self._follow_up[:CLOSING])
+        return not words or tells(words)
+
+    def claiming(self) -> bool:
+        """A sentence of the follow-up is a statement that supposes nothing ("if it is wrong")."""
+        return claims(self._follow_up)
+
+    def addressed(self) -> bool:
+        """Like claiming, or the follow-up is said to the assistant ("you")."""
+        return self.claiming() or not WORDS["address"].isdisjoint(words_of(self._follow_up))
+
+    def requested(self) -> bool:
+        """Like uninvited, and something is stated, or asked of the assistant."""
+        return self.uninvited() and requests(self._follow_up)
+
+    def wanted(self) -> bool:
+        """The follow-up tells, or asks for somebody: "can I", "is there anyone to talk to"."""
+        return seeks_somebody(self._follow_up[:CLOSING])
 
     def remote(self) -> bool:
         """Like told (`stating`), and no word points at the answer or at what became of it ("it", "still", "tried")."""
@@ -161,6 +211,18 @@ class Context:
     def stated(self) -> bool:
         """Like unasked, and the follow-up asks nothing: neither a question mark nor a question word or request."""
         return self.stating() and not self.asked()
+
+    def countered(self) -> bool:
+        """Like unasked, and the follow-up claims something and does not end in a question."""
+        return not self.asked() and not self._follow_up.endswith("?") and self.telling() and self.claiming()
+
+    def grudging(self) -> bool:
+        """Like stated, and without a word of praise."""
+        return self.stated() and _COMMENTS.isdisjoint(words_of(self._follow_up))
+
+    def concerning(self) -> bool:
+        """Like stated, and not of oneself alone."""
+        return self.stated() and self._concerns() and not closes_asking(self._follow_up)
 
     def objected(self) -> bool:
         """Like stated, to an answer to a question, and not about oneself."""
@@ -182,12 +244,38 @@ class Context:
         return self.answered() and not self._strays(3)
 
     def narrowed(self) -> bool:
+        """Like unstraying, and something is asked of the assistant, or stated."""
+        return self.unstraying() and requests(self._follow_up)
+
+    def unstraying(self) -> bool:
         """Like unasked, in the same way."""
         return not self.asked() and not self._strays(3)
 
+    def swapped(self) -> bool:
+        """Like unasked, and what stands behind "instead of" is a word of the response."""
+        return not self.asked() and self._swaps()
+
     def reported(self) -> bool:
-        """Like stated, in the same way: what happened elsewhere says nothing of the answer."""
-        return self.stated() and not self._strays(4)
+        """Like concerning, in the same way: what happened elsewhere says nothing of the answer."""
+        return self.concerning() and not self._strays(4)
+
+    def _swaps(self) -> bool:
+        words = words_of(self._follow_up)
+        response = self._exchange.response[: 2 * HEAD].casefold()
+        for at, pair in enumerate(pairwise(words)):
+            if pair == ("instead", "of"):
+                return any(len(word) > 1 and word not in _EMPTY and word in response for word in words[at + 2 : at + 6])
+        return False
+
+    def _concerns(self) -> bool:
+        """Say whether a statement may concern the answer; who tells of oneself speaks of advice, or points at it."""
+        words = words_of(self._follow_up)
+        oneself = WORDS["oneself"]
+        mine = words[:1] != [] and (words[0] in oneself or not _OWN.isdisjoint(words))
+        if not mine or not oneself.isdisjoint(words_of(self._exchange.prompt[:HEAD].casefold())):
+            return True
+        response = self._exchange.response[: 2 * HEAD]
+        return not _AIMED.isdisjoint(words) or self._echoes(response) or _INSTRUCTS in self._find(response)
 
     def _end(self) -> Collection[int]:
         """Return what the end of the response shows."""
@@ -207,9 +295,11 @@ class Context:
         words = words_of(self._follow_up)
         if (
             len(words) < 2
-            or words[0] in ("i", "we")
-            or not _PRAISE.isdisjoint(words)
-            or (self._follow_up[-1] == "!" and words[0] not in _SUBJECTS)
+            or words[0] in WORDS["summing"]
+            or words[:2] in (["they", "say"], ["they", "said"])
+            or opened(self._follow_up)[:1] == ["if"]
+            or not _COMMENTS.isdisjoint(words)
+            or (self._follow_up[-1] == "!" and (words[0] not in WORDS["subjects"] or words[0] == "that"))
             or prompt[:2].casefold() in _TELLING
             or ("?" not in prompt and prompt[:1].islower())
         ):
@@ -230,12 +320,15 @@ class Context:
             return False
         known = self._exchange
         around = " ".join((known.before[:HEAD], known.prompt[:HEAD], known.response[: 2 * HEAD])).casefold()
-        return not any(word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3)
+        shared = sum([word[: min(_STEM, len(word) - 1)] in around for word in words if len(word) > 3])
+        return shared < (2 if len(words) > _MANY else 1)
 
     def _contrasts(self) -> bool:
         """Say whether a "not" in the follow-up stands behind something else than a verb that it belongs to."""
         words = words_of(self._follow_up)
-        return any(one == "not" and before not in _AUXILIARY for before, one in pairwise(words))
+        if inverts(self._follow_up[:CLOSING]):  # "is a whale not a fish": the verb stands in front
+            return any(f"{mark} not " in self._follow_up for mark in ",;:-–.")
+        return any(one == "not" and before not in WORDS["auxiliary"] for before, one in pairwise(words))
 
     def _find(self, text: str) -> list[int]:
         return self._signs.Match(encode(text.casefold())) or []
@@ -252,9 +345,18 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "offered": Context.offered,
     "proposed": Context.proposed,
     "suggested": Context.suggested,
+    "claiming": Context.claiming,
+    "addressed": Context.addressed,
+    "requested": Context.requested,
+    "wanted": Context.wanted,
     "failed": Context.failed,
     "retried": Context.retried,
+    "abandoned": Context.abandoned,
+    "suggestive": Context.suggestive,
+    "quoted": Context.quoted,
+    "scoped": Context.scoped,
     "explained": Context.explained,
+    "asking": Context.asking,
     "closing": Context.closing,
     "denied": Context.denied,
     "content": Context.content,
@@ -265,11 +367,16 @@ CONDITIONS: Mapping[str, Callable[[Context], bool]] = {
     "telling": Context.telling,
     "remote": Context.remote,
     "stated": Context.stated,
+    "concerning": Context.concerning,
+    "countered": Context.countered,
+    "grudging": Context.grudging,
     "objected": Context.objected,
     "negated": Context.negated,
     "asserted": Context.asserted,
     "anew": Context.anew,
     "narrowed": Context.narrowed,
+    "unstraying": Context.unstraying,
+    "swapped": Context.swapped,
     "reported": Context.reported,
 }
 

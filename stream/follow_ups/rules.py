@@ -32,7 +32,7 @@ _SURE = 5  #: words, all unknown, from which on a message is in another language
 _FEW_ROWS = 30  #: below which the rows of a table are scanned for at once
 _FEW = 4  #: words of a message that may ask the prompt again though most are misspelt
 
-VERSION = 8  #: raised when a rule changes what it says; part of the suite's fingerprint
+VERSION = 9  #: raised when a rule changes what it says; part of the suite's fingerprint
 
 
 class FollowUp(StrEnum):
@@ -250,7 +250,7 @@ class FollowUpRules:
             return None  # cheaper than splitting the prompt, and true of most follow-ups
         asked = self._words(prompt)
         shared = len(words & asked)
-        if shared and insists(exchange.follow_up[:HEAD], exchange.prompt[:HEAD], asked):
+        if shared and insists(exchange.follow_up[:HEAD], exchange.prompt[:HEAD] + exchange.response[: 2 * HEAD], asked):
             return self._insisting
         if shared < len(words) <= min(2 * known + 1, shared + 2):
             words = frozenset([spelled_as(word, asked) for word in words])
@@ -266,7 +266,7 @@ class FollowUpRules:
             return self._part
         lost, added = len(asked) - shared, len(words) - shared
         detailed = kind == before and lost <= len(asked) // 4 and added <= 4
-        return self._changed if detailed and context.unasked() else None
+        return self._changed if detailed and (shared > 2 or context.stating()) and context.unasked() else None
 
     def _may_read(self, words: Sequence[str], exchange: Exchange) -> bool:
         """Say whether a message that no rule recognises may be in a language that is read, as what it stands beside."""

@@ -29,6 +29,7 @@ _STRANGE -= frozenset("âî")  # French and Portuguese have these
 _LISTS = [*_KNOWN.values(), *_OTHER.values()]
 #: word → places in _LISTS of the languages that have it
 _SPEAKING = {word: [index for index, words in enumerate(_LISTS) if word in words] for word in _ANY_KNOWN | _ANY_OTHER}
+_TELLING_LETTERS = 3  #: of a word that by itself tells that a message of three words or more is in another language
 _LATIN_END = "\u024f"
 
 
@@ -47,6 +48,8 @@ def is_read(text: str, words: Collection[str]) -> bool:
     if _TELLING.isdisjoint(words):
         return True  # any word of an unread language here is English as well
     ours, others = _counts(words)
+    if others == 1 and ours == 0 and len(words) > 2:  # "Placer County CA": one short word tells nothing
+        return all(len(word) < _TELLING_LETTERS for word in _TELLING.intersection(words))
     return ours >= others
 
 

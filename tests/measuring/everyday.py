@@ -7,13 +7,15 @@
 mended), `late` written before that mending and measured after it, `held` the half by hash of what was written before
 version 6 (the other half is open); figures are quoted of what was kept apart.
 `en_*.txt` is support, code and office work, `answers_*.txt` questions answered from documents, doubted and gone on
-from, `asides_*.txt` what is said beside an answer: questions about cancelling, complaints and errors, reports of what
-happened elsewhere, pauses, a step done and the next one asked for. `@ name | prompt | response` begins a context,
-`class | follow-up` stands in it; classes of GOES_ON are labelled as going on, all others ask for a clarification; a
-`check` ("so only on weekdays?") is neither, as annotators of public sets take most of them for going on, and is left
-out. `languages_*.txt`: `de+` a clarification in German, `de-` none, `xx` a language that the rules do not read. One
-person wrote them and the rules: the words of others are further off. `stranger` is another's, who saw no rule: eight
-messages in each of thirty languages that are not read, four in ten more; `read_stranger.txt`, 25 in each that is read.
+from, `documents_*.txt` the same in the manner of MTRAG (`open` and `held` are looked at, `late` was written and
+labelled after them and measured once before it was looked at), `asides_*.txt` what is said beside an answer: questions
+about cancelling, complaints and errors, reports of what happened elsewhere, pauses, a step done and the next one asked
+for. `@ name | prompt | response` begins a context, `class | follow-up` stands in it; classes of GOES_ON are labelled as
+going on, all others ask for a clarification; a `check` ("so only on weekdays?") is neither, as annotators of public
+sets take most of them for going on, and is left out. `languages_*.txt`: `de+` a clarification in German, `de-` none,
+`xx` a language that the rules do not read. One person wrote them and the rules: the words of others are further off.
+`stranger` is another's, who saw no rule: eight messages in each of thirty languages that are not read, four in ten
+more; `read_stranger.txt`, 25 in each that is read.
 """
 
 import argparse
@@ -101,6 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "everyday": english("en", options.part),
         "answers": english("answers", options.part),
         "asides": english("asides", options.part),
+        "documents": english("documents", options.part),
         "everyday_languages": languages(options.part, read=True),
         "unread_languages": languages(options.part, read=False),
     }
