@@ -1075,3 +1075,57 @@ def test_who_could_not_be_helped_and_will_ask_elsewhere_gives_up_who_was_helped_
 @pytest.mark.parametrize("said", ["Placer County CA", "anaheim, ca economy", "nu metal bands"])
 def test_one_short_word_among_unknown_ones_tells_no_language(said: str) -> None:
     assert read(said).unscored is not Unscored.LANGUAGE
+
+
+HELP_OFFERED = "You can cancel it under Services until the 15th. Is there anything else I can help you with?"
+CANCELLING = "You can cancel it under Services until the 15th."
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "no im done",
+        "nah im good",
+        "No, you've been very helpful",
+        "no, all clear now",
+        "Nein, das war alles. Vielen Dank",
+        "Nein, das wars",
+        "nein alles gut danke",
+        "Nein, Sie haben mir sehr geholfen",
+        "No, eso es todo, muchas gracias",
+        "no, todo claro",
+        "No, me ha ayudado mucho",
+        "Non, c'est tout, merci",
+        "non c'est bon",
+        "Não, me ajudou muito",
+        "Não, é só isso, obrigada",
+        "No, mi è stato molto utile",
+        "no, a posto così",
+        "Nee, dat was het",
+        "nee hoor, alles duidelijk",
+        "Nee, je hebt me goed geholpen",
+    ],
+)
+@pytest.mark.parametrize("response", [HELP_OFFERED, CANCELLING])
+def test_who_says_no_and_takes_leave_corrects_nothing(follow_up: str, response: str) -> None:
+    reading = read(follow_up, response, "How do I cancel my membership?")
+    assert (reading.clarification, reading.closes) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "follow_up",
+    [
+        "no, that is all wrong",
+        "no, that's good but wrong",
+        "nein, das war nicht alles falsch",
+        "no me ha ayudado mucho",
+        "no todo claro",
+        "não ajudou muito",
+        "non mi ha aiutato",
+        "Non, vous m'avez mal compris",
+        "nee, dat is het niet",
+    ],
+)
+def test_a_no_beside_words_of_leave_that_are_turned_round_is_a_correction(follow_up: str) -> None:
+    reading = read(follow_up, CANCELLING, "How do I cancel my membership?")
+    assert (reading.clarification, reading.closes) == (True, False)
