@@ -140,8 +140,8 @@ class Context:
 
     def quoted(self) -> bool:
         """Like unasked, and a number in the follow-up stands in the response."""
-        said = frozenset(word for word in words_of(self._follow_up) if word.isdecimal())
-        return not self.asked() and not said.isdisjoint(words_of(self._exchange.response[: 2 * HEAD]))
+        numbers = frozenset(word for word in words_of(self._follow_up) if word.isdecimal())
+        return not self.asked() and not numbers.isdisjoint(words_of(self._exchange.response[: 2 * HEAD]))
 
     def scoped(self) -> bool:
         """Like unasked, and the beginning is a statement that has a word of the response."""
