@@ -8,10 +8,9 @@ those of before, and what that batch made of a conversation is never met again.
 from turnsignal.stream.conversations.state import Conversation
 
 #: Conversations of a partition, of about 7 kB each. Users come back after half a minute, answers come within seconds:
-#: at up to 10 turns/s in a partition nearly all turns find theirs, at up to 75 those with answers, half of all. More
-#: would be many in a worker of 64 partitions.
-MOST = 300
-MAX_BYTES = 1_200_000  #: of their snapshots together; decoded they take three to four times as much
+#: at up to 25 turns/s in a partition nearly all turns find theirs, at up to 200 those with answers, half of all.
+MOST = 1_000
+MAX_BYTES = 3_000_000  #: of their snapshots together; decoded they take three to four times as much
 
 
 class DecodedConversations:
