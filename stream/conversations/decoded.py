@@ -7,10 +7,10 @@ those of before, and what that batch made of a conversation is never met again.
 
 from turnsignal.stream.conversations.state import Conversation
 
-#: Conversations of a partition, of about 7 kB each. Users come back after half a minute, answers come within seconds:
-#: at up to 25 turns/s in a partition nearly all turns find theirs, at up to 200 those with answers, half of all.
-MOST = 1_000
-MAX_BYTES = 3_000_000  #: of their snapshots together; decoded they take three to four times as much
+#: Conversations of a process, of about 7 kB each. Users come back after half a minute, answers come within seconds: at
+#: up to 100 turns/s in a process nearly all turns find theirs, at up to 800 those with answers, half of all.
+MOST = 4_000
+MAX_BYTES = 12_000_000  #: of their snapshots together; decoded they take three to four times as much
 
 
 class DecodedConversations:

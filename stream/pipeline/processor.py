@@ -50,7 +50,8 @@ class PartitionProcessor:
     skip_applied: skip turns that a conversation has taken in already (needed when outputs and position do not commit
     together); full_letters: dead letters keep what came; observer: of a replay, where no batch is ever thrown away;
     cpu_clock: seconds of processor time, without which the scorers of a turn have no budget; environment: which one
-    moves means, windows, series and figures, None is production; lenient: read turns that deviate a little.
+    moves means, windows, series and figures, None is production; lenient: read turns that deviate a little; decoded:
+    shared by the processors of a process, whose memory it bounds.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class PartitionProcessor:
         cpu_clock: Callable[[], float] | None = None,
         environment: str | None = None,
         lenient: bool = False,
+        decoded: DecodedConversations | None = None,
     ) -> None:
         self.store: MutableMapping[bytes, bytes] = {} if store is None else store
         self.topic, self.feedback_topic, self.verdicts_topic = topic, feedback_topic, verdicts_topic
@@ -87,7 +89,7 @@ class PartitionProcessor:
         self._handlers = {topic: self._on_turn, feedback_topic: self._on_feedback, verdicts_topic: self._on_verdict}
         self._live: dict[bytes, Conversation | None] = {}  # touched by this batch, with more to come
         self._changes: dict[bytes, bytes | None] = {}  # touched by this batch, and put away
-        self._decoded = DecodedConversations()
+        self._decoded = DecodedConversations() if decoded is None else decoded
         self._idle = self._output = self._new_output()  # what stands between batches, and is never written to
         self._allowance = Allowance(None)
 
