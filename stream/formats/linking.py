@@ -14,7 +14,7 @@ comes last: its `endings` tell. Only digests are held in memory, some hundred by
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
@@ -23,6 +23,7 @@ from sys import intern
 from typing import NamedTuple
 
 from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, known_by, sought_by, word_by_word
+from turnsignal.stream.formats.many_ask import Asked, asked_by_many
 from turnsignal.stream.formats.messages import shown_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.repeats import TELLING
@@ -35,6 +36,8 @@ _MARKS = re.compile(r"[\[【][^\[\]【】]{1,64}[\]】](?!\()")
 _SIGNS = ".,;:!?"
 _HELD, _HELD_TEXT = 4_096, 2_000  #: texts whose digests are held, and characters of one
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
+_AT_ONCE = 60.0  #: seconds in which one user begins no second conversation with the same question
+_ONE_USER = 10  #: times that one user asks it; whoever asks more often is many, or a program
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
 _Who = tuple[str | None, str | None, str | None]
@@ -114,8 +117,9 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     by_response: dict[str, str] = {}
     waiting = _Standing()
     loose = _LooseEnds(heads)
-    before = _Before({}, {})
+    before = _Before({}, {}, _asked_by_many(heads))
     failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
+    first = _FirstAsked(heads)
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
     for head in _ordered([head for head in heads if head.number not in asides]):
@@ -127,6 +131,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
             chosen = chosen if head.start - start <= _SOON else None
             assumed["questions sent again where their call had failed, taken as asked once"] += chosen is not None
+            chosen = chosen or first.again(head)
         if chosen is None:
             begun[head.origin] += 1
             chosen = _name(head, begun[head.origin])
@@ -139,6 +144,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             waiting.put(head, chosen)
             loose.put(head, chosen)
             before.ended[head.origin] = head.after, chosen
+            first.put(head, chosen)
             if head.answered:
                 before.repeated[head.asked, head.who] = chosen, head.start
             elif not head.is_answered:
@@ -152,7 +158,7 @@ def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
         return chosen
     ends = head.before[:DIGEST] + head.earlier[: head.telling * DIGEST]
     again, start = before.repeated.get((head.asked, head.who), (None, _NEVER))
-    if again is not None and head.start - start <= _SOON:
+    if again is not None and head.start - start <= _SOON and (head.asked, head.who) not in before.many:
         return again
     if (chosen := waiting.recall(head, ends)) is not None:
         return chosen
@@ -284,11 +290,48 @@ class _History:
 class _Before(NamedTuple):
     """Conversations by the question that a call was asked in them, and by the id of their last call with what was said.
 
-    repeated: of calls with a history, and when; ended: what was said until after the call.
+    repeated: of calls with a history, and when; ended: what was said until after the call; many: the questions of which
+    each call is in another conversation.
     """
 
     repeated: dict[tuple[bytes, _Who], tuple[str, float]]
     ended: dict[str, tuple[bytes, str]]
+    many: Set[Hashable]
+
+
+def _asked_by_many(heads: Iterable[Head]) -> set[Hashable]:
+    """Return the questions without a user that were asked in several conversations after the same words."""
+    unnamed = (head for head in heads if head.conversation is None and head.who[1] is None and head.answered)
+    return asked_by_many(
+        Asked((head.asked, head.who), head.messages, tuple(_split(head.before)), head.after)
+        for head in unnamed
+        if head.is_answered
+    )
+
+
+class _FirstAsked:
+    """Conversations by the question that one user began them with, which may be answered anew."""
+
+    def __init__(self, heads: Iterable[Head]) -> None:
+        self._times = Counter((head.asked, head.who) for head in heads if _begins(head))
+        self._begun: dict[tuple[bytes, _Who], tuple[str, float]] = {}
+
+    def put(self, head: Head, conversation: str) -> None:
+        """Take in a call of a conversation."""
+        if _begins(head) and self._times[head.asked, head.who] > 1:
+            self._begun[head.asked, head.who] = conversation, head.start
+
+    def again(self, head: Head) -> str | None:
+        """Return the conversation that the same user began with the same question right before."""
+        conversation, start = self._begun.get((head.asked, head.who), (None, _NEVER))
+        is_one = head.start - start < _AT_ONCE and self._times[head.asked, head.who] <= _ONE_USER
+        return conversation if is_one else None
+
+
+def _begins(head: Head) -> bool:
+    """Say whether a call may begin the conversation of a user whom it names."""
+    is_first = bool(head.asked) and head.is_answered and not head.answered
+    return is_first and head.conversation is None and head.who[1] is not None
 
 
 class _Standing:
