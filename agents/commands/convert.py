@@ -146,8 +146,13 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
     given = " ".join(shlex.quote(str(path)) for path in files)
     if known is not None:
         click.echo(f"warning: read as {known.name}, {_describe_need(known, proposed.text, given)}", err=True)
-    read = f"This mapping reads {proposed.read:,} of the first {proposed.of:,} records"
-    click.echo(f"warning: {read}; correct it before you use it." if proposed.is_poor else f"{read}.", err=err)
+    read = f"{proposed.read:,} of the first {proposed.of:,} records"
+    if proposed.is_open:
+        click.echo(f"warning: This mapping reads nothing until it says who speaks; then {read}.", err=err)
+    elif proposed.is_poor:
+        click.echo(f"warning: This mapping reads {read}; correct it before you use it.", err=err)
+    else:
+        click.echo(f"This mapping reads {read}.", err=err)
     for doubt in proposed.doubts:
         click.echo(f"warning: {doubt}", err=True)
     mapping = shlex.quote(str(to))

@@ -299,14 +299,15 @@ class _Before(NamedTuple):
     many: Set[Hashable]
 
 
-def _asked_by_many(heads: Iterable[Head]) -> set[Hashable]:
+def _asked_by_many(heads: Sequence[Head]) -> set[Hashable]:
     """Return the questions without a user that were asked in several conversations after the same words."""
-    unnamed = (head for head in heads if head.conversation is None and head.who[1] is None and head.answered)
-    return asked_by_many(
-        Asked((head.asked, head.who), head.messages, tuple(_split(head.before)), head.after)
-        for head in unnamed
-        if head.is_answered
-    )
+
+    def unnamed() -> Iterator[Asked]:
+        for head in heads:
+            if head.conversation is None and head.who[1] is None and head.answered and head.is_answered:
+                yield Asked((head.asked, head.who), head.messages, tuple(_split(head.before)), head.after)
+
+    return asked_by_many(unnamed)
 
 
 class _FirstAsked:

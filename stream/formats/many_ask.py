@@ -8,7 +8,7 @@ or from two. Of a menu's buttons, as many go on as have something to say, and wh
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from typing import NamedTuple
 
 _GOING_ON = 4  #: ways to go on that nobody tries by himself
@@ -29,26 +29,27 @@ class Asked(NamedTuple):
     after: bytes
 
 
-def asked_by_many(calls: Iterable[Asked]) -> set[Hashable]:
-    """Return the questions that were asked in several conversations, the longest histories first."""
-    answers: dict[Hashable, Counter[bytes]] = {}
+def asked_by_many(calls: Callable[[], Iterable[Asked]]) -> set[Hashable]:
+    """Return the questions that were asked in several conversations; calls: gives them, each time anew."""
+    times = Counter(call.question for call in calls())
+    answers: dict[Hashable, Counter[bytes]] = {question: Counter() for question, n in times.items() if n >= _GOING_ON}
+    if not answers:
+        return set()
     ended: dict[bytes, Hashable] = {}
     length: dict[Hashable, int] = {}
-    nexts: dict[Hashable, set[Hashable]] = {}
-    calls = list(calls)
-    for call in calls:
-        answers.setdefault(call.question, Counter())[call.after] += 1
-        ended[call.after] = call.question
-        length[call.question] = call.messages
-    for call in calls:
-        for digest in call.before:
-            if digest in ended and ended[digest] != call.question:
-                nexts.setdefault(ended[digest], set()).add(call.question)
+    for call in calls():
+        if call.question in answers:
+            answers[call.question][call.after] += 1
+            ended[call.after] = call.question
+            length[call.question] = call.messages
+    next_asked: dict[Hashable, set[Hashable]] = {}
+    for call in calls():
+        for question in {ended[digest] for digest in call.before if digest in ended}:
+            next_asked.setdefault(question, set()).add(call.question)
     many: set[Hashable] = set()
-    again = [question for question, given in answers.items() if given.total() >= _GOING_ON]
-    for question in sorted(again, key=lambda each: -length[each]):
-        given = answers[question]
-        ways = sum(answers[each].total() if each in many else 1 for each in nexts.get(question, ()))
+    for question in sorted(answers, key=lambda each: -length[each]):  # what is asked last tells of what was before it
+        given, others = answers[question], next_asked.get(question, set()) - {question}
+        ways = sum(times[each] if each in many else 1 for each in others)
         is_canned = given.total() >= max(_CANNED, _ANSWERS * len(given))
         if ways >= _GOING_ON or is_canned:
             many.add(question)

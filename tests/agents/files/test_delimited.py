@@ -223,12 +223,13 @@ def test_a_quote_that_opens_a_text_and_one_that_ends_another_hold_no_rows_betwee
     assert texts == ["a", *["how"] * between, 'of 12"', "z"]
 
 
-_words = st.lists(st.sampled_from([*"abc ,;|\t\n\"'0", "\r\n", '",', ",,,,", "yes", "2026"]), max_size=40).map("".join)
-_texts = _words.filter(lambda text: text.strip() != "" and "\r" not in text.replace("\r\n", ""))
+_texts = st.lists(
+    st.sampled_from(["a", " ", "0", "yes", "2026", ",", ",,,,", ";", "|", "\t", "\n", "\r\n", '"', '",']), max_size=20
+).map(lambda parts: "".join(["?", *parts]))
 
 
 @given(
-    texts=st.lists(st.tuples(_texts, _texts), min_size=1, max_size=8),
+    texts=st.lists(st.tuples(_texts, _texts), min_size=1, max_size=4),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
     delimiter=st.sampled_from(",;\t|"),
     end=st.sampled_from(["\n", "\r\n"]),
