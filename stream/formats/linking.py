@@ -22,7 +22,16 @@ from operator import attrgetter
 from sys import intern
 from typing import NamedTuple
 
-from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, known_by, sought_by, word_by_word
+from turnsignal.stream.formats.endings import (
+    DIGEST,
+    NO_END,
+    End,
+    end_of,
+    known_by,
+    last_answer_of,
+    sought_by,
+    word_by_word,
+)
 from turnsignal.stream.formats.many_ask import Asked, asked_by_many
 from turnsignal.stream.formats.messages import shown_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
@@ -389,7 +398,8 @@ class _LooseEnds:
         ends = {head.after for head in heads}
         self._lost = {head.number for head in heads if head.repeats.words and ends.isdisjoint(_split(head.before))}
         self._given: Counter[bytes] = Counter()  # of what is looked for, by how many calls it is left
-        self._ends: dict[bytes, list[tuple[int, _Who, str]]] = {}
+        self._ends: dict[bytes, list[_Loose]] = {}
+        self._cut = Counter(last_answer_of(heads[at].repeats) for at in self._lost if heads[at].repeats.is_cut)
         self._taken: set[int] = set()
         if self._lost:
             for head in heads:
@@ -404,7 +414,7 @@ class _LooseEnds:
         if head.after in self._loose:
             for key in known_by(head.leaves):
                 if key in self._given:
-                    self._ends.setdefault(key, []).append((head.number, head.who, conversation))
+                    self._ends.setdefault(key, []).append(_Loose(head.number, head.start, head.who, conversation))
 
     def take(self, head: Head, assumed: Assumed) -> str | None:
         """Return the last conversation that waits for this call, which then waits no more."""
@@ -415,15 +425,42 @@ class _LooseEnds:
         for key in (words, *(key for key in known if self._given[key] == 1)):
             waiting = self._ends.get(key, [])
             is_edit = head.repeats.is_telling and self._given[key] == 1  # of a question that was asked there before
-            while waiting and waiting[-1][0] in self._taken and not is_edit:
+            while waiting and waiting[-1].number in self._taken and not is_edit:
                 waiting.pop()
-            for number, who, conversation in islice(reversed(waiting), _LOOKED_AT):
-                if (is_edit or number not in self._taken) and _agree(head.who, who):
-                    if head.is_answered:  # whoever got no answer asks again
-                        self._taken.add(number)
-                    return conversation
+            for one in islice(reversed(waiting), _LOOKED_AT):
+                if (is_edit or one.number not in self._taken) and _agree(head.who, one.who):
+                    return self._given_to(head, one)
+        if head.repeats.is_cut and (alone := self._alone(head, last_answer_of(head.repeats))) is not None:
+            return self._given_to(head, alone)
         assumed[UNSURE] += words in self._given or bool(known)
         return None
+
+    def _alone(self, head: Head, answer: bytes) -> "_Loose | None":
+        """Return the one call that gave an answer not long ago and was not gone on from, for one that begins with it.
+
+        Where more begin with it than gave it, a program says it first.
+        """
+        if self._cut[answer] > self._given[answer]:
+            return None
+        recent = islice(reversed(self._ends.get(answer, [])), _LOOKED_AT)
+        soon = [one for one in recent if head.start - one.start <= _SOON and one.number not in self._taken]
+        soon = [one for one in soon if _agree(head.who, one.who)]
+        return soon[0] if len(soon) == 1 else None
+
+    def _given_to(self, head: Head, one: "_Loose") -> str:
+        """Return the conversation of a call that waits, and have it wait no more."""
+        if head.is_answered:  # whoever got no answer asks again
+            self._taken.add(one.number)
+        return one.conversation
+
+
+class _Loose(NamedTuple):
+    """A call that waits for one that goes on from it."""
+
+    number: int
+    start: float
+    who: _Who
+    conversation: str
 
 
 def _split(digests: bytes) -> Iterator[bytes]:

@@ -94,3 +94,33 @@ def test_without_a_user_or_later_the_same_question_begins_another(records: list[
 def test_a_user_who_asks_the_same_all_day_is_many(tmp_path: Path) -> None:
     records = [sent(20 * number, "Hi", f"Hello, {number}!", user="web") for number in range(30)]
     assert report_of(tmp_path / "log.jsonl", records).conversations == 30
+
+
+def window(number: int, length: int) -> list[dict[str, Any]]:
+    """Calls of a conversation that send the last two messages alone, whose answers are short."""
+    said = [f"{word} {number}?" if at % 2 == 0 else f"{word} {number}." for at, word in enumerate("abcdefgh"[:length])]
+    records = []
+    for at in range(1, length, 2):
+        call = (
+            sent(1_000 * number + 20 * at, "-", *said[max(at - 2, 0) : at + 1])
+            if at > 1
+            else sent(1_000 * number, *said[:2])
+        )
+        call["request"]["messages"] = [each for each in call["request"]["messages"] if each["content"] != "-"]
+        records.append(call)
+    return records
+
+
+def test_a_window_that_begins_with_a_short_answer_goes_on_from_the_one_call_that_gave_it(tmp_path: Path) -> None:
+    records = [record for number in range(5) for record in window(number, 8)]
+    report = report_of(tmp_path / "log.jsonl", records)
+    assert (report.conversations, report.turns.total()) == (5, 5 * 8)
+
+
+def test_a_greeting_that_a_program_puts_first_is_of_no_call_that_once_gave_it(tmp_path: Path) -> None:
+    records = [sent(0, "Hi", "Hello!")]
+    for number in range(1, 6):
+        greeted = sent(30 * number, "-", "Hello!", f"Where is {number}?", f"At {number}.")
+        greeted["request"]["messages"] = greeted["request"]["messages"][1:]
+        records.append(greeted)
+    assert report_of(tmp_path / "log.jsonl", records).conversations == 6
