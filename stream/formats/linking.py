@@ -126,12 +126,13 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     by_response: dict[str, str] = {}
     waiting = _Standing()
     loose = _LooseEnds(heads)
-    before = _Before({}, {}, _asked_by_many(heads))
+    ordered = _ordered([head for head in heads if head.number not in asides])
+    before = _Before({}, {}, _asked_by_many(ordered))
     failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
     first = _FirstAsked(heads)
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
-    for head in _ordered([head for head in heads if head.number not in asides]):
+    for head in ordered:
         chosen = head.conversation or by_response.get(head.previous or "")
         if chosen is None and head.before:
             chosen = _gone_on(head, waiting, before) or loose.take(head, assumed)
@@ -165,9 +166,11 @@ def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
     """Return the conversation that a call goes on in whose words its history begins with, by the surest sign first."""
     if (chosen := waiting.take(head)) is not None or not head.answered:
         return chosen
+    if (head.asked, head.who) in before.many:
+        return None
     ends = head.before[:DIGEST] + head.earlier[: head.telling * DIGEST]
     again, start = before.repeated.get((head.asked, head.who), (None, _NEVER))
-    if again is not None and head.start - start <= _SOON and (head.asked, head.who) not in before.many:
+    if again is not None and head.start - start <= _SOON:
         return again
     if (chosen := waiting.recall(head, ends)) is not None:
         return chosen
@@ -309,11 +312,11 @@ class _Before(NamedTuple):
 
 
 def _asked_by_many(heads: Sequence[Head]) -> set[Hashable]:
-    """Return the questions without a user that were asked in several conversations after the same words."""
+    """Return the questions that were asked in several conversations after the same words, by one user or nobody."""
 
     def unnamed() -> Iterator[Asked]:
         for head in heads:
-            if head.conversation is None and head.who[1] is None and head.answered and head.is_answered:
+            if head.conversation is None and head.answered and head.is_answered:
                 yield Asked((head.asked, head.who), head.messages, tuple(_split(head.before)), head.after)
 
     return asked_by_many(unnamed)

@@ -31,15 +31,28 @@ def report_of(path: Path, records: Iterable[dict[str, Any]]) -> FileReport:
     return report
 
 
-def test_a_button_behind_a_scripted_greeting_is_pressed_in_as_many_conversations_as_go_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("user", [None, "web"])
+def test_a_button_behind_a_scripted_greeting_is_pressed_in_as_many_conversations_as_go_on(
+    user: str | None, tmp_path: Path
+) -> None:
     records = []
     for number in range(40):
         second = 60 * number
-        records.append(sent(second, *GREETED, BUTTON, CANNED))
-        records.append(sent(second + 20, *GREETED, BUTTON, CANNED, f"It is {number}77.", f"{number}77 is on its way."))
+        said = [*GREETED, BUTTON, CANNED]
+        records.append(sent(second, *said, user=user))
+        records.append(sent(second + 20, *said, f"It is {number}77.", f"{number}77 is on its way.", user=user))
     report = report_of(tmp_path / "log.jsonl", records)
-    assert (report.conversations, report.turns.total()) == (40, 40 * 6)
-    assert not report.warnings
+    assert (report.conversations, report.turns.total(), report.warnings) == (40, 40 * 6, [])
+
+
+def test_a_greeting_that_one_of_many_was_given_by_the_model_joins_none_of_the_others(tmp_path: Path) -> None:
+    greeted = ["Hello", "Hello! I am the assistant of this shop, and can help you with orders, bills and returns."]
+    records = [sent(-30, *greeted)]
+    for number in range(12):
+        said = [*greeted, BUTTON, CANNED]
+        records.append(sent(60 * number, *said))
+        records.append(sent(60 * number + 20, *said, f"It is {number}77.", f"{number}77 is on its way."))
+    assert report_of(tmp_path / "log.jsonl", records).conversations == 12
 
 
 @pytest.mark.parametrize("answer", ["Here is {}, as you asked.", CANNED])
