@@ -32,7 +32,7 @@ from turnsignal.stream.formats.endings import (
     sought_by,
     word_by_word,
 )
-from turnsignal.stream.formats.many_ask import Asked, asked_by_many
+from turnsignal.stream.formats.many_ask import Request, asked_by_many
 from turnsignal.stream.formats.messages import shown_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.repeats import TELLING
@@ -314,10 +314,10 @@ class _Before(NamedTuple):
 def _asked_by_many(heads: Sequence[Head]) -> set[Hashable]:
     """Return the questions that were asked in several conversations after the same words, by one user or nobody."""
 
-    def unnamed() -> Iterator[Asked]:
+    def unnamed() -> Iterator[Request]:
         for head in heads:
             if head.conversation is None and head.answered and head.is_answered:
-                yield Asked((head.asked, head.who), head.messages, tuple(_split(head.before)), head.after)
+                yield Request((head.asked, head.who), head.messages, tuple(_split(head.before)), head.after)
 
     return asked_by_many(unnamed)
 

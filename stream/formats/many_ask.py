@@ -16,7 +16,7 @@ _CANNED = 10  #: times that nobody asks for the same answer
 _ANSWERS = 4  #: as many times is each of the answers given, at least, where they are canned
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """A call that asked something, and got an answer.
 
     question: what was said until it was asked, and who may have asked it; messages: how many these are; before: where
@@ -29,7 +29,7 @@ class Asked(NamedTuple):
     after: bytes
 
 
-def asked_by_many(calls: Callable[[], Iterable[Asked]]) -> set[Hashable]:
+def asked_by_many(calls: Callable[[], Iterable[Request]]) -> set[Hashable]:
     """Return the questions that were asked in several conversations; calls: gives them, each time anew."""
     times = Counter(call.question for call in calls())
     answers: dict[Hashable, Counter[bytes]] = {question: Counter() for question, n in times.items() if n >= _GOING_ON}

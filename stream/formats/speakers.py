@@ -77,7 +77,7 @@ def describe_speakers(
 
     Two words that nobody knows stay open: bots greet first, too. Who says nothing begins nothing.
     """
-    said: dict[str, str] = {}  # a word → the first text
+    first_texts: dict[str, str] = {}  # a word → the first text
     begun: dict[object, str] = {}
     words: dict[str, None] = {}
     for where in wheres:
@@ -87,15 +87,17 @@ def describe_speakers(
             spoken = value_of(text, holders)
             if spoken not in (None, "", []):
                 begun.setdefault(str(value_of(conversation, holders)), str(word))
-                said.setdefault(str(word), text_of(spoken, {}, Counter()) if isinstance(spoken, list) else str(spoken))
-    words = dict.fromkeys(word for word in words if word in said) or words
+                first_texts.setdefault(
+                    str(word), text_of(spoken, {}, Counter()) if isinstance(spoken, list) else str(spoken)
+                )
+    words = dict.fromkeys(word for word in words if word in first_texts) or words
     flagged = _roles_of_flag(path, list(words))
     guesses = {word: flagged.get(word) or speaker_of(word) for word in words if role_of(word) is None}
     unknown = [word for word, role in guesses.items() if role is None]
     roles = {role_of(word) or guesses[word] for word in words}
     never = [word for word in unknown if word not in begun.values()]
     if len(unknown) == len(words) == 2:
-        return _left_open(path, sorted(unknown, key=lambda word: word in never), said)
+        return _left_open(path, sorted(unknown, key=lambda word: word in never), first_texts)
     lines = []
     if unknown:
         shown = ", ".join(toml(word) for word in unknown)
@@ -108,10 +110,10 @@ def describe_speakers(
     return Speakers(lines, [], lines[-1])
 
 
-def _left_open(path: str, words: Sequence[str], said: Mapping[str, str]) -> Speakers:
+def _left_open(path: str, words: Sequence[str], first_texts: Mapping[str, str]) -> Speakers:
     """Leave open which of two is the user, and say how to fill it in, with what each says first."""
     guesses = [dict(zip(order, ("user", "assistant"), strict=True)) for order in (words, words[::-1])]
-    shown = [f"{toml(word)} first says “{one_line(said.get(word, ''), _SHOWN)}”" for word in words]
+    shown = [f"{toml(word)} first says “{one_line(first_texts.get(word, ''), _SHOWN)}”" for word in words]
     lines = [*(f"# {each}" for each in shown), *(f"# either: {_line(path, guess)}" for guess in guesses)]
     doubt = (
         f"nothing tells which of {' and '.join(map(toml, words))} in {path} is the user: say it in the mapping, as "
