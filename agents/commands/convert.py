@@ -146,8 +146,13 @@ def _propose(files: tuple[Path, ...], to: Path, *, err: bool) -> None:
     given = " ".join(shlex.quote(str(path)) for path in files)
     if known is not None:
         click.echo(f"warning: read as {known.name}, {_describe_need(known, proposed.text, given)}", err=True)
-    read = f"This mapping reads {proposed.read:,} of the first {proposed.of:,} records"
-    click.echo(f"warning: {read}; correct it before you use it." if proposed.is_poor else f"{read}.", err=err)
+    read = f"{proposed.read:,} of the first {proposed.of:,} records"
+    if proposed.is_open:
+        click.echo(f"warning: This mapping reads nothing until it says who speaks; then {read}.", err=err)
+    elif proposed.is_poor:
+        click.echo(f"warning: This mapping reads {read}; correct it before you use it.", err=err)
+    else:
+        click.echo(f"This mapping reads {read}.", err=err)
     for doubt in proposed.doubts:
         click.echo(f"warning: {doubt}", err=True)
     mapping = shlex.quote(str(to))
@@ -233,6 +238,8 @@ def _describe(done: "Converted", *, check: bool, quoted: bool, err: bool) -> Non
         click.echo(f"  refused, {reason}: {n:,}; the first: {describe_letter(letter)}", err=err)
         for line in describe_way_out(reason, letter, quoted=quoted):
             click.echo(line, err=err)
+    if not check and (apart := done.completeness.fallen_apart()) is not None:
+        click.echo(f"warning: {apart.n:,} of {apart.of:,} {apart.what}: {apart.mend}", err=True)
     for share in done.completeness.shares() if check else ():
         if share.of:
             click.echo(f"{share.n / share.of:5.0%} {share.what} ({share.n:,} of {share.of:,})", err=err)

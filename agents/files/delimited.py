@@ -1,14 +1,18 @@
 """Delimited: the rows of CSV, each with its line, strictly.
 
 An opening quote that nobody meant takes the rows behind it into one text. Where text follows the quote that ends such a
-text, or its lines look like rows, its first line alone is refused, and the rows behind it are read as rows.
+text, or its lines are rows, its first line alone is refused, and the rows behind it are read as rows.
+
+    c1,t1,user,"Where is it,2026-11-18T09:00:00Z         a row by itself, and so are those behind it: the quote is none
+    c1,t2,assistant,"By card,                            no row: its text goes on
+    or by invoice, if you like",2026-11-18T09:00:04Z     the end of that text, with the row's own last cells behind it
 """
 
 import codecs
 import csv
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -26,7 +30,8 @@ _TITLE_LINES = 10  #: at most, before the names
 _SEPARATOR = re.compile(r"sep=([,;\t|])\s*", re.I)
 _NAME = re.compile(r"[\w .:/()-]+")
 _ESCAPED = re.compile(r'\\\\|\\"')
-_WORDS = re.compile(r"[^\W\d_]+|\d+")
+_WORDS = re.compile(r"(?P<long>[0-9a-f]{8,}(?:-[0-9a-f]{4,})*\b)|[^\W\d_]+|\d+", re.IGNORECASE)
+_PLAIN = frozenset(("", "a", "9"))  #: shapes that many texts have by chance
 _SHAPED = 64  #: characters of a cell by which rows are compared
 
 
@@ -65,6 +70,8 @@ def _rows(
     trailing = _trailing(lines.peek(_HEAD_LINES), delimiter, len(names))
     if trailing:
         notes.append("lines that end with a delimiter more than the first")
+    known: list[str] = []  # the last row that was read
+    torn = _Torn(delimiter)
     while True:
         lines.taken.clear()
         lines.size = 0
@@ -75,6 +82,7 @@ def _rows(
             return
         except csv.Error as error:
             yield Item(line, Refused(Reason.NOT_JSON, _describe(error, line, lines)))
+            torn.begin(lines.taken)
             lines.take_back()
             continue
         if not any(cells):
@@ -84,7 +92,12 @@ def _rows(
             why = "a comma unquoted?" if more > trailing else "is the line cut?"
             detail = f"expected {len(names)} fields, as the first line names them, got {len(cells)}: {why}"
             yield Item(line, Refused(Reason.WRONG_TYPE, detail))
+            torn.begin(lines.taken)
             lines.take_back()
+            continue
+        if torn.ends_with(lines.taken, cells, known):
+            detail = f"expected a row like those before it, got what may be the rest of a text: {cells[0][:40]!r}"
+            yield Item(line, Refused(Reason.NOT_JSON, detail))
             continue
         noted = tuple(notes)
         notes.clear()
@@ -92,10 +105,12 @@ def _rows(
             if _holds_rows(lines.taken, cells, delimiter):
                 detail = f"expected a quote that ends the field, got {len(lines.taken) - 1} lines that look like rows"
                 yield Item(line, Refused(Reason.NOT_JSON, f"{detail}, up to line {lines.number}"), noted)
+                torn.begin(lines.taken)
                 if lines.take_back():
                     continue
             elif len(lines.taken) > _MANY_LINES:
                 noted = (*noted, f"a text over more than {_MANY_LINES} lines of CSV: is a quote missing?")
+        known = cells
         yield Item(line, {name: cell for name, cell in zip(names, cells, strict=False) if cell != ""}, noted)
 
 
@@ -109,20 +124,47 @@ def _describe(error: csv.Error, line: int, lines: "_Lines") -> str:
     return f"expected a line of CSV, got {error}"
 
 
-def _holds_rows(taken: list[str], cells: list[str], delimiter: str) -> bool:
-    """Say whether half of the lines on which a row goes on could be rows: with as many cells, two of them alike."""
-    shapes = [_shape(cell) for cell in cells]
-    alike = 0
-    for text in taken[1:]:
-        if text.count(delimiter) < len(cells) - 1:
-            continue
-        own = _cells(text, delimiter)
-        if len(own) == len(cells):
-            same = sum(
-                shape != "a" and shape != "" and shape == _shape(cell) for shape, cell in zip(shapes, own, strict=True)
-            )
-            alike += same > 1
-    return alike * 2 >= len(taken) - 1
+def _holds_rows(taken: Sequence[str], cells: Sequence[str], delimiter: str) -> bool:
+    """Say whether a row of several lines is several rows: the first of them, and half of the others, are like it.
+
+    The last line has the row's own last cells behind its text, so that it is known by those before the text alone.
+    """
+    at = _place_of_text(taken, delimiter)
+    before, after = cells[:at], cells[at + 1 :]
+    ends = taken[0].rstrip("\r\n").split(delimiter)
+    if len(ends) < len(cells) or not _may_be_alike(ends[len(ends) - len(after) :], after):
+        return False
+    others = [_cells(line, delimiter) if line.count(delimiter) >= len(cells) - 1 else [] for line in taken[1:]]
+    rows = [_is_row(own, cells, at) for own in others[:-1]]
+    alike, telling = _likeness(others[-1][:at], before)
+    rows += [len(others[-1]) == len(cells) and alike == telling] if telling else []
+    return bool(rows) and sum(rows) * 2 >= len(rows)
+
+
+def _place_of_text(taken: Sequence[str], delimiter: str) -> int:
+    """Return the number of the last cell in the first line of a row: that which goes on, where it does."""
+    return max(len(_cells(taken[0], delimiter)) - 1, 0)
+
+
+def _is_row(own: Sequence[str], cells: Sequence[str], at: int) -> bool:
+    """Say whether cells are a row as others are: two are alike where two are telling, one of them before the text."""
+    if len(own) != len(cells):
+        return False
+    before, behind = (_likeness(own[part], cells[part]) for part in (slice(at), slice(at + 1, None)))
+    alike, telling = before[0] + behind[0], before[1] + behind[1]
+    return alike >= min(telling, 2) and bool(before[0] or (alike and not before[1]))
+
+
+def _may_be_alike(own: Sequence[str], cells: Sequence[str]) -> bool:
+    alike, telling = _likeness(own, cells)
+    return alike > 0 or not telling
+
+
+def _likeness(own: Sequence[str], cells: Sequence[str]) -> tuple[int, int]:
+    """Return how many cells have the shape of others, of how many whose shape tells them from words and numbers."""
+    shapes = [(_shape(cell), _shape(other)) for cell, other in zip(cells, own, strict=False)]
+    telling = [shape == other for shape, other in shapes if shape not in _PLAIN]
+    return sum(telling), len(telling)
 
 
 def _cells(line: str, delimiter: str) -> list[str]:
@@ -136,10 +178,10 @@ def _cells(line: str, delimiter: str) -> list[str]:
 def _shape(cell: str) -> str:
     """Return what times and ids of one make have in common.
 
-    >>> _shape("c12-3")
-    'a9-9'
+    >>> _shape("c12-3"), _shape("0b54a3c1-7d2e-4f00-9a51-3c6e8d9f0a1b")
+    ('a9-9', 'x')
     """
-    return _WORDS.sub(lambda word: "9" if word[0].isdigit() else "a", cell.strip()[:_SHAPED])
+    return _WORDS.sub(lambda word: "x" if word["long"] else "9" if word[0].isdigit() else "a", cell.strip()[:_SHAPED])
 
 
 def _preamble(head: list[str]) -> tuple[int, str, list[str]]:
@@ -197,6 +239,29 @@ def _readable(lines: Iterable[str], delimiter: str, names: int) -> int:
 def _double(line: str) -> str:
     """Spell a quote that a backslash escapes as CSV does: twice."""
     return _ESCAPED.sub(lambda escaped: '""' if escaped[0] == '\\"' else escaped[0], line) if "\\" in line else line
+
+
+class _Torn:
+    """The text of a row that was refused, of which the rest may stand on the lines behind it, read as rows."""
+
+    def __init__(self, delimiter: str) -> None:
+        self._delimiter = delimiter
+        self._at: int | None = None  # its place in the row
+
+    def begin(self, taken: Sequence[str]) -> None:
+        """Take the lines of a row that is refused."""
+        if self._at is None and taken and taken[0].count('"') % 2:
+            self._at = _place_of_text(taken, self._delimiter)
+
+    def ends_with(self, taken: Iterable[str], cells: Sequence[str], known: Sequence[str]) -> bool:
+        """Say whether a row is the rest: a quote ends it, and it begins unlike the last one that was read."""
+        if self._at is None:
+            return False
+        is_other = _likeness(cells[: self._at], known)[0] > 0
+        is_end = not is_other and sum(line.count('"') for line in taken) % 2 > 0
+        if is_other or is_end:
+            self._at = None
+        return is_end
 
 
 class _Lines:

@@ -35,6 +35,7 @@ from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
+from turnsignal.stream.formats.asked_again import AskedAgain
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.errands import Errands
 from turnsignal.stream.formats.examples import Examples
@@ -173,6 +174,7 @@ class _Reading:
         self._transcripts = Transcripts()
         self._held = HeldAnswers()
         self._errands = Errands()
+        self._again = AskedAgain()
         self._lines = 0  # that were read until now, of all files
         self._empty = 0  # answers without a text
         self._line_of = array("Q")  # of each call, in the order in which they stand
@@ -190,6 +192,7 @@ class _Reading:
             groups = frames_first(conversations, heaps.enter_context(Heaps())) if self._repeats else None
             for name, calls in groups or conversations.groups():
                 self._report.conversations += 1
+                self._again.add(calls)
                 turns = take_turns(name, calls, self._report.assumed, repeats=self._repeats, frames=frames)
                 yield from self._in_order(calls, turns)
                 progress(int(size * (done + len(calls)) / answers) - int(size * done / answers))
@@ -275,7 +278,7 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        for looked in (self._left_out, self._errands, self._held):
+        for looked in (self._left_out, self._errands, self._held, self._again):
             report.warnings += looked.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)

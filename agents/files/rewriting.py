@@ -10,35 +10,71 @@ from typing import Any, NamedTuple
 
 from turnsignal.agents.files.containers import Kind
 from turnsignal.stream.errors import TurnsignalError
-from turnsignal.stream.formats.values import at_path
+from turnsignal.stream.formats.values import at_path, items, nested
 
+_LOOKED_AT = 20  #: records, of which the first may be of calls that failed
 _COLUMNS = 3  #: objects with the same keys "0", "1", …, from which a file is one of columns
 
 
 class _Rewriting(NamedTuple):
-    """A log: its name, the paths that all its records have, and the jq filter that a record of it goes through."""
+    """A log: its name, the paths that its records have, and the jq filter that a record of it goes through.
+
+    paths: `a[].b` is that of any item of the list a, in which a streamed answer stands piece by piece.
+    """
 
     name: str
     paths: tuple[str, ...]
     filter: str
 
 
+_CONVERSE = (
+    "def m: if any(.content[]?; .toolUse) then .tool_calls = [.content[].toolUse // empty | {id: .toolUseId}] "
+    "else . end; {timestamp, request: (.input.inputBodyJson + {model: .modelId} | .messages |= map(m)), "
+    'response: {choices: [{message: (.output.outputBodyJson | if type == "array" then {role: "assistant", '
+    'content: [{text: (map(.contentBlockDelta.delta.text // empty) | join(""))}, '
+    "(.[].contentBlockStart.start // empty)]} else .output.message end | m)}]}}"
+)
+_INVOKE = "{timestamp, request: (.input.inputBodyJson + {model: .modelId}), response: .output.outputBodyJson}"
+_GEMINI = (
+    'def j: if type == "string" then fromjson else . end; def m: {role: "user"} + . | if any(.parts[]?; .functionCall) '
+    "then .tool_calls = [.parts[].functionCall // empty | {id: .name}] else . end; "
+    "{timestamp: %(time)s, request: {model: %(model)s, messages: [(%(request)s | j).contents[]? | m]}, "
+    'response: {choices: [{message: ([%(response)s | j | if type == "array" then .[] else . end | '
+    '.candidates[0].content.parts[]?] | {role: "model", parts: [{text: (map(select(.thought != true).text // empty) | '
+    'join(""))}, (.[] | select(.functionCall))]} | m)}]}}'
+)
+_REQUESTS = _GEMINI % {"time": ".timestamp", "model": ".request.model", "request": ".request", "response": ".response"}
+_VERTEX = _GEMINI % {
+    "time": ".logging_time",
+    "model": ".model",
+    "request": ".full_request",
+    "response": ".full_response",
+}
+_BODY = "output.outputBodyJson"
 _REWRITINGS = (
     _Rewriting(
-        "Bedrock's log of InvokeModel",
-        ("schemaType", "input.inputBodyJson.messages", "output.outputBodyJson.content"),
-        "{timestamp, request: .input.inputBodyJson, response: .output.outputBodyJson}",
+        "Bedrock's log of InvokeModel", ("schemaType", "input.inputBodyJson.messages", f"{_BODY}.content"), _INVOKE
+    ),
+    _Rewriting(
+        "Bedrock's log of InvokeModelWithResponseStream",
+        ("schemaType", "input.inputBodyJson.messages", f"{_BODY}[].message.role"),
+        _INVOKE,
     ),
     _Rewriting(
         "Bedrock's log of Converse",
-        ("schemaType", "input.inputBodyJson.messages", "output.outputBodyJson.output.message"),
-        "{timestamp, request: .input.inputBodyJson, response: {choices: [.output.outputBodyJson.output]}}",
+        ("schemaType", "input.inputBodyJson.messages", f"{_BODY}.output.message"),
+        _CONVERSE,
     ),
     _Rewriting(
-        "a log of Gemini's requests and responses",
-        ("request.contents", "response.candidates"),
-        "{timestamp, request: {messages: .request.contents}, "
-        "response: {choices: [{message: .response.candidates[0].content}]}}",
+        "Bedrock's log of ConverseStream",
+        ("schemaType", "input.inputBodyJson.messages", f"{_BODY}[].messageStart"),
+        _CONVERSE,
+    ),
+    _Rewriting("a log of Gemini's requests and responses", ("request.contents", "response.candidates"), _REQUESTS),
+    _Rewriting("a log of Gemini's streamed responses", ("request.contents", "response[].candidates"), _REQUESTS),
+    _Rewriting("Vertex AI's log of generateContent", ("full_request.contents", "full_response.candidates"), _VERTEX),
+    _Rewriting(
+        "Vertex AI's log of streamGenerateContent", ("full_request.contents", "full_response[].candidates"), _VERTEX
     ),
 )
 
@@ -52,7 +88,7 @@ def refuse_rewritable(path: Path, kind: Kind, sample: Sequence[Mapping[str, Any]
         )
         raise TurnsignalError(msg)
     for one in _REWRITINGS:
-        if sample and all(at_path(record, wanted) is not None for record in sample[:1] for wanted in one.paths):
+        if any(all(_has(record, wanted) for wanted in one.paths) for record in sample[:_LOOKED_AT]):
             each = "" if kind is Kind.LINES else ".[] | "
             name = shlex.quote(str(path))
             msg = (
@@ -61,6 +97,15 @@ def refuse_rewritable(path: Path, kind: Kind, sample: Sequence[Mapping[str, Any]
                 "add it as session_id"
             )
             raise TurnsignalError(msg)
+
+
+def _has(record: Mapping[str, Any], path: str) -> bool:
+    """Say whether something stands at a path, of which `[].` leads into the items of a list."""
+    held, _, inside = path.partition("[].")
+    value = at_path(record, held)
+    if not inside:
+        return value is not None
+    return any(at_path(item, inside) is not None for item in items(nested(value)))
 
 
 def _are_columns(record: Mapping[str, Any]) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.citations.reader import CitationReader, citation_reader
 from turnsignal.stream.records.turns import Turn
 
+_ENOUGH = 20  #: answers, of which some are usually followed
 _FIRST_PLAUSIBLE = 1_104_537_600.0  #: seconds of the year 2005; earlier times are made up
 
 
@@ -66,6 +67,11 @@ class Completeness:
         counts["brackets"] += not cites and not documents and _BRACKETS.search(turn.text) is not None
         counts["cites documents"] += cites and bool(documents)
         counts["known"] += bool(citations.all) and bool(documents)
+
+    def fallen_apart(self) -> Share | None:
+        """Return the share of answers that are followed where hardly one of many is; None where conversations hold."""
+        followed = next(self.shares())
+        return followed if followed.is_low and followed.of >= _ENOUGH else None
 
     def as_json(self) -> list[dict[str, Any]]:
         """Return the shares for `convert --check --json`; those of nothing are left out."""

@@ -37,7 +37,8 @@ class End(NamedTuple):
     answered, where there are two, and of the last one with how its answer began; is_telling, are_answers_telling:
     whether the last messages, or the answers among them, are so long that nobody says them by chance; begun: a digest
     of the core of a last question with more behind it, where that is another; alike: one of the last question and
-    answer as they come back cut, escaped or masked, empty where they are short.
+    answer as they come back cut, escaped or masked, empty where they are short; is_cut: no question stands before the
+    answers.
     """
 
     words: bytes
@@ -46,6 +47,7 @@ class End(NamedTuple):
     are_answers_telling: bool
     begun: bytes = b""
     alike: bytes = b""
+    is_cut: bool = False
 
 
 NO_END = End(b"", b"", is_telling=False, are_answers_telling=False)
@@ -106,6 +108,7 @@ def end_of(messages: Sequence[tuple[Message, bytes]]) -> End:
         are_answers_telling=length >= TELLING,
         begun=begun if begun != core else b"",
         alike=_alike(question, answers[0][0].text),
+        is_cut=not any(message.role == "user" for message, _ in messages[:-1]),
     )
 
 
@@ -157,6 +160,11 @@ def known_by(end: End) -> set[bytes]:
     begun = [ended[: -2 * DIGEST] + end.begun + ended[-DIGEST:] for ended in (words, last) if end.begun]
     begun += [end.alike] if end.alike else []
     return {words, _answers_of(words), last, _answers_of(last), *_each(end.questions), *begun}
+
+
+def last_answer_of(end: End) -> bytes:
+    """Return by what the last answer of an end alone is looked for."""
+    return end.words[-DIGEST:]
 
 
 def _each(digests: bytes) -> list[bytes]:

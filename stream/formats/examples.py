@@ -5,9 +5,11 @@
 
 An exchange is one where every call of a conversation begins with it, its first included, and so does half of the log,
 or of the calls with the same instructions, and no call was asked it. What was said once was the answer to a call; a log
-that lacks those calls may take a greeting that everybody is given for an example, and that is counted.
+that lacks those calls may take what everybody is told first for an example, and that is counted. A user's greeting, and
+what it gets, is none.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
@@ -18,9 +20,16 @@ from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.repeats import Digested
 
-LEFT_OUT = "examples that a prompt begins with in every conversation, left out"
+LEFT_OUT = "examples that a prompt begins with in every conversation left out"
 _FEWEST = 5  #: conversations that begin alike
+_EXCHANGE = 2  #: messages
 _MOST = 64  #: messages of examples
+_GREETING = re.compile(
+    r"\W*(?:hi|hiya|hello|hey|start|get started|hallo|moin|servus|guten (?:tag|morgen|abend)|good (?:day|morning|"
+    r"afternoon|evening)|hola|buenos d[ií]as|buenas tardes|bonjour|bonsoir|salut|ciao|buongiorno|ol[aá]|bom dia)"
+    r"(?: there| again| all| everyone)?\W*",
+    re.IGNORECASE,
+)
 
 
 class Examples:
@@ -60,6 +69,8 @@ class Examples:
             return
         common = self._common[exchange]
         left = next((len(common) - at for at, (role, _) in enumerate(reversed(common)) if role == "assistant"), 0)
+        if left == _EXCHANGE and _GREETING.fullmatch(spoken_in(call.inputs)[0].text):
+            return  # that a program wrote for the user, or the user did
         assumed[LEFT_OUT] += left
         examples = {id(message) for message in spoken_in(call.inputs)[:left]}
         call.inputs = [message for message in call.inputs if id(message) not in examples]

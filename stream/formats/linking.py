@@ -14,7 +14,7 @@ comes last: its `endings` tell. Only digests are held in memory, some hundred by
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice
@@ -22,7 +22,17 @@ from operator import attrgetter
 from sys import intern
 from typing import NamedTuple
 
-from turnsignal.stream.formats.endings import DIGEST, NO_END, End, end_of, known_by, sought_by, word_by_word
+from turnsignal.stream.formats.endings import (
+    DIGEST,
+    NO_END,
+    End,
+    end_of,
+    known_by,
+    last_answer_of,
+    sought_by,
+    word_by_word,
+)
+from turnsignal.stream.formats.many_ask import Request, asked_by_many
 from turnsignal.stream.formats.messages import shown_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.repeats import TELLING
@@ -35,6 +45,8 @@ _MARKS = re.compile(r"[\[【][^\[\]【】]{1,64}[\]】](?!\()")
 _SIGNS = ".,;:!?"
 _HELD, _HELD_TEXT = 4_096, 2_000  #: texts whose digests are held, and characters of one
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
+_AT_ONCE = 60.0  #: seconds in which one user begins no second conversation with the same question
+_ONE_USER = 10  #: times that one user asks it; whoever asks more often is many, or a program
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 
 _Who = tuple[str | None, str | None, str | None]
@@ -114,11 +126,13 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     by_response: dict[str, str] = {}
     waiting = _Standing()
     loose = _LooseEnds(heads)
-    before = _Before({}, {})
+    ordered = _ordered([head for head in heads if head.number not in asides])
+    before = _Before({}, {}, _asked_by_many(ordered))
     failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
+    first = _FirstAsked(heads)
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
-    for head in _ordered([head for head in heads if head.number not in asides]):
+    for head in ordered:
         chosen = head.conversation or by_response.get(head.previous or "")
         if chosen is None and head.before:
             chosen = _gone_on(head, waiting, before) or loose.take(head, assumed)
@@ -127,6 +141,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             chosen, start = failed.pop((head.asked, head.who), (None, _NEVER))
             chosen = chosen if head.start - start <= _SOON else None
             assumed["questions sent again where their call had failed, taken as asked once"] += chosen is not None
+            chosen = chosen or first.again(head)
         if chosen is None:
             begun[head.origin] += 1
             chosen = _name(head, begun[head.origin])
@@ -139,6 +154,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             waiting.put(head, chosen)
             loose.put(head, chosen)
             before.ended[head.origin] = head.after, chosen
+            first.put(head, chosen)
             if head.answered:
                 before.repeated[head.asked, head.who] = chosen, head.start
             elif not head.is_answered:
@@ -150,6 +166,8 @@ def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
     """Return the conversation that a call goes on in whose words its history begins with, by the surest sign first."""
     if (chosen := waiting.take(head)) is not None or not head.answered:
         return chosen
+    if (head.asked, head.who) in before.many:
+        return None
     ends = head.before[:DIGEST] + head.earlier[: head.telling * DIGEST]
     again, start = before.repeated.get((head.asked, head.who), (None, _NEVER))
     if again is not None and head.start - start <= _SOON:
@@ -284,11 +302,49 @@ class _History:
 class _Before(NamedTuple):
     """Conversations by the question that a call was asked in them, and by the id of their last call with what was said.
 
-    repeated: of calls with a history, and when; ended: what was said until after the call.
+    repeated: of calls with a history, and when; ended: what was said until after the call; many: the questions of which
+    each call is in another conversation.
     """
 
     repeated: dict[tuple[bytes, _Who], tuple[str, float]]
     ended: dict[str, tuple[bytes, str]]
+    many: Set[Hashable]
+
+
+def _asked_by_many(heads: Sequence[Head]) -> set[Hashable]:
+    """Return the questions that were asked in several conversations after the same words, by one user or nobody."""
+
+    def unnamed() -> Iterator[Request]:
+        for head in heads:
+            if head.conversation is None and head.answered and head.is_answered:
+                yield Request((head.asked, head.who), head.messages, tuple(_split(head.before)), head.after)
+
+    return asked_by_many(unnamed)
+
+
+class _FirstAsked:
+    """Conversations by the question that one user began them with, which may be answered anew."""
+
+    def __init__(self, heads: Iterable[Head]) -> None:
+        self._times = Counter((head.asked, head.who) for head in heads if _begins(head))
+        self._begun: dict[tuple[bytes, _Who], tuple[str, float]] = {}
+
+    def put(self, head: Head, conversation: str) -> None:
+        """Take in a call of a conversation."""
+        if _begins(head) and self._times[head.asked, head.who] > 1:
+            self._begun[head.asked, head.who] = conversation, head.start
+
+    def again(self, head: Head) -> str | None:
+        """Return the conversation that the same user began with the same question right before."""
+        conversation, start = self._begun.get((head.asked, head.who), (None, _NEVER))
+        is_one = head.start - start < _AT_ONCE and self._times[head.asked, head.who] <= _ONE_USER
+        return conversation if is_one else None
+
+
+def _begins(head: Head) -> bool:
+    """Say whether a call may begin the conversation of a user whom it names."""
+    is_first = bool(head.asked) and head.is_answered and not head.answered
+    return is_first and head.conversation is None and head.who[1] is not None
 
 
 class _Standing:
@@ -345,7 +401,8 @@ class _LooseEnds:
         ends = {head.after for head in heads}
         self._lost = {head.number for head in heads if head.repeats.words and ends.isdisjoint(_split(head.before))}
         self._given: Counter[bytes] = Counter()  # of what is looked for, by how many calls it is left
-        self._ends: dict[bytes, list[tuple[int, _Who, str]]] = {}
+        self._ends: dict[bytes, list[_Loose]] = {}
+        self._cut = Counter(last_answer_of(heads[at].repeats) for at in self._lost if heads[at].repeats.is_cut)
         self._taken: set[int] = set()
         if self._lost:
             for head in heads:
@@ -360,7 +417,7 @@ class _LooseEnds:
         if head.after in self._loose:
             for key in known_by(head.leaves):
                 if key in self._given:
-                    self._ends.setdefault(key, []).append((head.number, head.who, conversation))
+                    self._ends.setdefault(key, []).append(_Loose(head.number, head.start, head.who, conversation))
 
     def take(self, head: Head, assumed: Assumed) -> str | None:
         """Return the last conversation that waits for this call, which then waits no more."""
@@ -371,15 +428,42 @@ class _LooseEnds:
         for key in (words, *(key for key in known if self._given[key] == 1)):
             waiting = self._ends.get(key, [])
             is_edit = head.repeats.is_telling and self._given[key] == 1  # of a question that was asked there before
-            while waiting and waiting[-1][0] in self._taken and not is_edit:
+            while waiting and waiting[-1].number in self._taken and not is_edit:
                 waiting.pop()
-            for number, who, conversation in islice(reversed(waiting), _LOOKED_AT):
-                if (is_edit or number not in self._taken) and _agree(head.who, who):
-                    if head.is_answered:  # whoever got no answer asks again
-                        self._taken.add(number)
-                    return conversation
+            for one in islice(reversed(waiting), _LOOKED_AT):
+                if (is_edit or one.number not in self._taken) and _agree(head.who, one.who):
+                    return self._given_to(head, one)
+        if head.repeats.is_cut and (alone := self._alone(head, last_answer_of(head.repeats))) is not None:
+            return self._given_to(head, alone)
         assumed[UNSURE] += words in self._given or bool(known)
         return None
+
+    def _alone(self, head: Head, answer: bytes) -> "_Loose | None":
+        """Return the one call that gave an answer not long ago and was not gone on from, for one that begins with it.
+
+        Where more begin with it than gave it, a program says it first.
+        """
+        if self._cut[answer] > self._given[answer]:
+            return None
+        recent = islice(reversed(self._ends.get(answer, [])), _LOOKED_AT)
+        soon = [one for one in recent if head.start - one.start <= _SOON and one.number not in self._taken]
+        soon = [one for one in soon if _agree(head.who, one.who)]
+        return soon[0] if len(soon) == 1 else None
+
+    def _given_to(self, head: Head, one: "_Loose") -> str:
+        """Return the conversation of a call that waits, and have it wait no more."""
+        if head.is_answered:  # whoever got no answer asks again
+            self._taken.add(one.number)
+        return one.conversation
+
+
+class _Loose(NamedTuple):
+    """A call that waits for one that goes on from it."""
+
+    number: int
+    start: float
+    who: _Who
+    conversation: str
 
 
 def _split(digests: bytes) -> Iterator[bytes]:

@@ -28,7 +28,7 @@ from turnsignal.stream.formats.mapping import parse_format_mapping
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.paths import value_of
 from turnsignal.stream.formats.protocol import Call, Record, TurnFields
-from turnsignal.stream.formats.speakers import describe_speakers, sides_in, speaker_path
+from turnsignal.stream.formats.speakers import Speakers, describe_speakers, sides_in, speaker_path
 from turnsignal.stream.formats.unnamed import likest_key
 from turnsignal.stream.text.toml import write_value as toml
 from turnsignal.stream.text.visible import one_line
@@ -45,13 +45,15 @@ _ONE = "no conversation's id was recognised: all turns are taken for one convers
 class ProposedMapping(NamedTuple):
     """A mapping as TOML, and how it did on the records that it was made of.
 
-    read: records that give what was said, or items of their list; of: how many there are; doubts: in sentences.
+    read: records that give what was said, or items of their list; of: how many there are; doubts: in sentences;
+    is_open: nothing is read until somebody fills in who speaks.
     """
 
     text: str
     read: int
     of: int
     doubts: list[str]
+    is_open: bool = False
 
     @property
     def is_poor(self) -> bool:
@@ -125,12 +127,13 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
     if listed:
         lines.append(f"list = {toml(listed[0] if len(listed) == 1 else list(listed))}")
     missing: list[str] = []
+    speakers: Speakers | None = None
     if calls is not None and calls.history is not None:
         taken["history"] = calls.history
         wanted.append("history")
     for field in ("conversation_id", *wanted, "timestamp", "turn_id", "documents", *list(HINTS)[8:]):
         if field == "role" and role:
-            speakers = describe_speakers(role, wheres, taken.get("conversation_id"))
+            speakers = describe_speakers(role, wheres, taken.get("conversation_id"), taken.get("text"))
             lines += [f"# {_examples(seen[role])}", *speakers.lines]
             guesses += speakers.doubts
         elif field in taken:
@@ -152,7 +155,9 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
             missing.append(field)
     rest = [path for path in seen if path not in taken.values()]
     lines += ["", "# Not used:", *(f"# {one_line(path, 120)}: {_examples(seen[path])}" for path in rest[:50])]
-    read = _read_once("\n".join(lines), wheres)
+    is_open = speakers is not None and speakers.are_open
+    tried = [speakers.guess if speakers and line == speakers.lines[-1] else line for line in lines]
+    read = _read_once("\n".join(tried), wheres)
     doubts = [*guesses, *_unclear_dates(taken, seen)]
     doubts += doubts_of(read, taken.get("conversation_id"), wheres, holders)
     around = dict.fromkeys([*paths_like(outer, "text"), *(path for path in longest_texts(outer) if not is_about(path))])
@@ -166,7 +171,8 @@ def _propose(sample: Sequence[Record], origin: str, listed: tuple[str, ...]) -> 
         *(f"# Doubtful: {one_line(doubt, 200)}" for doubt in doubts),
         "# Above each line stand values that were seen there.",
     ]
-    return _Trial(ProposedMapping("\n".join((*head, *lines)) + "\n", len(read), len(wheres), doubts), calls is not None)
+    text = "\n".join((*head, *lines)) + "\n"
+    return _Trial(ProposedMapping(text, len(read), len(wheres), doubts, is_open=is_open), calls is not None)
 
 
 def _may_be_said(values: Sequence[Any], of: int) -> bool:

@@ -1,28 +1,40 @@
 """Speakers: which path says who speaks, in words, flags or codes, and what is written of it in a proposed mapping."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from turnsignal.stream.formats.columns import Columns, is_constant
 from turnsignal.stream.formats.fitting import are_prose, are_said, longest_texts
 from turnsignal.stream.formats.hints import are_speakers, named_speaker, paths_like, speaker_of, words_of, words_of_text
-from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.messages import role_of, text_of
 from turnsignal.stream.formats.paths import value_of
 from turnsignal.stream.text.toml import write_value as toml
+from turnsignal.stream.text.visible import one_line
 
 _FLAGS = {
     **dict.fromkeys(("1", "t", "true", "y", "yes"), True),
     **dict.fromkeys(("0", "f", "false", "n", "no"), False),
 }
 _ABOUT = frozenset(("is", "from", "by", "was", "sent", "message", "msg", "role"))  #: beside who: is_bot, from_user
+_SHOWN = 60  #: characters of a text
 _CODE = 2  #: characters of a code for who speaks
 
 
 class Speakers(NamedTuple):
-    """The lines of a mapping that say who speaks, and what is to be doubted of them."""
+    """The lines of a mapping that say who speaks, and what is to be doubted of them.
+
+    guess: the last line as it may be filled in where nothing tells two speakers apart; otherwise the last line.
+    """
 
     lines: list[str]
     doubts: list[str]
+    guess: str
+
+    @property
+    def are_open(self) -> bool:
+        """Whether nothing is read until somebody says who is who."""
+        return self.guess != self.lines[-1]
 
 
 class Sides(NamedTuple):
@@ -58,37 +70,62 @@ def sides_in(columns: Columns) -> Sides | None:
     return Sides(sides["user"], sides["assistant"]) if len(sides) == 2 else None
 
 
-def describe_speakers(path: str, wheres: Sequence[Sequence[Any]], conversation: str | None) -> Speakers:
-    """Give the line of the role, with the words that mean one; the one that never begins is the assistant's."""
-    words: dict[str, None] = {}
+def describe_speakers(
+    path: str, wheres: Sequence[Sequence[Any]], conversation: str | None, text: str | None
+) -> Speakers:
+    """Give the line of the role, with the words that mean one; the only one that never begins is the assistant's.
+
+    Two words that nobody knows stay open: bots greet first, too. Who says nothing begins nothing.
+    """
+    first_texts: dict[str, str] = {}  # a word → the first text
     begun: dict[object, str] = {}
+    words: dict[str, None] = {}
     for where in wheres:
         holders = [part for part in where if isinstance(part, Mapping)]
         if (word := value_of(path, holders)) is not None:
             words[str(word)] = None
-            begun.setdefault(str(value_of(conversation, holders)), str(word))
+            spoken = value_of(text, holders)
+            if spoken not in (None, "", []):
+                begun.setdefault(str(value_of(conversation, holders)), str(word))
+                first_texts.setdefault(
+                    str(word), text_of(spoken, {}, Counter()) if isinstance(spoken, list) else str(spoken)
+                )
+    words = dict.fromkeys(word for word in words if word in first_texts) or words
     flagged = _roles_of_flag(path, list(words))
     guesses = {word: flagged.get(word) or speaker_of(word) for word in words if role_of(word) is None}
     unknown = [word for word, role in guesses.items() if role is None]
     roles = {role_of(word) or guesses[word] for word in words}
     never = [word for word in unknown if word not in begun.values()]
-    lines, doubts = [], []
-    if len(unknown) == len(words) == 2 and len(never) == 1:
-        begins = next(word for word in unknown if word not in never)
-        guesses |= {begins: "user", never[0]: "assistant"}
-        lines.append(f"# {toml(begins)} begins every conversation, and is taken for the user.")
-        doubts.append(f"{begins!r} in {path} was taken for the user because it begins every conversation: is it?")
-        unknown = []
+    if len(unknown) == len(words) == 2:
+        return _left_open(path, sorted(unknown, key=lambda word: word in never), first_texts)
+    lines = []
     if unknown:
         shown = ", ".join(toml(word) for word in unknown)
         meant = "assistant" if unknown[0] in never else "user"
-        example = f'role = {{ path = {toml(path)}, {toml(unknown[0])} = "{meant}" }}'
-        lines.append(f"# Not known: {shown}. Say what each is: {example}")
+        lines.append(f"# Not known: {shown}. Say what each is: {_line(path, {unknown[0]: meant})}")
     if len(unknown) == 1 and never and "assistant" not in roles:
         lines.append(f"# {toml(never[0])} never begins a conversation, and is taken for the assistant.")
         guesses[never[0]] = "assistant"
-    known = "".join(f", {toml(word)} = {toml(role)}" for word, role in guesses.items() if role is not None)
-    return Speakers([*lines, f"role = {{ path = {toml(path)}{known} }}" if known else f"role = {toml(path)}"], doubts)
+    lines.append(_line(path, guesses))
+    return Speakers(lines, [], lines[-1])
+
+
+def _left_open(path: str, words: Sequence[str], first_texts: Mapping[str, str]) -> Speakers:
+    """Leave open which of two is the user, and say how to fill it in, with what each says first."""
+    guesses = [dict(zip(order, ("user", "assistant"), strict=True)) for order in (words, words[::-1])]
+    shown = [f"{toml(word)} first says “{one_line(first_texts.get(word, ''), _SHOWN)}”" for word in words]
+    lines = [*(f"# {each}" for each in shown), *(f"# either: {_line(path, guess)}" for guess in guesses)]
+    doubt = (
+        f"nothing tells which of {' and '.join(map(toml, words))} in {path} is the user: say it in the mapping, as "
+        f"{_line(path, guesses[0])} or the other way round; {' and '.join(shown)}"
+    )
+    return Speakers([*lines, _line(path, {})], [doubt], _line(path, guesses[0]))
+
+
+def _line(path: str, meanings: Mapping[str, str | None]) -> str:
+    """Return the line of a mapping that says who speaks."""
+    known = "".join(f", {toml(word)} = {toml(role)}" for word, role in meanings.items() if role is not None)
+    return f"role = {{ path = {toml(path)}{known} }}" if known else f"role = {toml(path)}"
 
 
 def _roles_of_flag(path: str, values: Sequence[Any]) -> dict[str, str]:

@@ -972,3 +972,30 @@ def test_a_user_is_hidden_in_the_id_of_a_conversation_that_names_nobody(tmp_path
     assert "web-" in written
     assert "bee" not in written.lower()
     assert "bobby" not in written.lower()
+
+
+@pytest.mark.parametrize(("calls", "is_said"), [(30, True), (3, False)])
+def test_converting_calls_that_send_the_question_alone_says_that_conversations_fall_apart(
+    calls: int, tmp_path: Path, *, is_said: bool
+) -> None:
+    path = tmp_path / "log.jsonl"
+    sent = [
+        [{"role": "user", "content": f"How {n}?"}, {"role": "assistant", "content": f"So {n}."}] for n in range(calls)
+    ]
+    path.write_bytes(b"\n".join(orjson.dumps({"messages": messages}) for messages in sent))
+    said = run("convert", path, "--out", tmp_path / "turns.jsonl").output
+    assert ("warning: 0 of 30 answers that a user message follows: conversations fall apart" in said) == is_said
+
+
+def test_a_proposal_that_leaves_open_who_speaks_says_so_and_what_to_fill_in(tmp_path: Path) -> None:
+    path, mapping = tmp_path / "log.jsonl", tmp_path / "mapping.toml"
+    texts = ["How do I pay?", "By card, in your account.", "And how?", "Under Billing."]
+    rows = [{"chat": f"c{n // 4}", "by": n % 2, "msg": texts[n % 4], "at": 1_794_218_400 + n} for n in range(8)]
+    path.write_bytes(b"\n".join(map(orjson.dumps, rows)))
+    said = run("convert", path, "--propose", mapping).output
+    assert "reads nothing until it says who speaks; then 8 of the first 8 records" in said
+    assert '"0" first says “How do I pay?” and "1" first says “By card, in your account.”' in said
+    assert run("convert", path, "--mapping", mapping, "--check").exit_code == 1
+    text = mapping.read_text(encoding="utf-8")
+    mapping.write_text(text.replace('role = "by"', 'role = { path = "by", "0" = "user", "1" = "assistant" }'))
+    assert "8 turns (4 of users, 4 of assistants)" in run("convert", path, "--mapping", mapping, "--check").output

@@ -50,6 +50,8 @@ SHARED = {
     "proposing",
     "quotations",
     "resumed",
+    "many_ask",
+    "asked_again",
     "silence",
     "speakers",
     "strangers",

@@ -5,9 +5,12 @@ import gzip
 import io
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from turnsignal.agents.files.blocks import BLOCK
 from turnsignal.agents.files.containers import Kind, read_items
@@ -160,3 +163,89 @@ def test_cells_that_hold_what_python_prints_are_read_as_what_it_is(tmp_path: Pat
         turns = [orjson.loads(line) for line in imported.sources[0].path.read_bytes().splitlines()]
     assert (report.format, report.conversations) == ("langsmith", 1)
     assert [turn["text"] for turn in turns] == ["What's part 0?", 'It\'s "box" 0.', "What's part 1?", 'It\'s "box" 1.']
+
+
+TALK = ["conversation_id", "role", "content", "created_at", "tokens"]
+
+
+def talk(*texts: str) -> list[list[str]]:
+    roles = ("user", "assistant") * len(texts)
+    return [
+        ["c1", role, text, f"2026-01-05T10:0{n}:05Z", "11"]
+        for n, (role, text) in enumerate(zip(roles, texts, strict=False))
+    ]
+
+
+def written(rows: list[list[str]], **spelling: Any) -> str:
+    file = io.StringIO()
+    csv.writer(file, **spelling).writerows(rows)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "By card.\nOpen Billing, choose Cards, then Add.",
+        "By card.\n\nOpen Billing, choose Cards, then Add.\nOr ask us, by mail, at once.",
+        "One, two, three, four\nOne, two, three, four\nOne, two, three, four",
+        'It says "no", then\n"yes, but", and "no, sir", again, \nor nothing, at, all, really, ok',
+        "Your log has these rows:\nc1,user,Hi,2026-01-05T10:00:05Z,11\nc1,assistant,Hello,2026-01-05T10:00:06Z,12",
+        "id,role,text,at,n\n1,user,Hi,10:00,1\n2,user,Ho,10:01,1",
+    ],
+)
+def test_an_answer_over_several_lines_is_one_text_however_many_commas_are_in_it(answer: str, tmp_path: Path) -> None:
+    rows = talk("How do I pay?", answer, "And by invoice?", answer)
+    items = items_of(written([TALK, *rows]), tmp_path / "log.csv")
+    assert [item.value for item in items] == [dict(zip(TALK, row, strict=True)) for row in rows]
+    assert not any(item.notes for item in items)
+
+
+def test_of_a_text_whose_quotes_are_not_doubled_no_line_becomes_a_row(tmp_path: Path) -> None:
+    good = written([TALK, *talk("How do I pay?")])
+    torn = 'c1,assistant,"Open\n""Billing"", choose "Cards", and,\n Add, or, more.",2026-01-05T10:00:05Z,11\n'
+    items = items_of(good + torn + written(talk("And?", "So.")), tmp_path / "log.csv")
+    assert [item.value["content"] for item in items if isinstance(item.value, dict)] == ["How do I pay?", "And?", "So."]
+
+
+def test_a_row_of_several_lines_and_too_many_cells_is_refused_as_one(tmp_path: Path) -> None:
+    wide = written([[*talk("Open Billing,\nchoose Cards, then Add.")[0], "more"]])
+    items = items_of(written([TALK, *talk("How?")]) + wide + written(talk("And?")), tmp_path / "log.csv")
+    assert [item.value["content"] for item in items if isinstance(item.value, dict)] == ["How?", "And?"]
+
+
+@pytest.mark.parametrize("between", [0, 1, 10])
+@pytest.mark.parametrize("first", ['"Where is it', '"Where'])
+def test_a_quote_that_opens_a_text_and_one_that_ends_another_hold_no_rows_between_them(
+    first: str, between: int, tmp_path: Path
+) -> None:
+    items = items_of(naive("a", first, *["how"] * between, 'of 12"', "z"), tmp_path / "log.csv")
+    texts = [item.value["text"] for item in items if isinstance(item.value, dict)]
+    assert texts == ["a", *["how"] * between, 'of 12"', "z"]
+
+
+_texts = st.lists(
+    st.sampled_from(["a", " ", "0", "yes", "2026", ",", ",,,,", ";", "|", "\t", "\n", "\r\n", '"', '",']), max_size=20
+).map(lambda parts: "".join(["?", *parts]))
+
+
+@given(
+    texts=st.lists(st.tuples(_texts, _texts), min_size=1, max_size=4),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC]),
+    delimiter=st.sampled_from(",;\t|"),
+    end=st.sampled_from(["\n", "\r\n"]),
+    order=st.permutations(range(5)),
+)
+def test_what_a_writer_of_csv_wrote_is_read_back_cell_by_cell(
+    texts: list[tuple[str, str]],
+    quoting: int,
+    delimiter: str,
+    end: str,
+    order: list[int],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    names = ["conversation_id", "created_at", "question", "answer", "tokens"]
+    rows = [[f"c{n % 2}", f"2026-01-05T10:0{n}:05Z", *pair, str(n)] for n, pair in enumerate(texts)]
+    table = [[row[at] for at in order] for row in [names, *rows]]
+    text = written(table, quoting=quoting, delimiter=delimiter, lineterminator=end)
+    items = items_of(text, tmp_path_factory.mktemp("csv") / "log.csv")
+    assert [item.value for item in items] == [dict(zip(table[0], row, strict=True)) for row in table[1:]]

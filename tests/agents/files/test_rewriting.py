@@ -23,9 +23,31 @@ def calls(content: str, assistant: str = "assistant") -> list[tuple[str, list[di
     return [(f"2026-11-01T09:0{n}:00Z", messages[:n], messages[n]) for n in (1, 3)]
 
 
-def bedrock(messages: list[dict[str, Any]], output: dict[str, Any]) -> dict[str, Any]:
-    log = {"schemaType": "ModelInvocationLog", "input": {"inputBodyJson": {"messages": messages}}}
+def bedrock(messages: list[dict[str, Any]], output: Any) -> dict[str, Any]:
+    log = {"schemaType": "ModelInvocationLog", "modelId": "claude", "input": {"inputBodyJson": {"messages": messages}}}
     return log | {"output": {"outputBodyJson": output}}
+
+
+def halves(text: str) -> tuple[str, str]:
+    return text[:2], text[2:]
+
+
+def invoked_in_pieces(text: str) -> list[dict[str, Any]]:
+    begun = {"type": "message_start", "message": {"id": f"m-{text}", "role": "assistant", "content": []}}
+    return [begun, *({"type": "content_block_delta", "delta": {"text": half}} for half in halves(text))]
+
+
+def conversed_in_pieces(text: str) -> list[dict[str, Any]]:
+    deltas = [{"contentBlockDelta": {"delta": {"text": half}}} for half in halves(text)]
+    return [{"messageStart": {"role": "assistant"}}, *deltas, {"messageStop": {"stopReason": "end_turn"}}]
+
+
+def generated_in_pieces(text: str) -> list[dict[str, Any]]:
+    return [{"candidates": [{"content": {"role": "model", "parts": [{"text": half}]}}]} for half in halves(text)]
+
+
+def vertex(at: str, request: Any, response: Any) -> dict[str, Any]:
+    return {"logging_time": at, "model": "gemini", "full_request": request, "full_response": response}
 
 
 LOGS = {
@@ -38,6 +60,32 @@ LOGS = {
     ],
     "gemini": [
         {"timestamp": at, "request": {"contents": sent}, "response": {"candidates": [{"content": said}]}}
+        for at, sent, said in calls("parts", "model")
+    ],
+    "converse in pieces": [
+        {"timestamp": at, **bedrock(sent, conversed_in_pieces(said["content"][0]["text"]))}
+        for at, sent, said in calls("content")
+    ],
+    "invoke in pieces": [
+        {"timestamp": at, **bedrock(sent, invoked_in_pieces(said["content"][0]["text"]))}
+        for at, sent, said in calls("content")
+    ],
+    "gemini in pieces": [
+        {"timestamp": at, "request": {"contents": sent}, "response": generated_in_pieces(said["parts"][0]["text"])}
+        for at, sent, said in calls("parts", "model")
+    ],
+    "vertex": [
+        vertex(at, {"contents": sent}, {"candidates": [{"content": said}]})
+        for at, sent, said in calls("parts", "model")
+    ],
+    "vertex in pieces, as text": [
+        vertex(
+            at,
+            *(
+                orjson.dumps(each).decode()
+                for each in ({"contents": sent}, generated_in_pieces(said["parts"][0]["text"]))
+            ),
+        )
         for at, sent, said in calls("parts", "model")
     ],
 }
@@ -55,13 +103,53 @@ def refused(path: Path) -> str:
 def test_what_the_line_of_jq_makes_of_a_log_is_read(name: str, tmp_path: Path, *, is_array: bool) -> None:
     path = tmp_path / "my log.json"
     path.write_bytes(orjson.dumps(LOGS[name]) if is_array else b"\n".join(map(orjson.dumps, LOGS[name])))
-    command = refused(path).partition("it is read: ")[2].partition("; where")[0]
-    assert command.startswith("jq -c ")
-    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
-    with Imported([tmp_path / "log.jsonl"], HowToRead()) as imported:
-        turns = [orjson.loads(line) for line, _ in Recording(imported.sources).lines()]
+    turns = rewritten(path, tmp_path)
     assert [turn["text"] for turn in turns] == list(TEXTS)
     assert len({turn["conversation_id"] for turn in turns}) == 1
+    model = {"g": {None}, "v": {"gemini"}}.get(name[0], {"claude"})
+    assert {turn.get("model") for turn in turns if turn["role"] == "assistant"} == model
+
+
+def rewritten(path: Path, to: Path) -> list[dict[str, Any]]:
+    """The turns of what the line of jq makes of a log."""
+    command = refused(path).partition("it is read: ")[2].partition("; where")[0]
+    assert command.startswith("jq -c ")
+    subprocess.run(command, shell=True, check=True, cwd=to)
+    with Imported([to / "log.jsonl"], HowToRead()) as imported:
+        return [orjson.loads(line) for line, _ in Recording(imported.sources).lines()]
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+@pytest.mark.parametrize("is_streamed", [False, True])
+@pytest.mark.parametrize("of", ["bedrock", "vertex"])
+def test_what_is_said_beside_a_call_of_a_tool_is_no_answer_and_a_failed_call_stops_nothing(
+    of: str, tmp_path: Path, *, is_streamed: bool
+) -> None:
+    key, assistant = ("content", "assistant") if of == "bedrock" else ("parts", "model")
+    tool = {"toolUse": {"toolUseId": "k", "name": "find"}} if of == "bedrock" else {"functionCall": {"name": "find"}}
+    came = {"toolResult": {"toolUseId": "k"}} if of == "bedrock" else {"functionResponse": {"name": "find"}}
+    asked = [{"role": "user", key: [{"text": "How?"}]}]
+    remark = {"role": assistant, key: [{"text": "One moment."}, tool]}
+    found = [*asked, remark, {"role": "user", key: [came]}]
+    records: list[dict[str, Any]] = []
+    for minute, sent, said in (
+        (0, asked, None),
+        (1, asked, remark),
+        (2, found, {"role": assistant, key: [{"text": "So."}]}),
+    ):
+        at, parts = f"2026-11-01T09:0{minute}:00Z", said[key] if said else []
+        if of == "vertex":
+            chunks = [{"candidates": [{"content": {"role": "model", "parts": [part]}}]} for part in parts]
+            whole = {"candidates": [{"content": said}]}
+            records.append(vertex(at, {"contents": sent}, (chunks if is_streamed else whole) if said else None))
+            continue
+        starts = [{"contentBlockStart": {"start": part}} for part in parts if "toolUse" in part]
+        pieces = [*conversed_in_pieces("".join(part.get("text", "") for part in parts)), *starts]
+        output = pieces if is_streamed else {"output": {"message": said}}
+        records.append({"timestamp": at, **bedrock(sent, output if said else None)})
+    path = tmp_path / "log of tools.jsonl"
+    path.write_bytes(b"\n".join(map(orjson.dumps, records)))
+    assert [turn["text"] for turn in rewritten(path, tmp_path)] == ["How?", "So."]
 
 
 def test_columns_as_pandas_writes_them_are_refused_with_how_to_write_records(tmp_path: Path) -> None:

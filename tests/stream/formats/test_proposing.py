@@ -63,7 +63,7 @@ def test_a_question_and_an_answer_in_german_are_an_exchange() -> None:
 
 def test_days_and_months_that_cannot_be_told_apart_are_named() -> None:
     log = rows("session question answer date", ("1", "a", "b", "03/04/2025"), ("2", "a", "b", "05/04/2025"))
-    text, _, _, (doubt,) = propose_mapping(log, "log.csv")
+    text, _, _, (doubt,), _ = propose_mapping(log, "log.csv")
     assert "days and months cannot be told apart in '03/04/2025'" in doubt
     assert 'it could also be "%m/%d/%Y".\ndate_format = "%d/%m/%Y"' in text
 

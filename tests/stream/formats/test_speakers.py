@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.stream.formats.test_proposing import read, rows
+from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.proposing import propose_mapping
 
 
@@ -25,8 +26,6 @@ def log_of(path: str, user: Any, assistant: Any) -> list[dict[str, Any]]:
         ("isBot", False, True),
         ("from_user", "1", "0"),
         ("sender", "userMessage", "apiMessage"),
-        ("role", 0, 1),
-        ("direction", "I", "O"),
     ],
 )
 def test_flags_codes_and_words_beside_message_say_who_speaks(path: str, user: Any, assistant: Any) -> None:
@@ -36,17 +35,51 @@ def test_flags_codes_and_words_beside_message_say_who_speaks(path: str, user: An
     assert {turn["conversation_id"] for turn in turns} == {"c0", "c1", "c2"}
 
 
-def test_a_code_that_begins_every_conversation_is_taken_for_the_user_and_doubted() -> None:
-    assert propose_mapping(log_of("role", 0, 1), "log.csv").doubts == [
-        "'0' in role was taken for the user because it begins every conversation: is it?"
-    ]
+def filled_in(text: str, either: int) -> str:
+    """A mapping whose role is the one that its comment offers."""
+    lines = text.splitlines()
+    offered = [line.removeprefix("# either: ") for line in lines if line.startswith("# either: ")]
+    return "\n".join(offered[either] if line.startswith("role = ") else line for line in lines)
+
+
+@pytest.mark.parametrize(("path", "user", "assistant"), [("role", 0, 1), ("direction", "I", "O"), ("by", "x7", "k2")])
+def test_of_two_words_that_nobody_knows_none_is_taken_for_the_user(path: str, user: Any, assistant: Any) -> None:
+    log = log_of(path, user, assistant)
+    proposed = propose_mapping(log, "log.csv")
+    assert proposed.is_open
+    assert (proposed.read, proposed.of) == (12, 12)
+    with pytest.raises(Refused, match="that is known"):
+        read(proposed, log)
+    (doubt,) = proposed.doubts
+    assert f'"{user}" first says “How do I pair it? (0)”' in doubt
+    assert f'"{assistant}" first says “Hold both buttons down. (0)”' in doubt
+    for either, roles in enumerate([["user", "assistant"], ["assistant", "user"]]):
+        turns = read(proposed._replace(text=filled_in(proposed.text, either)), log)
+        assert [turn["role"] for turn in turns] == roles * 6
+        assert {turn["conversation_id"] for turn in turns} == {"c0", "c1", "c2"}
     assert propose_mapping(log_of("is_bot", "f", "t"), "log.csv").doubts == []
 
 
 def test_codes_of_which_either_begins_are_offered_to_the_reader() -> None:
     log = log_of("role", "x", "y") + [{**each, "chat": "d"} for each in log_of("role", "y", "x")[:4]]
-    text = propose_mapping(log, "log.csv").text
-    assert '# Not known: "x", "y". Say what each is: role = { path = "role", "x" = "user" }' in text
+    assert '# either: role = { path = "role", "x" = "user", "y" = "assistant" }' in propose_mapping(log, "a").text
+
+
+def test_an_item_that_says_nothing_begins_no_conversation() -> None:
+    log = [
+        {
+            "transcript": f"c{chat}",
+            "activities": [
+                {"type": "trace", "from": {"role": 0}, "at": 1_794_218_400},
+                {"type": "message", "from": {"role": 1}, "text": f"How do I pair {chat}?", "at": 1_794_218_401},
+                {"type": "message", "from": {"role": 0}, "text": f"Hold {chat} down.", "at": 1_794_218_402},
+            ],
+        }
+        for chat in range(4)
+    ]
+    text = propose_mapping(log, "log.json").text
+    assert '# either: role = { path = "from.role", "1" = "user", "0" = "assistant" }' in text
+    assert text.index('"1" = "user"') < text.index('"0" = "user"')
 
 
 def test_columns_named_after_who_speaks_are_an_exchange_and_the_system_prompt_is_none() -> None:
