@@ -21,6 +21,7 @@ _MODALS = frozenset(_BUILT["modals"].split())
 _LEADS = frozenset(_BUILT["leads"].split())
 _ENGLISH = _KNOWN.union(*_OF_KIND.values()) - frozenset(_BUILT["shared"].split())
 _LOOSE = frozenset(_BUILT["loose"])
+_OF_PARTS = frozenset(_BUILT["of_parts"])
 _SAYS = read_patterns(
     _BUILT["patterns"],
     ANSWER=_BUILT["answer"],
@@ -97,7 +98,7 @@ def ordered(sentences: Iterable[str]) -> str:
 
 def referent(masked: str, before: str) -> str:
     """Return the part of the answer that "it" may stand for, as the sentence before names one; "" if there is none."""
-    if not before or _SAYS["names"].search(before):
+    if not before or _SAYS["names"].search(before) or _SAYS["names"].search(masked):
         return ""
     part = part_named(before)
     return part or "it" if _SAYS["stands_for"].search(masked) else part if _SAYS["keeps_it"].search(masked) else ""
@@ -129,6 +130,7 @@ def _left(masked: str, clause: Span, taken: list[Span], kinds: frozenset[str], s
     text = masked[slice(*clause)]
     known = _KNOWN.union(scope.product.split(), *(_OF_KIND.get(kind, ()) for kind in kinds))
     held = [(start - clause[0], end - clause[0]) for start, end in taken]
+    held += [match.span() for match in _SAYS["entirety"].finditer(text) if not part_named(match[0])]
     held += [match.span() for key in _held(kinds, scope) for match in _SAYS[key].finditer(text)]
     left = []
     for word in _WORD.finditer(text):
@@ -148,6 +150,7 @@ def _orders(text: str, scope: Scope) -> bool:
 def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
     """Yield the patterns for phrases of several words that add nothing."""
     yield "whole"
+    yield "counted"
     if not kinds.isdisjoint(("citations", "sections", "marks")):
         yield "example"
     if not kinds.isdisjoint(("counts", "sections", "commas")):
@@ -162,17 +165,26 @@ def _narrowed(scope: Scope) -> str | None:
     part = scope.heading or scope.referent
     if part:
         return f"may concern a part of the answer ({part})"
+    if not _LEADS.isdisjoint(scope.lead.casefold().rstrip(":").split()) and not part_named(scope.lead):
+        return None
     product = frozenset(scope.product.split())
     words = [word[0] for word in _WORD.finditer(scope.lead)]
-    left = [word for word in words if word.casefold() not in _KNOWN | _LEADS | product]
+    left = [word for word in words if word.casefold() not in _KNOWN | product]
     return _reason(left) if left else None
 
 
 def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: RequestedCheck, scope: Scope) -> str | None:
     """Return what is left over of the check's own clause, and of those before it that may hold its subject."""
     own = next((at for at, clause in enumerate(clauses) if _holds(clause, one)), 0)
+    if scope.product and (part := _beside(masked, one, scope)):
+        return _reason([part])
     if left[own]:
         return _reason(left[own])
+    narrows = _SAYS["which_answers"].search(masked[slice(*clauses[own])])
+    if narrows is None and one.kind not in _LOOSE and one.spans:
+        narrows = _SAYS["purpose"].search(masked[one.spans[0][1] : clauses[own][1]])
+    if narrows is not None:
+        return _reason([narrows[0]])
     named = _names(masked[slice(*clauses[own])], scope)
     for at in range(own):
         text = masked[slice(*clauses[at])]
@@ -180,6 +192,19 @@ def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: Request
         if left[at] and (opens or not (one.kind in _LOOSE or named or _names(text, scope))):
             return _reason(left[at])
     return None
+
+
+def _beside(masked: str, one: RequestedCheck, scope: Scope) -> str:
+    """Return the part of an ordered text right before or after the words of a check: "a title of 8 words"."""
+    if one.kind not in _OF_PARTS or not one.spans:
+        return ""
+    start, end = one.spans[0]
+    if _SAYS["several"].search(masked[:start]):
+        return "each"
+    before = _SAYS["pause"].split(masked[max(0, start - 40) : start])[-1]
+    after = _SAYS["pause"].split(masked[end : end + 25])[0]
+    part = part_named(after) or ("" if _SAYS["topic"].search(before) else part_named(before))
+    return "" if set(part.split()) & set(scope.product.split()) else part
 
 
 def _names(text: str, scope: Scope) -> bool:

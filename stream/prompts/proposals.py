@@ -49,8 +49,8 @@ _OTHERWISE = "says what to use rather than something else"
 _BLANK = r"\n[ \t]*\n\s*\S"  #: an empty line between two paragraphs, and the second paragraph's first character
 
 _WORDED = tomllib.loads(Path(__file__).with_name("proposals.toml").read_text(encoding="utf-8"))
-_LANGUAGES: dict[str, str] = _WORDED["languages"]  #: name → code
-_SAYS = read_patterns(_WORDED["patterns"], LANGUAGE="|".join(_LANGUAGES))
+LANGUAGES: dict[str, str] = _WORDED["languages"]  #: name → code
+_SAYS = read_patterns(_WORDED["patterns"], LANGUAGE="|".join(LANGUAGES))
 _STYLES = read_patterns(_WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(_WORDED['forbidden'])})\b")
 _ADDRESS = r"(?i)https?://|\bwww\."
@@ -215,7 +215,8 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if no or _SAYS["asks"].search(masked[: match.end()]):
             name = write_name("keywords.forbidden_words" if no else "keywords.existence", {"words": "|".join(words)})
             spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
-            yield from _asked([name], "words", *spans, doubt=_otherwise(masked))
+            either = "leaves a choice" if not no and _SAYS["either"].search(masked[match.end() : end]) else None
+            yield from _asked([name], "words", *spans, doubt=either or _otherwise(masked))
             return
 
 
@@ -360,12 +361,12 @@ def _cases(sentence: Sentence) -> Iterator[RequestedCheck]:
 
 def _languages(sentence: Sentence) -> Iterator[RequestedCheck]:
     names = {match[1].casefold() for match in _SAYS["any_language"].finditer(sentence.masked)}
-    if len({_LANGUAGES[name] for name in names}) != 1:  # two languages leave a choice, which no check can follow
+    if len({LANGUAGES[name] for name in names}) != 1:  # two languages leave a choice, which no check can follow
         return
     for key in ("language", "only_language", "the_language"):
         for match in _SAYS[key].finditer(sentence.masked):
             if not negated(sentence.masked, match.end(), 25):
-                name = write_name("language.is", {"code": _LANGUAGES[match["name"].casefold()]})
+                name = write_name("language.is", {"code": LANGUAGES[match["name"].casefold()]})
                 yield from _asked([name], "language", match.span(_SAYS[key].groupindex["name"]))
                 return
 

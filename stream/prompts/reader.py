@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.leftover import Scope, is_english, ordered, part_named, referent
-from turnsignal.stream.prompts.proposals import Sentence, propose
+from turnsignal.stream.prompts.proposals import LANGUAGES, Sentence, propose
 from turnsignal.stream.prompts.wording import QUOTED, amounts, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -26,6 +26,7 @@ _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encodin
 _SAYS = read_patterns(
     _BUILT["patterns"],
     PLATFORM="|".join(_BUILT["platforms"]),
+    LANGUAGE="|".join(LANGUAGES),
     VERB="".join(line.strip() for line in _BUILT["verbs"].splitlines()),
 )
 _OPPOSED = {"case.upper": "case", "case.lower": "case"}

@@ -159,7 +159,7 @@ LEFT_OVER = {
     "Keep the first line under 10 words.": "first line",
     'Always include the word "refund" in the subject line.': "subject line",
     'Use "arr" now and then.': "now then",
-    'End the letter with "Yours sincerely" and the name of the officer.': "letter",
+    'End the letter with "Yours sincerely" and the name of the officer.': "letter name officer",
     "The subject line:\n- at most 8 words": "subject line",
 }
 
@@ -200,7 +200,7 @@ ORDINARY = [
     "Length: 50-100 words.",
     "# Style\n- At most 50 words.",
     "Your answers:\n- are at most 50 words long",
-    "Write a poem about a table with a title of gold in at most 50 words.",
+    "Write a poem about a table in at most 50 words.",
     "Do not use emojis in your replies.",
     "All responses must be valid JSON.",
     "Return JSON with the keys `title` and `body`.",
