@@ -172,11 +172,11 @@ def _sentences(text: str) -> Iterator[_Placed]:
 
 def _closed(masked: str, block: str) -> str:
     """Put back the stop of a quote that ends its sentence: … the note "Ask a doctor." Do not …"""
+    signs = list(masked)
     for quote in _SAYS["stop_in_quote"].finditer(block):
-        at = quote.start()
-        if masked[at] == "·" and masked[quote.end() - 1 : quote.end()] != "·":
-            masked = masked[:at] + block[at] + masked[at + 1 :]
-    return masked
+        if signs[quote.start()] == "·" and signs[quote.end() - 1] != "·":
+            signs[quote.start()] = block[quote.start()]
+    return "".join(signs)
 
 
 def _blocks(text: str) -> Iterator[tuple[str, int, bool]]:
