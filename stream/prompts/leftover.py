@@ -151,6 +151,7 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
     """Yield the patterns for phrases of several words that add nothing."""
     yield "whole"
     yield "counted"
+    yield "answers_it"
     if not kinds.isdisjoint(("citations", "sections", "marks")):
         yield "example"
     if not kinds.isdisjoint(("counts", "sections", "commas")):

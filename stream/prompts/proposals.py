@@ -99,6 +99,7 @@ def _counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         if whole is not None and _SAYS["of_it"].match(sentence.masked[whole.end : amount.start]):
             spans, doubt = [(whole.end, amount.end)], f"concerns a part of the answer ({whole.unit.rstrip('s')})"
         elif unit in _OF_PARTS:
+            doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
             whole = amount
         if unit == "times":
             spans += [match.span() for match in _SAYS["word"].finditer(sentence.text)]
@@ -109,6 +110,16 @@ def _counts(sentence: Sentence) -> Iterator[RequestedCheck]:
         for name in _counted(amount, unit, sentence):
             kind = "case" if name.startswith("case.") else _UNIT_KINDS.get(unit, "counts")
             yield from _asked([name], kind, *spans, doubt=doubt)
+
+
+def _is_summand(masked: str, amount: Amount) -> bool:
+    """Return whether a plain number is one of several that make up the answer: "one sentence and three bullets"."""
+    others = [
+        other for other in amounts(masked) if other.exact and other.unit in _OF_PARTS and other.unit != amount.unit
+    ]
+    return amount.exact and any(
+        _SAYS["plus"].search(masked[min(amount.end, other.end) : max(amount.start, other.start)]) for other in others
+    )
 
 
 def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:

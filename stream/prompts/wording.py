@@ -96,7 +96,7 @@ def read_patterns(table: dict[str, str], **words: str) -> dict[str, Any]:
 
 
 AMOUNT = compile_pattern(
-    rf"(?:\b(?P<relation>{_ALL_RELATIONS})\s+)?(?:the\s+)?"
+    rf"(?:\b(?P<relation>{_ALL_RELATIONS})\.?\s+)?(?:the\s+)?"
     rf"(?:between\s+)?\b(?P<n>{_NUMBER})(?:\s?(?:-|–|to|or|and)\s?(?P<m>{_NUMBER}))?\b"
     rf"(?P<mid>\s?\+|\s+or\s+(?:more|fewer|less))?"
     rf"(?:[\s-]+(?:[\w'-]+\s+){{0,2}}?(?:{'|'.join(f'(?P<{name}>{unit})' for name, unit in UNITS.items())})\b|\b)"
