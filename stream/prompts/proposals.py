@@ -5,24 +5,23 @@ so that an example in quotation marks is not read as an instruction.
 """
 
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import re2
 
 from turnsignal.stream.names import Value, write_name
+from turnsignal.stream.prompts.leftover import RequestedCheck, Scope, Span, doubts
 from turnsignal.stream.prompts.wording import (
     QUOTED,
     Amount,
-    Partly,
     amounts,
     compile_pattern,
     forbidden,
     listed,
     negated,
-    partly,
     read_patterns,
 )
 
@@ -35,15 +34,23 @@ _COUNTED = {
     "capitals": "case.capital_word_frequency",
 }
 _AT_LEAST = frozenset({"highlights", "placeholders", "capitals"})  #: a plain number of these is a lower bound
-_OF_PARTS = frozenset({"words", "sentences", "bullets", "sections", "paragraphs"})
+_OF_PARTS = frozenset({"words", "sentences", "bullets", "sections", "paragraphs"})  #: an answer's, or a part's
+#: unit → the kind of wording that it has in leftover.toml; the others are counts
+_UNIT_KINDS = {
+    "times": "letters",
+    "exclamations": "letters",
+    "hashtags": "letters",
+    "bullets": "bullets",
+    "sections": "sections",
+    "highlights": "sections",
+    "placeholders": "sections",
+}
+_OTHERWISE = "says what to use rather than something else"
 _BLANK = r"\n[ \t]*\n\s*\S"  #: an empty line between two paragraphs, and the second paragraph's first character
 
 _WORDED = tomllib.loads(Path(__file__).with_name("proposals.toml").read_text(encoding="utf-8"))
-_LANGUAGES: dict[str, str] = _WORDED["languages"]  #: name → code
-_SAYS = read_patterns(_WORDED["patterns"], LANGUAGE="|".join(_LANGUAGES), PART="|".join(_WORDED["parts"]))
-_SUBJECT = compile_pattern(
-    r"(?:^|[,:(]|\b(?:the|its|your|keep|make)\b)\s*·+\s+(?:\w+\s+)?(?:must|should|shall|is|are|be)\b"
-)
+LANGUAGES: dict[str, str] = _WORDED["languages"]  #: name → code
+_SAYS = read_patterns(_WORDED["patterns"], LANGUAGE="|".join(LANGUAGES))
 _STYLES = read_patterns(_WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(_WORDED['forbidden'])})\b")
 _ADDRESS = r"(?i)https?://|\bwww\."
@@ -56,7 +63,7 @@ class Sentence(NamedTuple):
     text: as written; masked: the same length, with quoted text replaced by dots; dividers: what the prompt wants
     between paragraphs: `***`, or an empty line; paragraphs: how many the prompt asks for, 0 if it does not say;
     splitter: the word that sections must begin with, as in "Section X"; about: the headings above and the sentence
-    before, which may hold the subject.
+    before, which may hold the subject; scope: what narrows the sentence.
     """
 
     text: str
@@ -65,41 +72,54 @@ class Sentence(NamedTuple):
     paragraphs: int = 0
     splitter: str = ""
     about: str = ""
+    scope: Scope = Scope()
 
 
 def propose(sentence: Sentence) -> dict[str, str | None]:
     """Return the checks that a sentence asks for, in the order of `_FAMILIES`: name → why it is doubtful, or None."""
-    asked: dict[str, str | None] = {}
-    for family in _FAMILIES:
-        for proposal in family(sentence):
-            name, doubt = (proposal, None) if isinstance(proposal, str) else proposal
-            asked[name] = asked.get(name, doubt) and doubt
-    return asked
+    requested = [asked for family in _FAMILIES for asked in family(sentence)]
+    signs = [match.span() for match in QUOTED.finditer(sentence.text) if not any(map(str.isalnum, match[0]))]
+    proposed: dict[str, str | None] = {}
+    for asked, doubt in zip(requested, doubts(sentence.masked, requested, signs, sentence.scope), strict=True):
+        proposed[asked.check] = proposed.get(asked.check, doubt) and doubt
+    return proposed
 
 
-def _part_of(masked: str, start: int, end: int, *, quoted: bool = True) -> str:
-    """Return the part of the answer that the words at [start, end) are about, "" for the whole answer.
-
-    quoted: whether a quoted word may be the name of a part, as in `"status" must be lowercase`.
-    """
-    after = masked[end : end + 60]
-    following = _SAYS["part_next"].search(after) or _SAYS["held_in"].search(after)
-    if following is not None and not _SAYS["whole"].search(following[1]):
-        return str(following[1])
-    for match in islice(_SAYS["part"].finditer(masked), _LISTS):
-        group = next(number for number, name in enumerate(match.groups(), 1) if name)
-        if not (match.start(group) < end and start < match.end(group)):
-            return str(match[group])
-    return "·" if quoted and (subject := _SUBJECT.search(masked)) is not None and subject.start() < start else ""
+def _asked(names: Iterable[str], kind: str, *spans: Span, doubt: str | None = None) -> Iterator[RequestedCheck]:
+    yield from (RequestedCheck(name, spans, kind, doubt) for name in names)
 
 
-def _counts(sentence: Sentence) -> Iterator[str | Partly]:
+def _counts(sentence: Sentence) -> Iterator[RequestedCheck]:
+    whole: Amount | None = None
     for amount in amounts(sentence.masked):
         unit = amount.unit
         if _SAYS["numbered"].search(sentence.masked[: amount.start]):
             continue  # "part 2" is a name
-        part = _counted_part(sentence.masked, amount) if unit in _OF_PARTS else ""
-        yield from partly(_counted(amount, unit, sentence), part)
+        spans, doubt = [(amount.start, amount.end)], None
+        if whole is not None and _SAYS["of_it"].match(sentence.masked[whole.end : amount.start]):
+            spans, doubt = [(whole.end, amount.end)], f"concerns a part of the answer ({whole.unit.rstrip('s')})"
+        elif unit in _OF_PARTS:
+            doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
+            whole = amount
+        if unit == "times":
+            spans += [match.span() for match in _SAYS["word"].finditer(sentence.text)]
+            spans += [match.span() for match in _SAYS["capital_words"].finditer(sentence.masked)]
+        elif unit == "sections":
+            spans += [match.span() for match in _SAYS["section"].finditer(sentence.text)]
+            spans += [match.span() for match in QUOTED.finditer(sentence.text) if _SAYS["section"].search(match[0])]
+        for name in _counted(amount, unit, sentence):
+            kind = "case" if name.startswith("case.") else _UNIT_KINDS.get(unit, "counts")
+            yield from _asked([name], kind, *spans, doubt=doubt)
+
+
+def _is_summand(masked: str, amount: Amount) -> bool:
+    """Return whether a plain number is one of several that make up the answer: "one sentence and three bullets"."""
+    others = [
+        other for other in amounts(masked) if other.exact and other.unit in _OF_PARTS and other.unit != amount.unit
+    ]
+    return amount.exact and any(
+        _SAYS["plus"].search(masked[min(amount.end, other.end) : max(amount.start, other.start)]) for other in others
+    )
 
 
 def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
@@ -129,19 +149,6 @@ def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
 def _named(family: str, bounds: dict[str, Value], **more: Value) -> Iterator[str]:
     if bounds:
         yield write_name(family, bounds | more)
-
-
-def _counted_part(masked: str, amount: Amount) -> str:
-    """Return the part of the answer that a number limits, "" for the whole answer."""
-    before, after = masked[max(0, amount.start - 60) : amount.start], masked[amount.end : amount.end + 60]
-    opening = _SAYS["opening"].search(after)
-    if opening is not None and _SAYS["opens"].search(before):
-        return str(opening[0]).strip()  # "start with a one-sentence summary"
-    part = _SAYS["part_before"].search(before) or _SAYS["part_after"].search(after)
-    if part is None:
-        return ""
-    name: str = next(group for group in part.groups() if group)
-    return "" if name.casefold().startswith(amount.unit[:-1]) else name
 
 
 def _paragraphs(amount: Amount, sentence: Sentence) -> Iterator[str]:
@@ -181,7 +188,7 @@ def _times(amount: Amount, sentence: Sentence) -> Iterator[str]:
             yield from _named("keywords.frequency", amount.bounds(), word=word)
 
 
-def _letters(sentence: Sentence) -> Iterator[str | Partly]:
+def _letters(sentence: Sentence) -> Iterator[RequestedCheck]:
     if any(amount.unit == "times" for amount in amounts(sentence.masked)):
         return
     for match in _SAYS["word"].finditer(sentence.text):
@@ -191,11 +198,11 @@ def _letters(sentence: Sentence) -> Iterator[str | Partly]:
             and len(letter) == 1
             and negated(sentence.masked, match.start())
         ):
-            part = _part_of(sentence.masked, *match.span(), quoted=False)
-            yield from partly([write_name("keywords.letter_frequency", {"at_most": 0, "letter": letter})], part)
+            name = write_name("keywords.letter_frequency", {"at_most": 0, "letter": letter})
+            yield from _asked([name], "letters", match.span())
 
 
-def _keywords(sentence: Sentence) -> Iterator[str | Partly]:
+def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     if _SAYS["capital_words"].search(masked):
         return
@@ -218,8 +225,23 @@ def _keywords(sentence: Sentence) -> Iterator[str | Partly]:
             return  # one of them is enough
         if no or _SAYS["asks"].search(masked[: match.end()]):
             name = write_name("keywords.forbidden_words" if no else "keywords.existence", {"words": "|".join(words)})
-            yield from partly([name], _part_of(masked, match.start(), end, quoted=False))
+            spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
+            either = "leaves a choice" if not no and _SAYS["either"].search(masked[match.end() : end]) else None
+            yield from _asked([name], "words", *spans, doubt=either or _otherwise(masked))
             return
+
+
+def _otherwise(masked: str) -> str | None:
+    return _OTHERWISE if _SAYS["or_not"].search(masked) else None
+
+
+def _spans(words: Iterable[str], text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield where words stand between two offsets, quotation marks included."""
+    yield from (quote.span() for quote in QUOTED.finditer(text[:end], max(0, start - 1)))
+    for word in words:
+        at = text.find(word, start, end)
+        if at >= 0:
+            yield at, at + len(word)
 
 
 def _words(rest: str, noun: str) -> list[str]:
@@ -237,31 +259,50 @@ def _is_bare_word(word: str, noun: str) -> bool:
     return len(word.split()) == 1 and noun.casefold().endswith(_NAMING)
 
 
-def _ends(sentence: Sentence) -> Iterator[str]:
+def _ends(sentence: Sentence) -> Iterator[RequestedCheck]:
     for pattern, at_end in ((_SAYS["end"], True), (_SAYS["start"], False)):
         for match in pattern.finditer(sentence.masked):
             before = sentence.masked[max(0, match.start() - 30) : match.end()]
-            quote = QUOTED.search(sentence.text, match.end() - 1)
-            if quote is None or quote.start() - match.end() > 30 or _SAYS["of_a_part"].search(before):
+            quotes = _alternatives(sentence, match.end() - 1)
+            if not quotes or quotes[0].start() - match.end() > 30 or _SAYS["of_a_part"].search(before):
                 continue
-            phrase = next(part for part in quote.groups() if part).strip()
-            if phrase and negated(sentence.masked, match.start()):
-                edge = rf"{re2.escape(phrase)}\W*\z" if at_end else rf"\A\W*{re2.escape(phrase)}(?:\W|\z)"
-                yield write_name("pattern.forbid", {"regex": f"(?i){edge}"})
-            elif phrase and at_end:
-                yield write_name("startend.end_checker", {"phrase": phrase})
-            elif phrase:
-                yield write_name("pattern.require", {"regex": rf"(?i)\A\s*{re2.escape(phrase)}"})
+            phrases = [next(part for part in quote.groups() if part).strip() for quote in quotes]
+            if not all(phrases):
+                continue
+            phrase = "|".join(re2.escape(one) for one in phrases)
+            phrase = f"(?:{phrase})" if len(phrases) > 1 else phrase
+            if negated(sentence.masked, match.start()):
+                edge = rf"{phrase}\W*\z" if at_end else rf"\A\W*{phrase}(?:\W|\z)"
+                name = write_name("pattern.forbid", {"regex": f"(?i){edge}"})
+            elif at_end and len(phrases) == 1:
+                name = write_name("startend.end_checker", {"phrase": phrases[0]})
+            else:
+                edge = rf"{phrase}\W*\z" if at_end else rf"\A\s*{phrase}"
+                name = write_name("pattern.require", {"regex": f"(?i){edge}"})
+            yield from _asked([name], "edges", (match.start(), match.start() + 1), *(quote.span() for quote in quotes))
             break
 
 
-def _asks_back(sentence: Sentence) -> Iterator[str]:
+def _alternatives(sentence: Sentence, start: int) -> list[Any]:
+    """Return the first quoted text from an offset on, with those that follow it as its alternatives."""
+    quotes: list[Any] = []
+    for quote in QUOTED.finditer(sentence.text, start):
+        if quotes and not _SAYS["alternative"].fullmatch(sentence.masked[quotes[-1].end() : quote.start()]):
+            break
+        quotes.append(quote)
+    return quotes
+
+
+def _asks_back(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = _SAYS["end_question"].search(sentence.masked)
     if match is not None and not negated(sentence.masked, match.start()):
-        yield write_name("pattern.require", {"regex": r"\?[\"”’')\]*_]*\s*\z"})
+        about = _SAYS["about"].match(sentence.masked[match.end() :])
+        end = match.end() + (0 if about is None else about.end())
+        name = write_name("pattern.require", {"regex": r"\?[\"”’')\]*_]*\s*\z"})
+        yield from _asked([name], "question", (match.end() - 8, end))
 
 
-def _first_words(sentence: Sentence) -> Iterator[str]:
+def _first_words(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = _SAYS["first_word"].search(sentence.text)
     if match is None or not sentence.paragraphs:
         return
@@ -269,10 +310,10 @@ def _first_words(sentence: Sentence) -> Iterator[str]:
     nth = sentence.paragraphs if which == "last" else _ORDINALS.get(which) or int(which.rstrip("sthndr") or 0)
     if 1 <= nth <= sentence.paragraphs:
         params: dict[str, Value] = {"nth": nth, "paragraphs": sentence.paragraphs, "word": match["word"]}
-        yield write_name("length.nth_paragraph_first_word", params)
+        yield from _asked([write_name("length.nth_paragraph_first_word", params)], "device", match.span())
 
 
-def _shapes(sentence: Sentence) -> Iterator[str | Partly]:
+def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     for name, key, forbids in (
         ("format.json", "json", False),
@@ -281,82 +322,114 @@ def _shapes(sentence: Sentence) -> Iterator[str | Partly]:
     ):
         match = _SAYS[key].search(masked)
         if match is not None and forbidden(masked, *match.span()) == forbids:
-            yield from partly([name], _part_of(masked, match.end() - 1, match.end()))
-    if _SAYS["angular"].search(masked) or "<<" in sentence.text:
-        yield "format.title"
-    if "******" in sentence.text or _SAYS["six"].search(masked):
-        yield "combination.two_responses"
+            last = match.start() if key == "commas" else match.end() - 1
+            about = _SAYS["keyed"].match(masked[match.end() :]) if key == "json" else None
+            end = last + 1 if about is None else match.end() + about.end()
+            yield from _asked([name], key, (last, end))
+    angular = _SAYS["angular"].search(masked)
+    if angular is not None or "<<" in sentence.text:
+        at = sentence.text.find("<<") if angular is None else angular.start()
+        yield from _asked(["format.title"], "marks", (at, at + 1), *_bracketed(sentence.text))
+    six = _SAYS["six"].search(masked)
+    if "******" in sentence.text or six is not None:
+        at = sentence.text.find("******") if six is None else six.start()
+        yield from _asked(["combination.two_responses"], "device", (at, at + 1))
     match = _SAYS["postscript"].search(sentence.text)
     if match is not None and not negated(masked, match.start()):
         marker = _SAYS["marker"].search(sentence.text)
         name = "P.P.S" if marker is not None and marker[0].upper().startswith("P.P") else "P.S."
-        yield write_name("content.postscript", {} if name == "P.S." else {"marker": name})
+        check = write_name("content.postscript", {} if name == "P.S." else {"marker": name})
+        yield from _asked([check], "device", match.span())
     match = _SAYS["choice"].search(masked)
     if match is not None and not negated(masked, match.end()):
-        options = [next(part for part in quote.groups() if part) for quote in QUOTED.finditer(sentence.text)]
+        quotes = list(QUOTED.finditer(sentence.text))
+        options = [next(part for part in quote.groups() if part) for quote in quotes]
         if len(options) > 1 and not any("|" in option for option in options):
-            yield write_name("format.constrained_response", {"options": "|".join(dict.fromkeys(options))})
+            check = write_name("format.constrained_response", {"options": "|".join(dict.fromkeys(options))})
+            spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
+            yield from _asked([check], "choice", *spans, doubt=_otherwise(masked))
 
 
-def _cases(sentence: Sentence) -> Iterator[str | Partly]:
+def _bracketed(text: str) -> Iterator[Span]:
+    yield from (match.span() for match in islice(_SAYS["bracketed"].finditer(text), _LISTS))
+
+
+def _cases(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     if _SAYS["capital_words"].search(masked) and _SAYS["all_words"].search(masked) is None:
         return
     upper, lower = _SAYS["upper"].search(masked), _SAYS["lower"].search(masked)
-    if upper is not None and not forbidden(masked, *upper.span()):
-        yield from partly(["case.upper"], _part_of(masked, upper.end() - 1, upper.end()))
-    elif lower is not None and not forbidden(masked, *lower.span()):
-        yield from partly(["case.lower"], _part_of(masked, lower.end() - 1, lower.end()))
-    else:
-        for pattern, name in ((_SAYS["any_upper"], "case.lower"), (_SAYS["any_lower"], "case.upper")):
-            match = pattern.search(masked)
-            if match is not None and forbidden(masked, *match.span()):
-                yield from partly([name], _part_of(masked, match.end() - 1, match.end()))
-                return
+    for name, match in (("case.upper", upper), ("case.lower", lower)):
+        if match is not None and not forbidden(masked, *match.span()):
+            yield from _asked([name], "case", (match.end() - 1, match.end()))
+            return
+    for pattern, name in ((_SAYS["any_upper"], "case.lower"), (_SAYS["any_lower"], "case.upper")):
+        match = pattern.search(masked)
+        if match is not None and forbidden(masked, *match.span()):
+            yield from _asked([name], "case", (match.end() - 1, match.end()))
+            return
 
 
-def _languages(sentence: Sentence) -> Iterator[str | Partly]:
+def _languages(sentence: Sentence) -> Iterator[RequestedCheck]:
     names = {match[1].casefold() for match in _SAYS["any_language"].finditer(sentence.masked)}
-    if len({_LANGUAGES[name] for name in names}) != 1:  # two languages leave a choice, which no check can follow
+    if len({LANGUAGES[name] for name in names}) != 1:  # two languages leave a choice, which no check can follow
         return
     for key in ("language", "only_language", "the_language"):
         for match in _SAYS[key].finditer(sentence.masked):
             if not negated(sentence.masked, match.end(), 25):
-                name = write_name("language.is", {"code": _LANGUAGES[match["name"].casefold()]})
-                yield from partly([name], _part_of(sentence.masked, match.end() - 1, match.end()))
+                name = write_name("language.is", {"code": LANGUAGES[match["name"].casefold()]})
+                yield from _asked([name], "language", match.span(_SAYS[key].groupindex["name"]))
                 return
 
 
-def _forbids(sentence: Sentence) -> Iterator[str | Partly]:
+def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
     masked = sentence.masked
     if _SAYS["in_cells"].search(masked) or not _ANY_THING.search(masked):
         return
     for thing, regex in _THINGS.items():
-        spans = [match.span() for match in thing.finditer(masked) if forbidden(masked, *match.span())]
+        spans = [match.span() for match in thing.finditer(masked) if _forbids_thing(masked, *match.span())]
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
-            yield from partly([write_name("pattern.forbid", {"regex": regex})], _part_of(masked, *spans[0]))
+            name = write_name("pattern.forbid", {"regex": regex})
+            yield from _asked([name], "things", *spans)
 
 
-def _citations(sentence: Sentence) -> Iterator[str]:
+def _forbids_thing(masked: str, start: int, end: int) -> bool:
+    """Return whether the words at [start, end) are what is forbidden: not where, nor what something else is said of."""
+    if negated(masked, start):
+        before = masked[:start]
+        return _SAYS["place_of"].search(before) is None or _SAYS["put_in"].search(before) is not None
+    return forbidden(masked, start, end) and _SAYS["banned"].match(masked[end:]) is not None
+
+
+def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     """Hoffer's instructions about citations and tables."""
     text, masked = sentence.text, sentence.masked
-    if _SAYS["in_cells"].search(masked) and _SAYS["no_breaks"].search(masked):
-        yield "table.cells"
+    cells = _SAYS["in_cells"].search(masked)
+    if cells is not None and _SAYS["no_breaks"].search(masked):
+        yield from _asked(["table.cells"], "citations", cells.span())
+    cite = _SAYS["cite"].search(masked)
     url = _SAYS["urls"].search(masked)
     if url is not None and forbidden(masked, url.start(), url.end()):
-        is_source = _SAYS["cite"].search(masked) is not None  # others are forbidden in answers that cite nothing, too
-        yield "citation.no_source_urls" if is_source else write_name("pattern.forbid", {"regex": _ADDRESS})
-    if _SAYS["cite"].search(masked) is None:
+        is_source = cite is not None  # others are forbidden in answers that cite nothing, too
+        name = "citation.no_source_urls" if is_source else write_name("pattern.forbid", {"regex": _ADDRESS})
+        yield from _asked([name], "links", url.span())
+    if cite is None:
         if _SAYS["cite"].search(sentence.about):  # "Max three consecutive." after a sentence about citations
-            yield from _citation_places(masked)
+            yield from _asked(_citation_places(masked), "citations", *_counted_spans(masked))
         return
+    spans = [cite.span(), *_counted_spans(masked), *(match.span() for match in QUOTED.finditer(text))]
     style = next((name for name, pattern in _STYLES.items() if pattern.search(text)), None)
     if style is not None and _SAYS["form"].search(masked):
-        yield write_name("citation.format", {} if style == "any" else {"style": style})
-    yield from _citation_places(masked)
+        name = write_name("citation.format", {} if style == "any" else {"style": style})
+        yield from _asked([name], "citations", *spans)
+    yield from _asked(_citation_places(masked), "citations", *spans)
     match = _SAYS["must_cite"].search(masked)
     if match is not None and not negated(masked, match.start()):
-        yield "citation.required"
+        yield from _asked(["citation.required"], "citations", *spans)
+
+
+def _counted_spans(masked: str) -> list[Span]:
+    return [(0, 1), *((amount.start, amount.end) for amount in amounts(masked))]
 
 
 def _citation_places(masked: str) -> Iterator[str]:
@@ -369,17 +442,18 @@ def _citation_places(masked: str) -> Iterator[str]:
             yield write_name("citation.max_consecutive", {} if most[0] == 3 else {"at_most": most[0]})
 
 
-def _platforms(sentence: Sentence) -> Iterator[str]:
+def _platforms(sentence: Sentence) -> Iterator[RequestedCheck]:
     for name in ("slack", "web"):
-        if _SAYS[f"on_{name}"].search(sentence.masked):
-            yield f"platform.{name}"
+        match = _SAYS[f"on_{name}"].search(sentence.masked)
+        if match is not None:
+            yield from _asked([f"platform.{name}"], "platforms", (match.start(), match.start() + 1))
 
 
 _LISTS = 20  #: how many matches in one sentence are tried as the start of a list of words
 _NO_WORDS = frozenset(_WORDED["no_words"])  #: words that are keywords only if they are quoted
 _NAMING = ("word", "words", "phrase", "phrases", "term", "terms", "name", "names")
 _ORDINALS = {word: number for number, word in enumerate(_WORDED["ordinals"], 1)}
-_FAMILIES: tuple[Callable[[Sentence], Iterator[str | Partly]], ...] = (
+_FAMILIES: tuple[Callable[[Sentence], Iterator[RequestedCheck]], ...] = (
     _citations,
     _platforms,
     _counts,

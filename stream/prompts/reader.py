@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnsignal.stream.names import parse_name
-from turnsignal.stream.prompts.proposals import Sentence, propose
+from turnsignal.stream.prompts.leftover import Scope, is_english, ordered, part_named, referent
+from turnsignal.stream.prompts.proposals import LANGUAGES, Sentence, propose
 from turnsignal.stream.prompts.wording import QUOTED, amounts, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -19,10 +20,13 @@ MAX_EXEMPT = 50  #: prescribed responses from one prompt
 MAX_HEADING = 200  #: characters of a heading that the sentences below it see
 MAX_SENTENCE = 2_000  #: characters read from one sentence
 
+_FOREIGN = "(Only prompts in English are read: here is every sentence.) "
+
 _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encoding="utf-8"))
 _SAYS = read_patterns(
     _BUILT["patterns"],
     PLATFORM="|".join(_BUILT["platforms"]),
+    LANGUAGE="|".join(LANGUAGES),
     VERB="".join(line.strip() for line in _BUILT["verbs"].splitlines()),
 )
 _OPPOSED = {"case.upper": "case", "case.lower": "case"}
@@ -71,6 +75,9 @@ def read_prompt(text: str) -> PromptReading:
     """
     text = text.encode("utf-8", "replace").decode()  # RE2 takes no lone surrogates
     sentences = list(_sentences(text))
+    if not is_english(text):
+        listed = [placed.sentence for placed in sentences if not placed.is_heading]
+        return PromptReading((), (f"{_FOREIGN}{listed[0]}", *listed[1:]) if listed else (), 0, 0)
     dividers, paragraphs = _paragraphs(text, sentences)
     marked = _SAYS["section"].search(text)
     splitter = marked[1] if marked is not None else ""
@@ -79,16 +86,20 @@ def read_prompt(text: str) -> PromptReading:
     uncovered: list[str] = []
     covered: list[list[str]] = []
     prescribed = 0
-    about = ""
+    about = previous = ""
     names: list[str] = []
-    for sentence, heading, is_heading in sentences:
+    order = ordered(_mask(sentence) for sentence, *_ in sentences)
+    for sentence, heading, is_heading, lead in sentences:
         masked, before, about = _mask(sentence), about, f"{heading} {sentence}"
+        earlier_sentence, previous = previous, masked
         if names and (_SAYS["goes_back"].search(masked) is not None):  # "The only exception is …"
             for name in names:
                 earlier = proposed[name]
                 proposed[name] = earlier._replace(doubt=earlier.doubt or "has an exception in the next sentence")
         names = []
         if not _SAYS["instructs"].search(masked) or _permits(masked):
+            if not is_heading and not _permits(masked) and _may_ask(masked):
+                uncovered.append(sentence)
             continue
         rest, exemption = _prescribed(sentence, masked)
         if exemption is not None and len(exempt) < MAX_EXEMPT:
@@ -96,9 +107,10 @@ def read_prompt(text: str) -> PromptReading:
         # "If you don't know, …": this negation is about the user's case, not about the answer.
         main = _SAYS["clause"].sub(lambda clause: "¦" * len(clause[0]), _mask(rest), 1)
         before = before if before.startswith(heading) else heading
-        asked = propose(Sentence(rest, main, dividers, paragraphs, splitter, before))
+        scope = Scope(order, lead, part_named(heading), "" if order else referent(masked, earlier_sentence))
+        asked = propose(Sentence(rest, main, dividers, paragraphs, splitter, before, scope))
         names = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS]
-        platforms, doubt = _condition(masked, heading)
+        platforms, doubt = _condition(_SAYS["no_other"].sub("", masked), heading)
         for name in names:
             proposed[name] = _merge(proposed.get(name), Proposal(name, (sentence,), platforms, doubt or asked[name]))
         if names:
@@ -128,30 +140,52 @@ def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:
     return sentence[:start] + "¦" * (end - start) + sentence[end:], text or None
 
 
-def _sentences(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield each sentence, on one line and cut to MAX_SENTENCE, the headings above it, and whether it is a heading."""
+class _Placed(NamedTuple):
+    """A sentence, on one line and cut to MAX_SENTENCE, the headings above it, and the line that introduces its list."""
+
+    sentence: str
+    heading: str
+    is_heading: bool
+    lead: str
+
+
+def _sentences(text: str) -> Iterator[_Placed]:
     headings: list[tuple[int, str]] = []
-    for block, level in _blocks(text):
+    lead = ""
+    for block, level, in_list in _blocks(text):
         if level:
             headings = [above for above in headings if above[0] < level]
         heading = " ".join(title for _, title in headings)
         if level:
             headings.append((level, block[:MAX_HEADING]))
-        masked = _mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), block))
+        if not in_list:
+            lead = ""
+        masked = _closed(_mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), block)), block)
         ends = [stop.end() for stop in _SAYS["stop"].finditer(masked)]
         for begin, end in pairwise([0, *ends, len(block)]):
             sentence = block[begin:end].strip(" \t;")[:MAX_SENTENCE]
             if sentence:
-                yield sentence, heading, level > 0
+                yield _Placed(sentence, heading, level > 0, lead if in_list else "")
+        if not in_list and block.endswith(":"):
+            lead = _mask(block[-MAX_HEADING:])
 
 
-def _blocks(text: str) -> Iterator[tuple[str, int]]:
+def _closed(masked: str, block: str) -> str:
+    """Put back the stop of a quote that ends its sentence: … the note "Ask a doctor." Do not …"""
+    signs = list(masked)
+    for quote in _SAYS["stop_in_quote"].finditer(block):
+        if signs[quote.start()] == "·" and signs[quote.end() - 1] != "·":
+            signs[quote.start()] = block[quote.start()]
+    return "".join(signs)
+
+
+def _blocks(text: str) -> Iterator[tuple[str, int, bool]]:
     """Yield paragraphs, list items and headings, lines joined and markers dropped; with a heading's level, else 0.
 
-    Text between code fences is skipped, because it is an example.
+    The last value says whether it is a list item. Text between code fences is skipped, because it is an example.
     """
     sentence: list[str] = []
-    fenced = False
+    fenced = in_list = False
     lines = text.split("\n")
     fences = sum(line.lstrip().startswith("```") for line in lines) // 2 * 2  # an unclosed fence does not count
     for line in [*lines, ""]:
@@ -162,11 +196,12 @@ def _blocks(text: str) -> Iterator[tuple[str, int]]:
             continue
         marker = _SAYS["marker"].match(bare)
         if sentence and (not bare or marker is not None or _begins(sentence[-1], bare)):
-            yield " ".join(sentence), 0
+            yield " ".join(sentence), 0, in_list
             sentence = []
         if marker is not None and marker[0].startswith("#"):
-            yield bare[marker.end() :].strip(" #"), marker[0].count("#")
+            yield bare[marker.end() :].strip(" #"), marker[0].count("#"), False
         elif bare:
+            in_list = marker is not None or (in_list and bool(sentence))
             sentence.append(bare[marker.end() :] if marker is not None else bare)
 
 
@@ -180,18 +215,26 @@ def _mask(text: str) -> str:
     return masked
 
 
-def _paragraphs(text: str, sentences: list[tuple[str, str, bool]]) -> tuple[str, int]:
+def _paragraphs(text: str, sentences: list[_Placed]) -> tuple[str, int]:
     """Return the divider that a prompt wants between paragraphs, and how many paragraphs it wants, 0 if it is not said.
 
     The two are read from the whole prompt, because prompts often state them in different sentences.
     """
     divided = "***" in text.replace("******", "")
-    for sentence, _, _ in sentences:
+    for sentence, *_ in sentences:
         masked = _mask(sentence)
         for amount in amounts(masked):
             if amount.unit == "paragraphs" and amount.low and amount.low == amount.high:
                 return ("***" if divided else "\n\n"), amount.low
     return ("***" if divided else "\n\n"), 0
+
+
+def _may_ask(masked: str) -> bool:
+    """Return whether a sentence may be an instruction although no usual wording of one stands in it."""
+    if _SAYS["describes"].search(masked):
+        return False
+    imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
+    return imperative or _SAYS["looks"].search(masked) is not None
 
 
 def _permits(masked: str) -> bool:

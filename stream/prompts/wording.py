@@ -4,7 +4,6 @@ Prompts come from strangers, so everything runs on RE2, in linear time. Unclear 
 asked for costs more trust than a missing check.
 """
 
-from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -97,7 +96,7 @@ def read_patterns(table: dict[str, str], **words: str) -> dict[str, Any]:
 
 
 AMOUNT = compile_pattern(
-    rf"(?:\b(?P<relation>{_ALL_RELATIONS})\s+)?(?:the\s+)?"
+    rf"(?:\b(?P<relation>{_ALL_RELATIONS})\.?\s+)?(?:the\s+)?"
     rf"(?:between\s+)?\b(?P<n>{_NUMBER})(?:\s?(?:-|–|to|or|and)\s?(?P<m>{_NUMBER}))?\b"
     rf"(?P<mid>\s?\+|\s+or\s+(?:more|fewer|less))?"
     rf"(?:[\s-]+(?:[\w'-]+\s+){{0,2}}?(?:{'|'.join(f'(?P<{name}>{unit})' for name, unit in UNITS.items())})\b|\b)"
@@ -271,17 +270,3 @@ def _turned(low: int | None, high: int | None) -> tuple[int | None, int | None]:
     if high is None:
         return None, (low or 0) - 1
     return (None, high) if high == 0 else (high + 1, None)
-
-
-class Partly(NamedTuple):
-    """A check that concerns only a part of the answer. Checks read whole answers, so it is doubtful."""
-
-    check: str
-    doubt: str
-
-
-def partly(names: Iterable[str], part: str) -> Iterator[str | Partly]:
-    """Mark checks as doubtful when they concern only a part of the answer; part: its name, "" for the whole answer."""
-    part_name = part.strip("· ").casefold()
-    doubt = "concerns a part of the answer" + (f" ({part_name})" if part_name else "")
-    yield from (Partly(name, doubt) for name in names) if part else names

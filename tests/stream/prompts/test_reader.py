@@ -24,6 +24,7 @@ PLAIN = [
     ("Use a minimum of 2 and a maximum of 4 sentences.", ["length.number_sentences(at_least=2,at_most=4)"]),
     ("Answers have at least 100 words but never more than 300.", ["length.number_words(at_least=100,at_most=300)"]),
     ("Answers: at least 2 but not more than 5 words.", ["length.number_words(at_least=2,at_most=5)"]),
+    ("Max. 40 words.", ["length.number_words(at_most=40)"]),
     ("Min 20, max 40 words.", ["length.number_words(at_least=20,at_most=40)"]),
     ("Answer with 100 words minimum, 300 maximum.", ["length.number_words(at_least=100,at_most=300)"]),
     ("Write a summary of at most 80 words.", ["length.number_words(at_most=80)"]),
@@ -110,38 +111,126 @@ def test_what_no_check_can_tell_proposes_none(prompt: str) -> None:
     assert read_prompt(prompt).proposals == ()
 
 
-PARTS = {
-    "Keep sentences under 20 words.": "(sentence)",
-    "Sentences should not exceed 25 words.": "(sentence)",
-    "Paragraphs no longer than 80 words.": "(paragraph)",
-    "Keep each bullet under 20 words.": "(bullet)",
-    'The "summary" field holds at most 50 words.': "",
-    '"summary" must be at most 50 words.': "",
-    "`summary`: at most two sentences.": "",
-    "Keep `reason` to one sentence.": "",
-    "The description should be under 30 words.": "(description)",
-    "Start with a one-sentence summary.": "(summary)",
-    "Give the answer a title of at most 8 words.": "(title)",
-    "All keys must be lowercase.": "(keys)",
-    "Use lowercase keys.": "(keys)",
-    '"status" must be lowercase.': "",
-    "Write headings in all caps.": "(headings)",
-    "Never capitalize product names.": "(names)",
-    "No commas in the title.": "(title)",
-    "Titles must not contain emojis.": "(titles)",
-    "In the summary, use no emojis.": "(summary)",
-    "Write the title in German.": "(title)",
-    "Avoid exclamation marks in apologies.": "(apologies)",
-    "Keep the first line under 10 words.": "(first line)",
-    'Always include the word "refund" in the subject line.': "(subject line)",
+#: prompt → the words that no check accounts for; … stands for quoted text
+LEFT_OVER = {
+    "Keep sentences under 20 words.": "sentences",
+    "Sentences should not exceed 25 words.": "Sentences",
+    "No sentence longer than 12 words.": "sentence",
+    "Paragraphs no longer than 80 words.": "Paragraphs",
+    "Keep each bullet under 20 words.": "each bullet",
+    "Use no more than 12 words per bullet point.": "per bullet point",
+    'The "summary" field holds at most 50 words.': "… field holds",
+    '"summary" must be at most 50 words.': "…",
+    "`summary`: at most two sentences.": "…",
+    "Keep `reason` to one sentence.": "…",
+    "The description should be under 30 words.": "description",
+    "The explanation of each answer is at most 25 words.": "explanation",
+    "The subject must be at most one sentence.": "subject",
+    "The user's question has at most 30 words.": "user's question",
+    "Start with a one-sentence summary.": "Start summary",
+    "Explain each step in no more than two sentences.": "Explain each step",
+    "Summarise the symptoms in no more than 3 sentences before giving advice.": "symptoms before advice",
+    "First apologise in one sentence.": "First apologise",
+    "Give the answer a title of at most 8 words.": "title",
+    "Keep the title short, use no more than 8 words.": "title",
+    "Keep the answer polite and the greeting under 5 words.": "greeting",
+    "For the body, use no more than 80 words.": "body",
+    "Reply to complaints in at most 50 words.": "complaints",
+    "Answer each question in at most 10 words.": "each question",
+    "Answer questions about refunds in at most 10 words.": "refunds",
+    "All keys must be lowercase.": "keys",
+    "Use lowercase keys.": "keys",
+    '"status" must be lowercase.': "…",
+    "Commit hashes are in lowercase.": "Commit hashes",
+    "Titles of leaflets must be in uppercase.": "Titles leaflets",
+    "Write headings in all caps.": "headings",
+    "Headings should not be in all caps.": "Headings",
+    "Never capitalize product names.": "product names",
+    "No commas in the title.": "title",
+    "Never use commas in prices.": "prices",
+    "Dates must not contain commas.": "Dates",
+    "Titles must not contain emojis.": "Titles",
+    "In the summary, use no emojis.": "summary",
+    "Write the title in German.": "title",
+    "Avoid exclamation marks in apologies.": "apologies",
+    "Never use more than one exclamation mark per sentence.": "per sentence",
+    "Do not use bold in headings.": "headings",
+    "Avoid tables with a single row.": "single row",
+    "Never link to other shops.": "other shops",
+    "Do not include links to external sites.": "external sites",
+    "URLs of preprints are not allowed.": "preprints",
+    "Keep the first line under 10 words.": "first line",
+    'Always include the word "refund" in the subject line.': "subject line",
+    'Use "arr" now and then.': "now then",
+    'End the letter with "Yours sincerely" and the name of the officer.': "letter name officer",
+    "The subject line:\n- at most 8 words": "subject line",
 }
 
 
-@pytest.mark.parametrize(("prompt", "part"), PARTS.items(), ids=PARTS)
-def test_what_concerns_a_part_of_the_answer_is_doubtful(prompt: str, part: str) -> None:
+@pytest.mark.parametrize(("prompt", "words"), LEFT_OVER.items(), ids=LEFT_OVER)
+def test_a_check_is_doubtful_if_the_sentence_says_more(prompt: str, words: str) -> None:
     reading = read_prompt(prompt)
-    assert [one.doubt for one in reading.proposals] == [f"concerns a part of the answer {part}".strip()]
-    assert (reading.covered, reading.doubtful, reading.uncovered) == (0, 1, ())
+    assert [one.doubt for one in reading.proposals] == [f"says more than its check ({words})"]
+    assert (reading.covered, reading.doubtful) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Queries that you send to the search tool must be lowercase and contain fewer than 8 words.",
+        'Use the word "you" rather than "the customer".',
+        'Use the term "patient" instead of "client".',
+        'Say "basket" and not "cart".',
+        'Answer with "yes", "no" or "maybe" first, then explain in one paragraph.',
+        "# Titles\n- At most 8 words.",
+        "You name articles. The title comes first. It has at most 8 words.",
+        "Wrap your entire response in double quotation marks? No - never do that.",
+        "Use the customer's name at most twice.",
+        'Begin your first reply with "Welcome".',
+        "Answer with one sentence and a list of 3 bullet points.",
+        "Long answers have at least 3 paragraphs.",
+        "Use at most one sentence to say no.",
+        'Use "he" or "she".',
+        "You write stories. Write two stories of at most 50 words.",
+        "Do not cite in headings.",
+        "Tool calls must be valid JSON.",
+    ],
+)
+def test_what_is_not_said_of_the_whole_answer_is_never_proposed_without_doubt(prompt: str) -> None:
+    assert asked(prompt) == []
+
+
+ORDINARY = [
+    "Answer in at most 120 words.",
+    "Be brief and answer in at most 5 sentences.",
+    "Keep it short: at most 3 sentences.",
+    "Write in a friendly tone and use at most 100 words.",
+    "Do not exceed 150 words per response.",
+    "Answer the user's question in no more than 3 sentences.",
+    "Answer questions in at most 100 words.",
+    "Length: 50-100 words.",
+    "# Style\n- At most 50 words.",
+    "Your answers:\n- are at most 50 words long",
+    "Write a poem about a table in at most 50 words.",
+    "Do not use emojis in your replies.",
+    "All responses must be valid JSON.",
+    "Return JSON with the keys `title` and `body`.",
+    'Include the word "beta" in every answer.',
+    "Cite sources using [1] style.",
+]
+
+
+@pytest.mark.parametrize("prompt", ORDINARY)
+def test_what_is_said_of_the_whole_answer_is_proposed_without_doubt(prompt: str) -> None:
+    assert asked(prompt)
+    assert read_prompt(prompt).doubtful == 0
+
+
+def test_the_text_that_a_prompt_orders_is_the_answer() -> None:
+    assert asked("Write a letter to a shop. The letter must have at least 40 words.") == [
+        "length.number_words(at_least=40)"
+    ]
+    assert asked("You draft letters. Every letter must have at least 40 words.") == []
 
 
 def test_a_part_beside_the_whole_does_not_make_the_whole_doubtful() -> None:
@@ -278,10 +367,14 @@ def test_proposals_are_bounded_and_the_rest_is_listed() -> None:
     assert len(reading.uncovered) == 1_000 - MAX_PROPOSALS
 
 
-@pytest.mark.parametrize("prompt", ["", " \n\t", "\x00", "\ud800", "```", "# ", "- ", '"', "ſix wordſ Kelvin", "once"])
+@pytest.mark.parametrize("prompt", ["", " \n\t", "\x00", "\ud800", "```", "# ", "- ", '"', "once"])
 def test_an_empty_or_odd_prompt_proposes_nothing(prompt: str) -> None:
     reading = read_prompt(prompt)
     assert (reading.proposals, reading.uncovered) == ((), ())
+
+
+def test_letters_that_only_look_like_others_propose_nothing() -> None:
+    assert read_prompt("ſix wordſ Kelvin").proposals == ()
 
 
 FORBIDDEN = {
@@ -334,9 +427,47 @@ def test_what_holds_of_some_answers_is_doubtful(prompt: str) -> None:
     assert all(proposal.doubt for proposal in proposals)
 
 
-def test_a_bound_of_a_part_forbids_no_such_part() -> None:
-    (proposal,) = read_prompt("Use no more than 12 words per bullet point.").proposals
-    assert (proposal.check, proposal.doubt) == (
-        "length.number_words(at_most=12)",
-        "concerns a part of the answer (bullet)",
+def test_a_sentence_may_end_within_quotation_marks() -> None:
+    reading = read_prompt('Always include the disclaimer "No advice." Do not mention "Boots" or "CVS".')
+    assert [one.check for one in reading.proposals] == [
+        "keywords.existence(words='No advice')",
+        "keywords.forbidden_words(words='Boots|CVS')",
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Replies are limited to 280 characters.",
+        "Spell out numbers.",
+        "Classify each message as spam or ok.",
+        "Body text: 100-150 words.",
+        "Case names are in italics.",
+        "Tone: friendly.",
+    ],
+)
+def test_an_instruction_that_no_wording_fits_is_listed(sentence: str) -> None:
+    assert read_prompt(f"You are Bo. {sentence}").uncovered == (sentence,)
+
+
+def test_a_prompt_in_another_language_is_listed_whole_and_said_to_be_one() -> None:
+    reading = read_prompt("Tu es un assistant. Réponds toujours en français. Maximum 100 mots.")
+    assert reading.proposals == ()
+    assert reading.uncovered == (
+        "(Only prompts in English are read: here is every sentence.) Tu es un assistant.",
+        "Réponds toujours en français.",
+        "Maximum 100 mots.",
     )
+
+
+@pytest.mark.parametrize("edge", ["begin", "end"])
+def test_of_several_phrases_at_an_edge_each_is_meant(edge: str) -> None:
+    for word, result in (("Never", Result.FAIL), ("Always", Result.PASS)):
+        [name] = asked(f'{word} {edge} with "Yes" or "No".')
+        for text in ("Yes", "No."):
+            assert parse_check(name).check(Response(text, [], citation_reader())).result is result
+
+
+def test_a_bound_of_an_amount_binds_the_amount_alone() -> None:
+    reading = read_prompt("Use at most 3 bullet points of at most 10 words.")
+    assert [one.doubt for one in reading.proposals] == [None, "concerns a part of the answer (bullet)"]

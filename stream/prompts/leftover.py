@@ -1,0 +1,219 @@
+"""Leftover: what a sentence says beside the checks that were read from it.
+
+A check binds whole answers, so it is proposed without doubt only if the whole sentence is accounted for: it speaks of
+the answer, and beside what the check says nothing stands in it but words known to add nothing. Whatever else a limit
+may belong to (a title, a price, a query, the user's question) or depend on is unknown, and so a reason for doubt.
+"""
+
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from turnsignal.stream.prompts.wording import compile_pattern, read_patterns
+
+_BUILT = tomllib.loads(Path(__file__).with_name("leftover.toml").read_text(encoding="utf-8"))
+_KNOWN = frozenset(" ".join(_BUILT["known"].values()).split())
+_OF_KIND = {kind: frozenset(words.split()) for kind, words in _BUILT["kinds"].items()}
+_CONDITIONS = frozenset(_BUILT["conditions"].split())
+_MODALS = frozenset(_BUILT["modals"].split())
+_LEADS = frozenset(_BUILT["leads"].split())
+_ENGLISH = _KNOWN.union(*_OF_KIND.values()) - frozenset(_BUILT["shared"].split())
+_LOOSE = frozenset(_BUILT["loose"])
+_OF_PARTS = frozenset(_BUILT["of_parts"])
+_SAYS = read_patterns(
+    _BUILT["patterns"],
+    ANSWER=_BUILT["answer"],
+    MAKE="".join(line.strip() for line in _BUILT["make"].splitlines()),
+    PART="|".join(_BUILT["parts"]),
+)
+_WORD = compile_pattern(r"[\pL\pN][\pL\pN'’/-]*|·+")
+_FEW = 8  #: words that are too few to tell a language
+_LEAST = 0.15  #: the least share of words that are known; of an English prompt half are
+_SHOWN = 6  #: leftover words in the reason for a doubt
+
+Span = tuple[int, int]
+
+
+class RequestedCheck(NamedTuple):
+    """A check that a sentence asks for.
+
+    spans: the words that it accounts for, with no others between them; kind: how its wording is known, a key of `kinds`
+    in leftover.toml; doubt: why it is doubtful whatever is left over, None if there is no such reason.
+    """
+
+    check: str
+    spans: tuple[Span, ...]
+    kind: str
+    doubt: str | None = None
+
+
+class Scope(NamedTuple):
+    """What stands around a sentence and may narrow it.
+
+    product: words for the text that the whole prompt orders; lead: the line with a colon above a list, for its items;
+    heading: a part of the answer that the headings name; referent: one that "it" may stand for.
+    """
+
+    product: str = ""
+    lead: str = ""
+    heading: str = ""
+    referent: str = ""
+
+
+def doubts(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scope: Scope) -> list[str | None]:
+    """Return for each check why it is doubtful: what the sentence says beside it, or None if it says nothing else.
+
+    masked: the sentence, with dots for quoted text; signs: quotes without a letter, such as "*".
+    """
+    clauses = _clauses(masked)
+    taken = [*signs, *(span for one in asked for span in one.spans)]
+    kinds = [frozenset(one.kind for one in asked if _holds(clause, one)) for clause in clauses]
+    left = [_left(masked, clause, taken, kinds[at], scope) for at, clause in enumerate(clauses)]
+    narrowed = _narrowed(scope)
+    return [
+        one.doubt
+        or (None if one.kind in _LOOSE and not scope.lead else narrowed)
+        or _doubt(masked, clauses, left, one, scope)
+        for one in asked
+    ]
+
+
+def ordered(sentences: Iterable[str]) -> str:
+    """Return the words for the one text that a prompt orders, as "poem" in "Write a poem about …".
+
+    "" for the prompt of an assistant, which gives many answers.
+    """
+    names: list[str] = []
+    for sentence in sentences:
+        assistant = _SAYS["assistant"].search(sentence)
+        if assistant is not None and (assistant["verb"] or "").casefold() not in _MODALS:
+            return ""
+        texts = [match[1].casefold() for match in _SAYS["orders"].finditer(sentence)]
+        names += texts if not names else [text for text in texts if not part_named(text)]
+        names += ("it" for _ in _SAYS["rewrites"].finditer(sentence))
+    return " ".join(dict.fromkeys(word for name in names for word in name.split() if word == "it" or len(word) > 2))
+
+
+def referent(masked: str, before: str) -> str:
+    """Return the part of the answer that "it" may stand for, as the sentence before names one; "" if there is none."""
+    if not before or _SAYS["names"].search(before) or _SAYS["names"].search(masked):
+        return ""
+    part = part_named(before)
+    return part or "it" if _SAYS["stands_for"].search(masked) else part if _SAYS["keeps_it"].search(masked) else ""
+
+
+def is_english(text: str) -> bool:
+    """Return whether a text is English: whether the words of instructions are common in it."""
+    words = [word[0].casefold() for word in _WORD.finditer(text)]
+    return len(words) < _FEW or sum(word in _ENGLISH for word in words) >= _LEAST * len(words)
+
+
+def part_named(text: str) -> str:
+    """Return the first word of a text for a part of an answer, as "title"; "" if there is none."""
+    match = _SAYS["part"].search(text)
+    return "" if match is None else str(match[0]).casefold()
+
+
+def _holds(clause: Span, one: RequestedCheck) -> bool:
+    return any(clause[0] <= start < clause[1] for start, _ in one.spans)
+
+
+def _clauses(masked: str) -> list[Span]:
+    """Split a sentence where another instruction begins: "…, and use …", "… and no …"."""
+    return list(pairwise([0, *(match.start() for match in _SAYS["clause"].finditer(masked)), len(masked)]))
+
+
+def _left(masked: str, clause: Span, taken: list[Span], kinds: frozenset[str], scope: Scope) -> list[str]:
+    """Return the words of a clause that nothing accounts for."""
+    text = masked[slice(*clause)]
+    known = _KNOWN.union(scope.product.split(), *(_OF_KIND.get(kind, ()) for kind in kinds))
+    held = [(start - clause[0], end - clause[0]) for start, end in taken]
+    held += [match.span() for match in _SAYS["entirety"].finditer(text) if not part_named(match[0])]
+    held += [match.span() for key in _held(kinds, scope) for match in _SAYS[key].finditer(text)]
+    left = []
+    for word in _WORD.finditer(text):
+        start, end = word.span()
+        if word[0].casefold() not in known and not any(first < end and start < last for first, last in held):
+            left.append("…" if word[0].startswith("·") else word[0])
+    if scope.product and _orders(text, scope):
+        return []  # what the one text that is ordered is about
+    return [word for word in left if word in _CONDITIONS] if kinds == {"device"} else left
+
+
+def _orders(text: str, scope: Scope) -> bool:
+    names = [match[1].casefold().split()[-1] for match in _SAYS["orders"].finditer(text)]
+    return any(name in scope.product.split() for name in names) or _SAYS["rewrites"].search(text) is not None
+
+
+def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
+    """Yield the patterns for phrases of several words that add nothing."""
+    yield "whole"
+    yield "counted"
+    yield "answers_it"
+    if not kinds.isdisjoint(("citations", "sections", "marks")):
+        yield "example"
+    if not kinds.isdisjoint(("counts", "sections", "commas")):
+        yield "separated"
+    if "words" in kinds:
+        yield "named"
+    if scope.product:
+        yield "yours"
+
+
+def _narrowed(scope: Scope) -> str | None:
+    part = scope.heading or scope.referent
+    if part:
+        return f"may concern a part of the answer ({part})"
+    if not _LEADS.isdisjoint(scope.lead.casefold().rstrip(":").split()) and not part_named(scope.lead):
+        return None
+    product = frozenset(scope.product.split())
+    words = [word[0] for word in _WORD.finditer(scope.lead)]
+    left = [word for word in words if word.casefold() not in _KNOWN | product]
+    return _reason(left) if left else None
+
+
+def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: RequestedCheck, scope: Scope) -> str | None:
+    """Return what is left over of the check's own clause, and of those before it that may hold its subject."""
+    own = next((at for at, clause in enumerate(clauses) if _holds(clause, one)), 0)
+    if scope.product and (part := _beside(masked, one, scope)):
+        return _reason([part])
+    if left[own]:
+        return _reason(left[own])
+    narrows = _SAYS["which_answers"].search(masked[slice(*clauses[own])])
+    if narrows is None and one.kind not in _LOOSE and one.spans:
+        narrows = _SAYS["purpose"].search(masked[one.spans[0][1] : clauses[own][1]])
+    if narrows is not None:
+        return _reason([narrows[0]])
+    named = _names(masked[slice(*clauses[own])], scope)
+    for at in range(own):
+        text = masked[slice(*clauses[at])]
+        opens = at == 0 and _SAYS["circumstance"].search(text) is not None
+        if left[at] and (opens or not (one.kind in _LOOSE or named or _names(text, scope))):
+            return _reason(left[at])
+    return None
+
+
+def _beside(masked: str, one: RequestedCheck, scope: Scope) -> str:
+    """Return the part of an ordered text right before or after the words of a check: "a title of 8 words"."""
+    if one.kind not in _OF_PARTS or not one.spans:
+        return ""
+    start, end = one.spans[0]
+    if _SAYS["several"].search(masked[:start]):
+        return "each"
+    before = _SAYS["pause"].split(masked[max(0, start - 40) : start])[-1]
+    after = _SAYS["pause"].split(masked[end : end + 25])[0]
+    part = part_named(after) or ("" if _SAYS["topic"].search(before) else part_named(before))
+    return "" if set(part.split()) & set(scope.product.split()) else part
+
+
+def _names(text: str, scope: Scope) -> bool:
+    """Return whether a clause names the answer itself."""
+    words = (word[0].casefold() for word in _WORD.finditer(text))
+    return _SAYS["names"].search(text) is not None or not set(scope.product.split()).isdisjoint(words)
+
+
+def _reason(left: list[str]) -> str:
+    words = " ".join(dict.fromkeys(left[:_SHOWN]))
+    return f"says more than its check ({words}{' …' if len(left) > _SHOWN else ''})"
