@@ -64,6 +64,9 @@ def where_to_work(summary: Mapping[str, Any]) -> str | None:
     named = [part for part, _ in parts.most_common() if part not in (WorkOn.NONE, WorkOn.UNKNOWN)]
     unknown = _in_brackets(_by_release(by_version, WorkOn.UNKNOWN))
     failed = _failed(summary)
+    if unranked:
+        versions = sorted({version or "-" for _, version in unranked})
+        failed = f"; citations of {listed(versions[:_NAMED], len(versions))} do not say what was retrieved{failed}"
     big = [of for of in by_version.values() if of.total() >= _ENOUGH]
     if any(of[WorkOn.UNKNOWN] >= _TOO_MUCH * of.total() for of in (parts, *big) if of):
         share = share_of(parts[WorkOn.UNKNOWN] / parts.total())
