@@ -10,7 +10,7 @@ from rich.text import Text
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.stream.reports.paired import EQUIVALENT, IDENTICAL
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
+from turnsignal.stream.statistics.claims import BETTER, CHANGED, WENT_WORSE, WORSE
 from turnsignal.stream.text.counts import share_of
 from turnsignal.stream.text.signed import signed, signed_percent
 from turnsignal.stream.text.visible import capital
@@ -39,6 +39,9 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
             f" partner: {pairs['alone'][0]:,} of {before}, {pairs['alone'][1]:,} of {after}"
         )
     yield Text(_sentence(comparison, after), style="bold")
+    better = {name for name, figure in figures.items() if figure["verdict"] == BETTER}
+    if better & WENT_WORSE.keys():
+        yield Text("What is better by follow-ups is so by what users wrote next, and by that alone.", style="dim")
     for which, side in (("only_before", before), ("only_after", after)):
         if comparison[which]:
             listed = ", ".join(plain(name, 60) for name in comparison[which])

@@ -22,6 +22,7 @@ from turnsignal.stream.reports.first_answers import FirstAnswers
 from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
 from turnsignal.stream.statistics.claims import (
     CITES_TOP,
+    DOCUMENTS,
     OUTCOMES,
     PROMISE,
     SAME,
@@ -198,12 +199,14 @@ class PairedScores:
 
     def _says_nothing(self, minimum: int) -> str:
         """Say why rankings say nothing of what the second side found, "" where they do."""
-        top, alike = self._sums.get(CITES_TOP), self._alike(minimum)
-        same, common = (None, 0.0) if alike is None else alike
-        if top is None:
-            return says_nothing(None, 0.0, same, common)
-        n, total = self._afterwards[CITES_TOP]
-        return says_nothing(paired_difference(_clusters(top)), total / n, same, common)
+        top, documents, alike = self._sums.get(CITES_TOP), self._sums.get(DOCUMENTS), self._alike(minimum)
+        deltas = {
+            name: paired_difference(_clusters(of)) for name, of in ((CITES_TOP, top), (DOCUMENTS, documents)) if of
+        }
+        if alike is not None:
+            deltas[SAME_DOCUMENTS] = alike[0]
+        n, total = self._afterwards[CITES_TOP] if top else (1.0, 0.0)
+        return says_nothing(deltas, total / n, 0.0 if alike is None else alike[1])
 
     def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
         """Return all of it as JSON has it; arguments as in `claimed`."""

@@ -344,8 +344,8 @@ class Quality:
         few = 0.0
         if min(first.found, before_first.found) >= minimum:
             deltas[SAME_DOCUMENTS], few = first.same_documents(before_first)
-        top = deltas.pop(CITES_TOP, None)
-        unranked = says_nothing(top, new[CITES_TOP].mean.value if top else 0.0, deltas.get(SAME_DOCUMENTS), few)
+        unranked = says_nothing(deltas, new[CITES_TOP].mean.value if CITES_TOP in deltas else 0.0, few)
+        deltas.pop(CITES_TOP, None)  # a habit, and neither better nor worse
         shifted = first.shifted(before_first)
         within = self._within(*pair) if shifted else {}
         promise = (primary, least_change, self._ranked)

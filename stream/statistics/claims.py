@@ -179,17 +179,19 @@ def claims(
     return claimed
 
 
-def says_nothing(top: Difference | None, share: float, same: Difference | None, common: float) -> str:
+def says_nothing(deltas: Mapping[str, Difference], from_top: float, alike: float) -> str:
     """Say why rankings by citations say nothing of what was found, "" where they do.
 
-    top, share: the change of `CITES_TOP`, and where it came to; same, common: that of `SAME_DOCUMENTS`.
+    deltas: after − before, `CITES_TOP` among them; from_top, alike: where that and `SAME_DOCUMENTS` came to.
     """
-    if same is not None and _moved(same, RISE, LEAST[SAME_DOCUMENTS]):
-        most = "most" if common >= _MOST else "more"
-        shares = f"{common:.0%} of what is retrieved, {common - same.value:.0%} before"
+    if DOCUMENTS in deltas and deltas[DOCUMENTS].value <= -_HALF:
+        return "answers get half as many documents, or fewer"
+    if SAME_DOCUMENTS in deltas and _moved(same := deltas[SAME_DOCUMENTS], RISE, LEAST[SAME_DOCUMENTS]):
+        most = "most" if alike >= _MOST else "more"
+        shares = f"{alike:.0%} of what is retrieved, {alike - same.value:.0%} before"
         return f"the same few documents come for {most} questions ({shares})"
-    if top is not None and share >= _NEARLY_ALL and _moved(top, RISE, LEAST[CITES_TOP]):
-        return f"{share:.0%} of answers cite just the first of their documents, {share - top.value:.0%} before"
+    if CITES_TOP in deltas and from_top >= _NEARLY_ALL and _moved(top := deltas[CITES_TOP], RISE, LEAST[CITES_TOP]):
+        return f"{from_top:.0%} of answers cite just the first of their documents, {from_top - top.value:.0%} before"
     return ""
 
 

@@ -137,14 +137,21 @@ def foreign(count: int, seed: int, share: float = 0.3) -> list[ConversationScore
 
 
 def cited_by_place(count: int, seed: int, *, dead: bool = False) -> list[ConversationScores]:
-    """Simulate conversations whose answers cite the first document whatever it is; dead: always the same ones come."""
+    """Simulate conversations whose answers cite as many documents as before, the first ones whatever they are.
+
+    dead: always the same ones come.
+    """
     lines = []
     for record in simulate(replace(TRAFFIC, conversations=count, seed=seed)):
         turn = json.loads(record.value or b"{}")
         if turn.get("role") == "assistant" and turn.get("retrieved"):
             if dead:
                 turn["retrieved"] = [{"doc_id": f"doc_{at}"} for at in range(1, len(turn["retrieved"]) + 1)]
-            turn["text"] = re.sub(r"\[doc_\d+\]", f"[{turn['retrieved'][0]['doc_id']}]", turn["text"])
+            named = [f"[{document['doc_id']}]" for document in turn["retrieved"]]
+            markers = list(dict.fromkeys(re.findall(r"\[doc_\d+\]", turn["text"])))
+            texts = dict(zip(markers, named, strict=False))
+            parts = re.split(r"(\[doc_\d+\])", turn["text"])
+            turn["text"] = "".join(texts.get(part, part) for part in parts)
         if turn:
             lines.append(json.dumps(turn).encode())
     return _score(lines)
@@ -377,7 +384,7 @@ def main() -> None:
         "answers in another language in 30 %",
         list(broken(args.broken, kept, foreign(args.pool // 2, seed + 5), seed + 6)),
     )
-    for name, dead in {"the first document cited, whatever it is": False, "the same documents found": True}.items():
+    for name, dead in {"the first documents cited, whatever they are": False, "the same documents found": True}.items():
         bad = cited_by_place(args.pool // 2, seed + 5, dead=dead)
         _print_changed(name, list(broken(args.broken, kept, bad, seed + 6)))
     for name, take in SILENT.items():

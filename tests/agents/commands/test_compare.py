@@ -208,3 +208,14 @@ def test_a_system_that_finds_the_same_whatever_is_asked_does_not_retrieve_better
         "not called better: the same few documents come for most questions (100%"
     )
     assert "better" not in {figure["verdict"] for figure in figures.values()}
+
+
+def test_beside_happier_users_stands_what_that_rests_on(tmp_path: Path) -> None:
+    first = answered(tmp_path / "a.jsonl", helpful, lambda number: often_content(number % 3))
+    second = answered(tmp_path / "b.jsonl", helpful, lambda _: "Thanks, that worked!")
+    done = CliRunner().invoke(
+        turnsignal, ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}"]
+    )
+    text = " ".join(done.stdout.split())
+    assert "With b.jsonl better: clarification_free +0.333" in text
+    assert "What is better by follow-ups is so by what users wrote next, and by that alone." in text

@@ -151,17 +151,17 @@ def test_no_ranking_is_better_beside_more_documents_that_nobody_cites() -> None:
     assert found["nDCG@5"].why == "not called better: beside more documents that nobody cites"
 
 
-def test_answers_that_cite_by_the_place_or_get_the_same_documents_say_nothing_of_a_ranking() -> None:
-    towards_all, half_way = delta(0.4, 1e-9), delta(0.2, 1e-9)
-    assert says_nothing(towards_all, 0.97, None, 0.0) == (
-        "97% of answers cite just the first of their documents, 57% before"
-    )
-    assert says_nothing(half_way, 0.8, None, 0.0) == ""
-    assert says_nothing(delta(0.01, 0.4), 0.97, None, 0.0) == "", "as many as before: no habit that is new"
+def test_answers_that_cite_by_the_place_or_get_few_or_the_same_documents_say_nothing_of_a_ranking() -> None:
+    towards_all, half_way = {"cites_from_top": delta(0.4, 1e-9)}, {"cites_from_top": delta(0.2, 1e-9)}
+    assert says_nothing(towards_all, 0.97, 0.0) == "97% of answers cite just the first of their documents, 57% before"
+    assert says_nothing(half_way, 0.8, 0.0) == ""
+    assert says_nothing({"cites_from_top": delta(0.01, 0.4)}, 0.97, 0.0) == "", "as many as before: no new habit"
     alike = "the same few documents come for most questions (98% of what is retrieved, 8% before)"
-    assert says_nothing(towards_all, 0.97, delta(0.9, 1e-9), 0.98) == alike
-    assert says_nothing(None, 0.0, delta(0.1, 1e-9), 0.2) == "", "a topic of the day"
-    assert says_nothing(None, 0.0, None, 0.0) == ""
+    assert says_nothing({**towards_all, "same_documents": delta(0.9, 1e-9)}, 0.97, 0.98) == alike
+    assert says_nothing({"same_documents": delta(0.1, 1e-9)}, 0.0, 0.2) == "", "a topic of the day"
+    assert says_nothing({"documents": delta(-0.2, 0.3)}, 0.0, 0.0) == "answers get half as many documents, or fewer"
+    assert says_nothing({"documents": delta(-0.05, 1e-9)}, 0.0, 0.0) == ""
+    assert says_nothing({}, 0.0, 0.0) == ""
 
 
 def test_a_ranking_that_says_nothing_is_not_better_and_other_figures_may_be() -> None:
