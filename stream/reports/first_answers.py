@@ -67,8 +67,8 @@ def length_step(characters: int) -> int:
 class FirstAnswers:
     """The first answers of one release: how many of each platform, length and text, and to questions in which language.
 
-    languages: of those whose question tells it; documents: how many conversations got each; found: how many got any;
-    places: how many documents those got.
+    languages: of those whose question tells it; documents: how many conversations got each; searched: how many got any;
+    retrieved: how many documents those got.
     """
 
     platforms: Counter[str] = field(default_factory=Counter)
@@ -76,8 +76,8 @@ class FirstAnswers:
     lengths: Counter[int] = field(default_factory=Counter)
     texts: Counter[str] = field(default_factory=Counter)
     documents: Counter[str] = field(default_factory=Counter)
-    found: int = 0
-    places: int = 0
+    searched: int = 0
+    retrieved: int = 0
 
     @property
     def n(self) -> int:
@@ -93,8 +93,8 @@ class FirstAnswers:
         self.texts[answer.text] += 1
         if answer.documents:
             self.documents.update(answer.documents)
-            self.found += 1
-            self.places += len(answer.documents)
+            self.searched += 1
+            self.retrieved += len(answer.documents)
         self._forget()
 
     def merge(self, other: "FirstAnswers") -> None:
@@ -104,8 +104,8 @@ class FirstAnswers:
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
         self.documents.update(other.documents)
-        self.found += other.found
-        self.places += other.places
+        self.searched += other.searched
+        self.retrieved += other.retrieved
         self._forget()
 
     def short(self, before: "FirstAnswers") -> Difference:
@@ -139,14 +139,19 @@ class FirstAnswers:
         more conversations: what is chosen for one release alone is more common in it by chance. As uncertain as a rate
         of conversations, which is more than a mean of shares can be.
         """
-        few = max(1, round(self.places / self.found))
+        few = max(1, round(self.retrieved / self.searched))
         shares = {
-            name: -self.documents[name] / self.found - before.documents[name] / before.found
+            name: -self.documents[name] / self.searched - before.documents[name] / before.searched
             for name in self.documents.keys() | before.documents.keys()
         }
         chosen = sorted(shares, key=lambda name: (round(shares[name], 9), name))[:few]
         mine, theirs = (
-            Estimate(sum(of.documents[name] for name in chosen) / of.places, of.found, max(1, of.found - 1), of.found)
+            Estimate(
+                sum(of.documents[name] for name in chosen) / of.retrieved,
+                of.searched,
+                max(1, of.searched - 1),
+                of.searched,
+            )
             for of in (self, before)
         )
         return difference(mine, theirs), mine.value

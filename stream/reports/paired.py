@@ -195,7 +195,7 @@ class PairedScores:
 
     def _alike(self, minimum: int) -> tuple[Difference, float] | None:
         was, became = self.first_answers
-        return became.same_documents(was) if min(was.found, became.found) >= minimum else None
+        return became.same_documents(was) if min(was.searched, became.searched) >= minimum else None
 
     def _says_nothing(self, minimum: int) -> str:
         """Say why rankings say nothing of what the second side found, "" where they do."""

@@ -342,7 +342,7 @@ class Quality:
             if (same := first.same(before_first)) is not None:
                 deltas[SAME_FIRST], text = same
         few = 0.0
-        if min(first.found, before_first.found) >= minimum:
+        if min(first.searched, before_first.searched) >= minimum:
             deltas[SAME_DOCUMENTS], few = first.same_documents(before_first)
         unranked = says_nothing(deltas, new[CITES_TOP].mean.value if CITES_TOP in deltas else 0.0, few)
         deltas.pop(CITES_TOP, None)  # a habit, and neither better nor worse

@@ -56,10 +56,10 @@ def where_to_work(summary: Mapping[str, Any]) -> str | None:
     by_version: dict[str, Counter[WorkOn]] = {}
     unranked = unranked_releases(summary)
     for row in summary["diagnosis"]:
-        found = row["diagnosis"]
+        diagnosis = row["diagnosis"]
         if (row.get("assistant"), row["version"]) in unranked:
-            found = f"{Level.UNKNOWN}/{found.partition('/')[2]}"
-        by_version.setdefault(row["version"] or "-", Counter())[_part(found)] += row["n"]
+            diagnosis = f"{Level.UNKNOWN}/{diagnosis.partition('/')[2]}"
+        by_version.setdefault(row["version"] or "-", Counter())[_part(diagnosis)] += row["n"]
     parts = sum(by_version.values(), Counter[WorkOn]())
     named = [part for part, _ in parts.most_common() if part not in (WorkOn.NONE, WorkOn.UNKNOWN)]
     unknown = _in_brackets(_by_release(by_version, WorkOn.UNKNOWN))

@@ -127,12 +127,12 @@ def test_what_is_counted_of_documents_merges_is_bounded_and_takes_none_for_nothi
     part = searches(60, 0)
     part.merge(searches(0, 40, first=60))
     whole = searches(60, 40, first=60)
-    assert (part.found, part.places) == (whole.found, whole.places) == (100, 500)
+    assert (part.searched, part.retrieved) == (whole.searched, whole.retrieved) == (100, 500)
     assert part.same_documents(searches(0, 9))[1] == whole.same_documents(searches(0, 9))[1] == pytest.approx(0.6)
     many = searches(500, 3_000)
     assert len(many.documents) <= 4_000
     assert many.same_documents(searches(0, 9))[1] == pytest.approx(500 / 3_500)
     many.add(first_answer("web", "Hello!"))
-    assert many.found == 3_500
+    assert many.searched == 3_500
     assert len(first_documents(f"{number}" for number in range(100))) == 20
     assert first_documents(["a", "a", "\ud800"]) == first_documents(["a", "\ud800"])
