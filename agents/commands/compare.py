@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from turnsignal.agents.files.recognising import HowToRead
     from turnsignal.agents.replaying.result import ReplayResult
 
-ALL = "all"
+ANY = ("any", "all")  #: either means that none of them may be worse
 _SIDES = 2
 
 
@@ -49,7 +49,7 @@ _SIDES = 2
 @click.option(
     "--fail-if-worse",
     metavar="SCORES",
-    help="End with 3 when one of these (all: any) is worse, with 4 when there are too few to tell; for a build.",
+    help="End with 3 when one of these (any: of all) is worse, with 4 when there are too few to tell; for a build.",
 )
 @click.option(
     "--plan", type=float, metavar="CHANGE", help="Say how much traffic it takes to name such a change, 0.05 perhaps."
@@ -80,7 +80,7 @@ def compare(
     differs, at most 5 % of comparisons name a change. With --systems, PATHS are two replays, or two files of turns and
     at most one suite, of systems that were asked the same questions: a case is known by the case_id that `truth` or
     `metadata` names, else by the question that opens it. Ends with 3 when --fail-if-worse finds something worse; with
-    4 when fewer conversations than the suite's minimum_n have one of its scores (all: have the primary one, or any); 1
+    4 when fewer conversations than the suite's minimum_n have one of its scores (any: have the primary one, or any); 1
     when the replays are not of the same turns.
     """
     from turnsignal.agents.process.exits import EXIT_TOO_FEW, EXIT_WORSE
@@ -102,7 +102,7 @@ def compare(
     promised = after.summary["suite"]
     promise = (primary or promised["primary"], promised["least_change"], promised["minimum_n"])
     comparison = scores.as_json(*promise)
-    wanted = _wanted(fail_if_worse, comparison["figures"])
+    wanted = _wanted(fail_if_worse, comparison)
     if pairs is not None:
         comparison["pairs"] = {"by_id": pairs.by_id, "by_question": pairs.by_question, "alone": list(pairs.alone)}
     planned = {} if plan is None else plan_traffic(scores, plan, *promise)
@@ -118,7 +118,8 @@ def compare(
                 continue
             days = "" if needed.days is None else f", {needed.days:,.1f} days of this traffic"
             click.echo(f"To name a change of {plan:g} in {name}: {needed.conversations:,} conversations{days}.")
-    if worse := [name for name in wanted if comparison["figures"][name]["verdict"] == "worse"]:
+    figures = comparison["figures"]
+    if worse := [name for name in wanted if name in figures and figures[name]["verdict"] == "worse"]:
         click.echo(f"Worse: {', '.join(worse)}.", err=True)
         sys.exit(EXIT_WORSE)
     if fail_if_worse is not None and (few := _too_few(wanted, comparison)) is not None:
@@ -197,18 +198,19 @@ def _replay(paths: tuple[Path, ...], suite: Path | None, out: Path, how: "HowToR
     return read_result(out)
 
 
-def _wanted(text: str | None, figures: Mapping[str, Any]) -> list[str]:
-    """Read the scores that must not be worse; all of them for `all`."""
+def _wanted(text: str | None, comparison: Mapping[str, Any]) -> list[str]:
+    """Read the scores that must not be worse; all of them for `any`."""
     if text is None:
         return []
-    if text.strip() == ALL:
+    figures = comparison["figures"]
+    if text.strip() in ANY:
         return list(figures)
     names = [name.strip() for name in text.split(",") if name.strip()]
-    unknown = [name for name in names if name not in figures]
+    unknown = [name for name in names if name not in figures and name not in comparison["not_compared"]]
     if unknown or not names:
         known = ", ".join(figures)
         got = repr(unknown[0]) if unknown else "none"
-        msg = f"--fail-if-worse: expected scores that both replays have ({known}), or all; got {got}"
+        msg = f"--fail-if-worse: expected scores that both replays have ({known}), or any; got {got}"
         raise click.UsageError(msg)
     return names
 
@@ -217,9 +219,12 @@ def _too_few(wanted: list[str], comparison: Mapping[str, Any]) -> list[str] | No
     """Return the scores that keep `--fail-if-worse` from being answered, None where it is.
 
     Among all scores, there is always one that few conversations have: the primary one decides, or that none has enough.
+    Where the primary one has values on one side alone, nobody can tell.
     """
-    figures, few = comparison["figures"], comparison["too_few"]
+    figures, few, primary = comparison["figures"], comparison["too_few"], comparison["primary"]
     if len(few) == len(figures):
         return list(few)
-    asked = [comparison["primary"]] if len(wanted) == len(figures) else wanted
-    return [name for name in asked if name in few] or None
+    if wanted == list(figures):
+        gone = primary not in figures and primary in comparison["not_compared"]
+        return [primary] if primary in few or gone else None
+    return [name for name in wanted if name in few or name not in figures] or None

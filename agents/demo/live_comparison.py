@@ -25,7 +25,7 @@ from turnsignal.stream.pipeline.scoring import relevancy_name, scorer_names
 from turnsignal.stream.records.scores import FOLLOW_UP, Stage
 from turnsignal.stream.reports.quality import Quality
 from turnsignal.stream.reports.release_totals import ConversationScores
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, CHECKS_APPLIED, PROMISE, WASTED, WORSE
+from turnsignal.stream.statistics.claims import BETTER, CHANGED, CHECKS_APPLIED, PROMISE, WORSE
 from turnsignal.stream.suite import Suite
 
 MAX_CONVERSATIONS = 5_000  #: that are kept; the oldest go first
@@ -77,8 +77,7 @@ class LiveComparison:
 
     def __init__(self, suite: Suite) -> None:
         covered = tuple(name for name in (relevancy_name(suite), FOLLOW_UP) if name)
-        ranked = (*(measure.name for measure in suite.parsed_measures if measure.on == "citations"), WASTED)
-        self._quality = (scorer_names(suite), 0.0, covered, ranked)
+        self._quality = (scorer_names(suite), 0.0, covered)
         figures = Quality(*self._quality).figures
         self._index = {name: 2 * index for index, name in enumerate(figures)}
         self._width = 2 * len(figures) + 1

@@ -30,7 +30,7 @@ def compare_results(
     progress: told how many bytes of both files have been read, in steps. Raises TurnsignalError with the first turn
     that only one of them has.
     """
-    scores = PairedScores()
+    scores = PairedScores(same_suite=_same_suite(before, after))
     sides = [_Side(result.directory / FILES[SCORES]) for result in (before, after)]
     for number, pair in enumerate(pair_rows(*sides), 1):
         scores.add(*pair)
@@ -53,7 +53,8 @@ def compare_systems(
     progress: as in `compare_results`; say: what there is to say of how the turns are read. Raises TurnsignalError where
     the turns that the replays name are gone, and where no conversations form a pair.
     """
-    pairs = pair_cases(*(_read_cases(result, say) for result in (before, after)))
+    read = [_read_cases(result, say) for result in (before, after)]
+    pairs = pair_cases(*read)
     if not pairs.pairs:
         msg = (
             f"{before.directory}, {after.directory}: expected conversations of the same cases, got none among"
@@ -63,13 +64,20 @@ def compare_systems(
         raise TurnsignalError(msg)
     systems = []
     paired = ([mine for _, mine, _ in pairs.pairs], [theirs for _, _, theirs in pairs.pairs])
-    for conversations, result in zip(paired, (before, after), strict=True):
-        rows, side = ConversationRows(conversations), _Side(result.directory / FILES[SCORES])
+    same_suite = _same_suite(before, after)
+    checks = [row["check"] for row in before.summary["review"]] if same_suite else []
+    for conversations, cases, result in zip(paired, read, (before, after), strict=True):
+        known = (cases.answers.by_conversation, result.summary["relevancy"], checks)
+        rows, side = ConversationRows(conversations, *known), _Side(result.directory / FILES[SCORES])
         for row in side:
             rows.add(row)
         progress(side.take_read())
         systems.append(rows)
-    return compare_cases(pairs, *systems), pairs
+    return compare_cases(pairs, *systems, same_suite=same_suite), pairs
+
+
+def _same_suite(before: ReplayResult, after: ReplayResult) -> bool:
+    return bool(before.summary["suite"]["fingerprint"] == after.summary["suite"]["fingerprint"])
 
 
 def _read_cases(result: ReplayResult, say: Callable[[str], None]) -> SystemCases:

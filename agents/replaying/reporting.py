@@ -23,6 +23,7 @@ from turnsignal.stream.redaction import Redaction
 from turnsignal.stream.replay import Indexer
 from turnsignal.stream.reports.row_signals import RowSignals
 from turnsignal.stream.reports.traffic_report import TrafficReport
+from turnsignal.stream.reports.where_to_work import unranked_releases
 from turnsignal.stream.suite import Suite
 
 
@@ -52,9 +53,11 @@ def report_traffic(
         msg = f"{gone[0]}: expected the turns that the replay read, got no such file from here; name them with --turns"
         raise TurnsignalError(msg)
     with kept_memory(), Imported(paths, how, say=say) as imported, ExitStack() as stack:
-        report = TrafficReport(suite, signals)
+        unranked = unranked_releases(result.summary)
+        report = TrafficReport(suite, signals, unranked=unranked)
         if evaluation_data is not None:
-            report = TrafficReport(suite, signals, _writer(stack.enter_context(EvaluationFolder(evaluation_data))))
+            writer = _writer(stack.enter_context(EvaluationFolder(evaluation_data)))
+            report = TrafficReport(suite, signals, writer, unranked)
         _read_turns(Recording(imported.sources, progress), report, suite.redaction)
     if not len(report.answers):
         names = ", ".join(map(str, paths))

@@ -1,6 +1,6 @@
 """What a comparison says: which scores differ and by how much, which labels changed, and where to look."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 from rich.console import RenderableType
@@ -10,8 +10,9 @@ from rich.text import Text
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.stream.reports.paired import EQUIVALENT, IDENTICAL
-from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
-from turnsignal.stream.text.signed import signed
+from turnsignal.stream.statistics.claims import BETTER, CHANGED, WENT_WORSE, WORSE
+from turnsignal.stream.text.counts import share_of
+from turnsignal.stream.text.signed import signed, signed_percent
 from turnsignal.stream.text.visible import capital
 
 _ORDER = (WORSE, BETTER, CHANGED)
@@ -38,6 +39,9 @@ def format_comparison(comparison: Mapping[str, Any], names: tuple[str, str]) -> 
             f" partner: {pairs['alone'][0]:,} of {before}, {pairs['alone'][1]:,} of {after}"
         )
     yield Text(_sentence(comparison, after), style="bold")
+    better = {name for name, figure in figures.items() if figure["verdict"] == BETTER}
+    if better & WENT_WORSE.keys():
+        yield Text("What is better by follow-ups is so by what users wrote next, and by that alone.", style="dim")
     for which, side in (("only_before", before), ("only_after", after)):
         if comparison[which]:
             listed = ", ".join(plain(name, 60) for name in comparison[which])
@@ -53,8 +57,10 @@ def describe_too_few(comparison: Mapping[str, Any], names: Collection[str]) -> s
     unit = "cases" if "pairs" in comparison else "conversations"
     if not names or len(names) == len(figures):
         return f"too few to compare: {max((figures[name]['n'] for name in names), default=0):,} {unit} of {least}"
-    first = sorted(names, key=lambda name: (name != comparison["primary"], figures[name]["verdict"] == IDENTICAL, name))
-    listed = [f"{plain(name, 60)} ({figures[name]['n']:,} {unit} of {least})" for name in first[:_NAMED]]
+    same = {name for name, figure in figures.items() if figure["verdict"] == IDENTICAL}
+    first = sorted(names, key=lambda name: (name != comparison["primary"], name in same, name))
+    counts = {name: figures[name]["n"] if name in figures else 0 for name in first}
+    listed = [f"{plain(name, 60)} ({counts[name]:,} {unit} of {least})" for name in first[:_NAMED]]
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return f"too few to compare: {', '.join(listed)}{more}"
 
@@ -69,7 +75,11 @@ def _sentence(comparison: Mapping[str, Any], after: str) -> str:
         return f"No difference is shown in {'the other scores' if few else 'any score'}.{rest}"
     parts = []
     for verdict in _ORDER:
-        of = [f"{plain(name, 60)} {signed(figure['value'])}" for name, figure in named if figure["verdict"] == verdict]
+        of = [
+            f"{plain(name, 60)} {_write(figure)(figure['value'])}"
+            for name, figure in named
+            if figure["verdict"] == verdict
+        ]
         if of:
             parts.append(f"{verdict}: {', '.join(of)}")
     return f"With {after} {'; '.join(parts)}{'.' if rest else ''}{rest}"
@@ -82,7 +92,8 @@ def _figures(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableTyp
         table, drawn = make_table(fold("score", width=14), *columns, Column("verdict", ratio=1))
         rank = {verdict: place for place, verdict in enumerate(_ORDER)}
         for name, figure in sorted(differing, key=lambda item: (rank.get(item[1]["verdict"], len(rank)), item[0])):
-            interval = f"{signed(figure['low'])} to {signed(figure['high'])}"
+            write = _write(figure)
+            interval = f"{write(figure['low'])} to {write(figure['high'])}"
             verdict = Text(figure["verdict"], style=_STYLES.get(figure["verdict"], ""))
             if "why" in figure:
                 verdict.append(
@@ -90,13 +101,19 @@ def _figures(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[RenderableTyp
                     if figure["verdict"] == EQUIVALENT
                     else f": {plain(figure['why'], 80)}"
                 )
-            cells = [signed(figure["value"]), interval, f"{figure['n']:,}", f"{figure['least_shown']:.3f}"]
+            least = share_of(figure["least_shown"]) if "unit" in figure else f"{figure['least_shown']:.3f}"
+            cells = [write(figure["value"]), interval, f"{figure['n']:,}", least]
             add(table, [plain(name, 60), *cells, verdict])
         yield drawn
         yield Text("least shown: a difference of that size would have been named in 80 of 100 such recordings")
     same = [plain(name, 60) for name, figure in figures.items() if figure["verdict"] == IDENTICAL]
     if same:
         yield Text(f"The same in every exchange: {', '.join(same)}")
+
+
+def _write(figure: Mapping[str, Any]) -> Callable[[float], str]:
+    """Return how the figure's difference is written: as a share where it is how many times more there is."""
+    return signed_percent if "unit" in figure else signed
 
 
 def _labels(labels: Mapping[str, list[Mapping[str, Any]]]) -> Iterator[RenderableType]:

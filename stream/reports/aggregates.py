@@ -24,7 +24,7 @@ from turnsignal.stream.pipeline.votes import Counts, Voted
 from turnsignal.stream.records.scores import FOLLOW_UP
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.reports.cite_rates import CiteRates
-from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer
+from turnsignal.stream.reports.first_answers import FirstAnswer, first_answer, first_documents
 from turnsignal.stream.reports.interventions import Interventions
 from turnsignal.stream.reports.quality import Quality
 from turnsignal.stream.reports.question_language import match_languages
@@ -36,6 +36,7 @@ from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
     CHECKS_APPLIED,
     CITES_ALL,
+    CITES_TOP,
     DOCUMENTS,
     FAILED,
     SAME_LANGUAGE,
@@ -137,8 +138,7 @@ class Aggregates:
         self._environment = environment
         part, scorers = suite.aggregates, scorer_names(suite)
         covered = tuple(name for name in (relevancy_name(suite), FOLLOW_UP) if name)
-        ranked = (*(one.name for one in suite.parsed_measures if one.on == "citations"), WASTED)
-        self.quality = Quality(scorers, 0.0 if part.whole else suite.limits.idle, covered, ranked)
+        self.quality = Quality(scorers, 0.0 if part.whole else suite.limits.idle, covered)
         self.review = Review()
         self.cite_rates = CiteRates()
         self.interventions = Interventions()
@@ -150,7 +150,8 @@ class Aggregates:
         self._width = 2 * len(self.quality.figures) + 1
         self._at_checks, self._at_seconds = self._place[CHECKS_APPLIED], self._place[ANSWER_SECONDS]
         self._at_documents, self._at_vote = self._place[DOCUMENTS], self._place[VOTE]
-        self._at_failed, self._at_cites_all = self._place[FAILED], self._place[CITES_ALL]
+        self._at_failed = self._place[FAILED]
+        self._at_cites_all, self._at_cites_top = self._place[CITES_ALL], self._place[CITES_TOP]
         self._at_language = self._place[SAME_LANGUAGE]
         self._suite = suite  # whose rules are compiled where answers are counted, not where parts are put together
         self._kept_whole = suite.limits.kept_characters  #: characters of an answer that its follow-up is read with
@@ -318,6 +319,12 @@ class Aggregates:
                 place = self._at_cites_all
                 values[place] += 1
                 values[place + 1] += WASTED in scored.scorers and not scored.values[scored.scorers.index(WASTED)]
+                if scored.cited:
+                    values[self._at_cites_top] += 1
+                    values[self._at_cites_top + 1] += scored.cited == tuple(range(1, len(scored.cited) + 1))
+            if (first := conversation.first_answer) is not None and not first.documents:
+                names = first_documents(document.doc_id for document in turn.retrieved)
+                conversation.first_answer = first._replace(documents=names)
         fits = match_languages(state.kept, turn.time, turn.text).value_of_answer
         if fits is not None:
             values[self._at_language] += 1

@@ -7,18 +7,24 @@ their own. Within a pair the conversations go their own ways, so they are compar
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import msgspec
 
+from turnsignal.stream.errors import Refused
 from turnsignal.stream.records.scores import Stage
-from turnsignal.stream.records.turns import MAX_ID
+from turnsignal.stream.records.turns import MAX_ID, decode_turn
+from turnsignal.stream.reports.answers_seen import AnswersSeen, SeenAnswers
+from turnsignal.stream.reports.first_answers import FirstAnswer
 from turnsignal.stream.reports.paired import PairedScores
+from turnsignal.stream.statistics.claims import CHECKS_APPLIED, CITES_ALL, CITES_TOP, WASTED
 
 _Row = Mapping[str, Any]
 _SEVERAL = "several"  # label of a conversation whose answers have different ones
+_PERFECT = 0.999999  #: of a ranking, from which on what is cited stands first
 
 
 class _Known(msgspec.Struct):
@@ -46,9 +52,10 @@ class CaseKey(NamedTuple):
 
 
 class SystemCases:
-    """The cases of one system: `add` its turns by event time."""
+    """The cases of one system: `add` its turns by event time. answers: what is seen of its answers."""
 
     def __init__(self) -> None:
+        self.answers = AnswersSeen()
         self._ids: dict[str, str] = {}
         self._questions: dict[str, str] = {}
 
@@ -65,6 +72,8 @@ class SystemCases:
         if turn.role == "user" and conversation not in self._questions and (words := turn.text.casefold().split()):
             text = " ".join(words).encode("utf-8", "replace")
             self._questions[conversation] = blake2b(text, digest_size=8).hexdigest()
+        with suppress(Refused):  # what a replay sets aside
+            self.answers.add(decode_turn(line))
 
     def keys(self) -> Iterator[tuple[str, CaseKey | None, CaseKey | None]]:
         """Give each conversation with its keys by id and by question, None where it has none."""
@@ -127,12 +136,22 @@ class _ScorerSum:
 class ConversationRows:
     """The rows of one system, summed up by conversation: `add` those that nothing replaces.
 
-    since, until: their event times, seconds since 1970.
+    since, until: their event times, seconds since 1970; answers: what was seen of its answers, by conversation;
+    relevancy: the measure that says whether what is cited stands first; checks: names of the suite's.
     """
 
-    def __init__(self, conversations: Iterable[str]) -> None:
+    def __init__(
+        self,
+        conversations: Iterable[str],
+        answers: Mapping[str, SeenAnswers] | None = None,
+        relevancy: str = "",
+        checks: Collection[str] = (),
+    ) -> None:
         self.since, self.until = math.inf, -math.inf
         self._of: dict[str, dict[str, _ScorerSum]] = {conversation: {} for conversation in conversations}
+        self._answers = answers or {}
+        self._relevancy = relevancy
+        self._checks = frozenset(checks)
 
     def add(self, row: _Row) -> None:
         """Take in a score row, unless its conversation has no partner."""
@@ -143,11 +162,29 @@ class ConversationRows:
         for score in row["scores"]:
             known = scorers.setdefault(score["scorer"], _ScorerSum())
             if (label := score.get("label")) is not None:
-                known.label = label if known.label in (None, label) else _SEVERAL
+                known.label = label if known.label in (None, label) or row["stage"] == Stage.CLOSE else _SEVERAL
             if (value := score.get("value")) is not None:
                 known.n += 1
                 known.total += value
             known.explanation = known.explanation or score.get("explanation")
+        seen = self._answers.get(row["conversation_id"])
+        if row["stage"] == Stage.RESPONSE and seen is not None:
+            self._see(row, seen)
+
+    def _see(self, row: _Row, seen: SeenAnswers) -> None:
+        """Note what a row says of an answer beside its scores, as a replay does of each release."""
+        values = {score["scorer"]: score.get("value") for score in row["scores"]}
+        if of := len(self._checks & values.keys()):
+            seen.add(CHECKS_APPLIED, sum(values[check] is not None for check in self._checks & values.keys()) / of)
+        if seen.documents.get(row["turn_id"], 0) > 1:
+            seen.add(CITES_ALL, values.get(WASTED) == 0)
+            if (value := values.get(self._relevancy)) is not None:
+                seen.add(CITES_TOP, value >= _PERFECT)
+
+    def first_answer(self, conversation: str) -> FirstAnswer | None:
+        """Return what is kept of a conversation's first answer, None without one."""
+        seen = self._answers.get(conversation)
+        return None if seen is None else seen.first
 
     def as_row(self, case: CaseKey, conversation: str, pair: str) -> dict[str, Any]:
         """Return a conversation as one row of its case, as `PairedScores` takes it; pair: what to call both of them."""
@@ -161,15 +198,30 @@ class ConversationRows:
             for name, known in self._of[conversation].items()
         ]
         name = f"case {case.name}" if case.by_id else f"question {case.name}"
-        return {"conversation_id": name, "turn_id": pair, "stage": Stage.RESPONSE, "scores": scores}
+        seen = self._answers.get(conversation)
+        beside = {} if seen is None else seen.means()
+        row = {"conversation_id": name, "turn_id": pair, "stage": Stage.RESPONSE, "scores": scores}
+        return row | {"beside": beside}
 
 
-def compare_cases(pairs: CasePairs, first: ConversationRows, second: ConversationRows) -> PairedScores:
-    """Compare the conversations of each case; a case asked several times is one, as far as evidence goes."""
-    scores = PairedScores()
+def compare_cases(
+    pairs: CasePairs, first: ConversationRows, second: ConversationRows, *, same_suite: bool = False
+) -> PairedScores:
+    """Compare the conversations of each case; a case asked several times is one, as far as evidence goes.
+
+    same_suite: both systems were scored by the same, so that what only one of them has values for was lost.
+    """
+    scores = PairedScores(same_suite=same_suite)
+    counted: set[CaseKey] = set()
     for case, mine, theirs in pairs.pairs:
         pair = f"{mine} · {theirs}"
         scores.add(first.as_row(case, mine, pair), second.as_row(case, theirs, pair))
+        for side, answer in zip(
+            scores.first_answers, (first.first_answer(mine), second.first_answer(theirs)), strict=True
+        ):
+            if answer is not None and case not in counted:
+                side.add(answer)
+        counted.add(case)
     scores.since, scores.until = min(first.since, second.since), max(first.until, second.until)
     return scores
 

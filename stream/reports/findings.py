@@ -25,6 +25,7 @@ from turnsignal.stream.statistics.claims import (
     FAILED,
     FREE_CONVERSATIONS,
     LEAST,
+    SAME_DOCUMENTS,
     SAME_FIRST,
     SAME_LANGUAGE,
     SHORT_FIRST,
@@ -62,16 +63,27 @@ class Finding(NamedTuple):
 
 
 class Theme(NamedTuple):
-    """Figures that speak of one thing. figures: the first that moved stands in the sentence."""
+    """Figures that speak of one thing.
+
+    figures: the first that moved stands in the sentence; rests_on: what the figures alone know, which is said beside
+    what is better: answers that say nothing are thanked for, too, and what is cited need not be right.
+    """
 
     figures: tuple[str, ...]
     worse: str
     better: str
     changed: str
+    rests_on: str = ""
 
 
 _CITES_EVERYTHING = "cites all of its documents in another share of answers"
-_RANKING = Theme((), "retrieves worse", "retrieves better", "retrieves differently")
+_RANKING = Theme(
+    (),
+    "retrieves worse",
+    "retrieves better",
+    "retrieves differently",
+    "by where what is cited stood, and by that alone",
+)
 #: Answers that cite less waste more of the same documents; beside a measure that moved, it is part of `_RANKING`.
 _WASTE = Theme(
     (WASTED,),
@@ -79,6 +91,8 @@ _WASTE = Theme(
     "cites more of what it retrieves",
     "cites another share of what it retrieves",
 )
+_RETRIEVES_ALIKE = "retrieves the same few documents more often, whatever is asked"
+_ALIKE = Theme((SAME_DOCUMENTS,), _RETRIEVES_ALIKE, _RETRIEVES_ALIKE, _RETRIEVES_ALIKE)
 _INSTRUCTIONS = Theme(
     ("compliance",), "breaks instructions more often", "keeps instructions better", "keeps other instructions"
 )
@@ -97,11 +111,13 @@ THEMES = (
         "answers another share of questions in their language",
     ),
     _RANKING,
+    _ALIKE,
     Theme(
         (CLARIFICATION_FREE, FREE_CONVERSATIONS, FOLLOW_UP, FOLLOW_UP_PRECISION, "resolved", "abandoned", "clarified"),
         "helps its users less",
         "helps its users more",
         "is met with other follow-ups",
+        "by what they wrote next, and by that alone",
     ),
     Theme((VOTE,), "gets fewer thumbs up", "gets more thumbs up", "gets other votes"),
     Theme(
@@ -204,10 +220,14 @@ def _sentence(
     shown = [entry for entry in evidence if entry["figure"] == headline]
     where = _where(list(dict.fromkeys(entry["assistant"] for entry in evidence)), compared)
     phrase = {WORSE: theme.worse, BETTER: theme.better, CHANGED: theme.changed}[change]
+    if theme is _ALIKE and all(entry["value"] < 0 for entry in shown):
+        phrase = phrase.replace("more often", "less often")
     who = "what has no version" if after is None else after
     others = [name for name in names if name != headline]
     beside = f"; also {listed(others[:_CHECKS_NAMED], len(others))}" if theme is _INSTRUCTIONS and others else ""
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
+    if change == BETTER and theme.rests_on:
+        why = f", {theme.rests_on}"
     shown = [{**entry, **entry.get("within_platforms", {})} for entry in shown]
     return f"{who} {phrase}{where}: {headline} {_delta(shown)}{beside}{why}"
 

@@ -2,15 +2,17 @@
 
 People thank for a refusal, too, and no list knows all words in which an assistant refuses, fails or hands over. But
 such answers are short, or the same to everybody. Only the first answer of a conversation is looked at: later ones are
-short because somebody said thanks.
+short because somebody said thanks. The same holds of a search that finds the same whatever is asked: of each
+conversation, the documents that came first are counted.
 """
 
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import NamedTuple
 
 from turnsignal.stream.statistics.claims import PROMISE
@@ -21,6 +23,8 @@ from turnsignal.stream.text.spoken_languages import glance, language_name
 _READ = 2_000  #: characters of an answer by which it is told from others
 _SHOWN = 80  #: characters of it that are shown, in lower case and without numbers
 _MOST_TEXTS = 2_000  #: texts of a release that are counted; beyond, the rarer half is forgotten
+_MOST_DOCUMENTS = 4_000  #: documents of a release that are counted; beyond, the rarer half is forgotten
+_DOCUMENTS_READ = 20  #: of an answer
 _SHARE = 0.03  #: of first answers that are the same, from which on it matters
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 #: Ours and bounded, on a bounded text: the standard engine, since RE2 from Python takes 0.1 ms to replace.
@@ -30,13 +34,15 @@ _VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
 class FirstAnswer(NamedTuple):
     """The first answer of a conversation: platform, `length_step`, and a digest of its text with its beginning.
 
-    language: of the question, "" where it is not told.
+    language: of the question, "" where it is not told; documents: digests of those that the conversation got first, be
+    it with a later answer.
     """
 
     platform: str
     length: int
     text: str
     language: str = ""
+    documents: tuple[str, ...] = ()
 
 
 def first_answer(platform: str | None, text: str, question: str = "") -> FirstAnswer:
@@ -44,6 +50,12 @@ def first_answer(platform: str | None, text: str, question: str = "") -> FirstAn
     alike = " ".join(_VARIES.sub(" ", text[:_READ].casefold()).split())
     digest = blake2b(alike.encode(), digest_size=6).hexdigest()
     return FirstAnswer(platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}", glance(question))
+
+
+def first_documents(names: Iterable[str]) -> tuple[str, ...]:
+    """Return what is kept of the documents of an answer, by their ids."""
+    different = islice(dict.fromkeys(names), _DOCUMENTS_READ)
+    return tuple(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=6).hexdigest() for name in different)
 
 
 def length_step(characters: int) -> int:
@@ -55,13 +67,17 @@ def length_step(characters: int) -> int:
 class FirstAnswers:
     """The first answers of one release: how many of each platform, length and text, and to questions in which language.
 
-    languages: of those whose question tells it.
+    languages: of those whose question tells it; documents: how many conversations got each; searched: how many got any;
+    retrieved: how many documents those got.
     """
 
     platforms: Counter[str] = field(default_factory=Counter)
     languages: Counter[str] = field(default_factory=Counter)
     lengths: Counter[int] = field(default_factory=Counter)
     texts: Counter[str] = field(default_factory=Counter)
+    documents: Counter[str] = field(default_factory=Counter)
+    searched: int = 0
+    retrieved: int = 0
 
     @property
     def n(self) -> int:
@@ -75,6 +91,10 @@ class FirstAnswers:
             self.languages[answer.language] += 1
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
+        if answer.documents:
+            self.documents.update(answer.documents)
+            self.searched += 1
+            self.retrieved += len(answer.documents)
         self._forget()
 
     def merge(self, other: "FirstAnswers") -> None:
@@ -83,6 +103,9 @@ class FirstAnswers:
         self.languages.update(other.languages)
         self.lengths.update(other.lengths)
         self.texts.update(other.texts)
+        self.documents.update(other.documents)
+        self.searched += other.searched
+        self.retrieved += other.retrieved
         self._forget()
 
     def short(self, before: "FirstAnswers") -> Difference:
@@ -109,6 +132,30 @@ class FirstAnswers:
         p = min(1.0, max(change.p, chance) * len(counts))
         return change._replace(p=p), text.partition(" ")[2]
 
+    def same_documents(self, before: "FirstAnswers") -> tuple[Difference, float]:
+        """Compare the shares that a few documents have of all that came, and give what it came to; both got some.
+
+        They are as many as an answer gets, and those that are the most common in both releases together, whichever has
+        more conversations: what is chosen for one release alone is more common in it by chance. As uncertain as a rate
+        of conversations, which is more than a mean of shares can be.
+        """
+        few = max(1, round(self.retrieved / self.searched))
+        shares = {
+            name: -self.documents[name] / self.searched - before.documents[name] / before.searched
+            for name in self.documents.keys() | before.documents.keys()
+        }
+        chosen = sorted(shares, key=lambda name: (round(shares[name], 9), name))[:few]
+        mine, theirs = (
+            Estimate(
+                sum(of.documents[name] for name in chosen) / of.retrieved,
+                of.searched,
+                max(1, of.searched - 1),
+                of.searched,
+            )
+            for of in (self, before)
+        )
+        return difference(mine, theirs), mine.value
+
     def shifted(self, before: "FirstAnswers") -> str:
         """Say which platform's share moved most, "" where none is shown to have moved."""
         name, became, was = _most_shifted(self.platforms, before.platforms)
@@ -128,6 +175,8 @@ class FirstAnswers:
     def _forget(self) -> None:
         if len(self.texts) > _MOST_TEXTS:
             self.texts = Counter(dict(self.texts.most_common(_MOST_TEXTS // 2)))
+        if len(self.documents) > _MOST_DOCUMENTS:
+            self.documents = Counter(dict(self.documents.most_common(_MOST_DOCUMENTS // 2)))
 
 
 def _most_shifted(counts: Counter[str], before: Counter[str]) -> tuple[str, float, float]:

@@ -2,7 +2,9 @@
 
 What differs lies within an exchange, so differences are taken there, and a conversation is the unit that they are
 uncertain by: the variance of their mean is the cluster-robust one of a ratio (Cameron and Miller 2015; Miller 2024,
-arXiv 2411.00640, paired differences). Words of comparison follow the one promise of `stream.statistics.claims`.
+arXiv 2411.00640, paired differences). Words of comparison follow the one promise of `stream.statistics.claims`, by the
+same figures as those of two releases: what may be called better is decided there alone. How conversations went, and how
+much could be scored, are figures here, too, or users who leave without a word would look content.
 """
 
 import heapq
@@ -15,8 +17,25 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.conversations.judged import LEAST
 from turnsignal.stream.errors import TurnsignalError
-from turnsignal.stream.records.scores import Stage
-from turnsignal.stream.statistics.claims import PROMISE, SAME, SMALL, Claim, claims, coverage_name
+from turnsignal.stream.records.scores import FOLLOW_UP, Stage
+from turnsignal.stream.reports.first_answers import FirstAnswers
+from turnsignal.stream.reports.release_figures import SCALES, ranked_figures
+from turnsignal.stream.statistics.claims import (
+    CITES_TOP,
+    DOCUMENTS,
+    OUTCOMES,
+    PROMISE,
+    SAME,
+    SAME_DOCUMENTS,
+    SAME_FIRST,
+    SHORT_FIRST,
+    SMALL,
+    WASTED,
+    Claim,
+    claims,
+    coverage_name,
+    says_nothing,
+)
 from turnsignal.stream.statistics.intervals import Clusters, Difference, t_quantile, t_tails
 
 POWER = 0.8416212335729143  #: 80 % quantile of the normal distribution
@@ -34,6 +53,9 @@ class SideScore(NamedTuple):
     value: float | None
     label: str | None
     explanation: str | None
+
+
+_NOTHING = SideScore(None, None, None)
 
 
 class Moved(NamedTuple):
@@ -58,16 +80,22 @@ class Moved(NamedTuple):
 class PairedScores:
     """Two sides of the same turns, row by row: `add` every pair of rows, then `differences`, `labels` and `moved`.
 
-    rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows.
+    rows: pairs of them; exchanges: those of which both sides have scored the answer; an exchange has several rows;
+    same_suite: whether both sides were scored by the same: then what only one of them has a value for was lost, or
+    gained, and is no matter of the suites; first_answers: of both sides, where they answered differently.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, same_suite: bool = False) -> None:
         self.rows = 0
         self.exchanges = 0
+        self.first_answers = FirstAnswers(), FirstAnswers()
+        self._same_suite = same_suite
+        self._afterwards: defaultdict[str, list[float]] = defaultdict(_zeros)  # what came of figures: how many, and sum
+        self._beside: set[str] = set()  # figures that no scorer gives
         self._sums: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
         self._coverage: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(_zeros))
         self.labels: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
-        self._names: tuple[set[str], set[str]] = (set(), set())  # of scorers
+        self._names: tuple[dict[str, None], dict[str, None]] = ({}, {})  # of scorers, in their order
         self.since, self.until = math.inf, -math.inf  #: event times of the rows, seconds since 1970
         self._by: defaultdict[str, float] = defaultdict(float)
         self._most: dict[str, Moved] = {}
@@ -76,15 +104,15 @@ class PairedScores:
         """Take in what both sides say of one exchange at one stage."""
         conversation, turn = before["conversation_id"], before["turn_id"]
         mine, theirs = _scores(before), _scores(after)
-        self._names[0].update(mine)
-        self._names[1].update(theirs)
+        self._names[0].update(dict.fromkeys(mine))
+        self._names[1].update(dict.fromkeys(theirs))
         self.rows += 1
         self.exchanges += before["stage"] == Stage.RESPONSE
         if (time := before.get("time")) is not None:
             self.since, self.until = min(self.since, time), max(self.until, time)
         weight = _weight(before, after)
-        for name in mine.keys() & theirs.keys():
-            old, new = mine[name], theirs[name]
+        for name in mine | theirs:
+            old, new = mine.get(name, _NOTHING), theirs.get(name, _NOTHING)
             covered = self._coverage[name][conversation]
             covered[0] += 1
             covered[1] += (new.value is not None) - (old.value is not None)
@@ -92,12 +120,20 @@ class PairedScores:
                 self.labels[name][old.label, new.label] += 1
             if old.value is None or new.value is None:
                 continue
-            change = new.value - old.value
-            sums = self._sums[name][conversation]
-            sums[0] += weight
-            sums[1] += weight * change
-            if change:
+            self._count(name, conversation, weight, old.value, new.value)
+            if change := new.value - old.value:
                 self._move(conversation, Moved(abs(change), conversation, turn, name, old, new))
+        was, became = _beside(before), _beside(after)
+        for name in was.keys() & became.keys():
+            self._beside.add(name)
+            self._count(name, conversation, weight, was[name], became[name])
+
+    def _count(self, name: str, conversation: str, weight: float, before: float, after: float) -> None:
+        sums, afterwards = self._sums[name][conversation], self._afterwards[name]
+        sums[0] += weight
+        sums[1] += weight * (after - before)
+        afterwards[0] += weight
+        afterwards[1] += weight * after
 
     def _move(self, conversation: str, moved: Moved) -> None:
         self._by[conversation] += moved.by
@@ -106,8 +142,8 @@ class PairedScores:
             self._most[conversation] = moved
 
     def only_on(self, side: int) -> list[str]:
-        """Return the scorers that stand nowhere on both sides and somewhere on this one; side: 0 before, 1 after."""
-        return sorted(self._names[side] - self._coverage.keys())
+        """Return the scorers that only one side gives; side: 0 before, 1 after."""
+        return sorted(self._names[side].keys() - self._names[1 - side].keys())
 
     def moved(self) -> list[Moved]:
         """Return the conversations that moved most, the furthest first."""
@@ -116,24 +152,76 @@ class PairedScores:
 
     def differences(self) -> dict[str, Difference]:
         """Return after − before of each scorer that has values on both sides."""
-        return {name: paired_difference(_clusters(of)) for name, of in sorted(self._sums.items())}
+        return {
+            name: paired_difference(_clusters(of))
+            for name, of in sorted(self._sums.items())
+            if name not in self._beside
+        }
+
+    def figures(self, minimum: int, primary: str) -> dict[str, Difference]:
+        """Return after − before of all that is claimed anything of.
+
+        Beside the scorers: how conversations went, how much relevancy and follow-ups could be scored of, and the
+        primary, where nothing of it is left to compare; and what is seen of answers whatever their words.
+        """
+        deltas = self.differences()
+        deltas |= {name: paired_difference(_clusters(self._sums[name])) for name in sorted(self._beside - {CITES_TOP})}
+        coverages = self.coverages()
+        relevancy = next((name for name in self._names[0] if name in self._ranked and name != WASTED), FOLLOW_UP)
+        for name in dict.fromkeys((relevancy, FOLLOW_UP, *(() if primary in deltas else (primary,)))):
+            if name in coverages:
+                deltas[coverage_name(name)] = coverages[name]
+        was, became = self.first_answers
+        if min(was.n, became.n) >= minimum:
+            deltas[SHORT_FIRST] = became.short(was)
+            if (same := became.same(was)) is not None:
+                deltas[SAME_FIRST] = same[0]
+        if (alike := self._alike(minimum)) is not None:
+            deltas[SAME_DOCUMENTS] = alike[0]
+        return deltas
 
     def coverages(self) -> dict[str, Difference]:
         """Return after − before of the share of exchanges that each scorer could score."""
-        return {coverage_name(name): paired_difference(_clusters(of)) for name, of in sorted(self._coverage.items())}
+        both = self._names[0].keys() & self._names[1].keys()
+        return {
+            name: paired_difference(_clusters(of))
+            for name, of in sorted(self._coverage.items())
+            if self._same_suite or name in both
+        }
+
+    @property
+    def _ranked(self) -> tuple[str, ...]:
+        return ranked_figures(self._names[0])
+
+    def _alike(self, minimum: int) -> tuple[Difference, float] | None:
+        was, became = self.first_answers
+        return became.same_documents(was) if min(was.searched, became.searched) >= minimum else None
+
+    def _says_nothing(self, minimum: int) -> str:
+        """Say why rankings say nothing of what the second side found, "" where they do."""
+        top, documents, alike = self._sums.get(CITES_TOP), self._sums.get(DOCUMENTS), self._alike(minimum)
+        deltas = {
+            name: paired_difference(_clusters(of)) for name, of in ((CITES_TOP, top), (DOCUMENTS, documents)) if of
+        }
+        if alike is not None:
+            deltas[SAME_DOCUMENTS] = alike[0]
+        n, total = self._afterwards[CITES_TOP] if top else (1.0, 0.0)
+        return says_nothing(deltas, total / n, 0.0 if alike is None else alike[1])
 
     def as_json(self, primary: str, least_change: float, minimum: int) -> dict[str, Any]:
         """Return all of it as JSON has it; arguments as in `claimed`."""
-        deltas = self.differences()
+        deltas = self.figures(minimum, primary)
         named = self.claimed(deltas, primary, least_change, minimum)
         return {
             "exchanges": self.exchanges,
             "conversations": max((delta.n for delta in deltas.values()), default=0),
             "primary": primary,
             "minimum_n": minimum,
+            "not_compared": sorted((self._names[0] | self._names[1]).keys() - deltas.keys()),
             "too_few": [name for name, delta in deltas.items() if delta.n < minimum],
             "figures": {
-                name: _figure(delta, named[name], level_of(name, primary, deltas)) for name, delta in deltas.items()
+                name: _figure(name, delta, named[name], level_of(name, primary, deltas))
+                for name, delta in deltas.items()
             },
             "labels": {
                 name: [{"before": before, "after": after, "n": n} for (before, after), n in counts.most_common(SHOWN)]
@@ -149,12 +237,13 @@ class PairedScores:
     ) -> dict[str, Claim]:
         """Say of each scorer whether it is better, worse, changed, equivalent, or not known.
 
-        deltas: the `differences`; primary: the one that the comparison is about; least_change: the smallest difference
+        deltas: the `figures`; primary: the one that the comparison is about; least_change: the smallest difference
         worth naming; minimum: conversations beneath which nothing is said.
         """
         enough = {name: delta for name, delta in deltas.items() if delta.n >= minimum}
         covered = {name: delta for name, delta in self.coverages().items() if delta.n >= minimum}
-        named = claims(enough, covered, primary, least_change)
+        unranked = self._says_nothing(minimum)
+        named = claims(enough, covered, primary, least_change, self._ranked, unranked=unranked)
         return {name: _revise(named.get(name), delta, least_change) for name, delta in deltas.items()}
 
 
@@ -231,9 +320,9 @@ def plan(
     primary, least_change, minimum: as in `PairedScores.claimed`.
     """
     span = scores.until - scores.since
-    deltas = scores.differences()
+    deltas = scores.figures(minimum, primary)
     planned = {}
-    for name, delta in deltas.items():
+    for name, delta in scores.differences().items():
         if delta.high <= delta.low:
             continue
         if wanted <= least_change:
@@ -294,10 +383,15 @@ def _weight(before: _Row, after: _Row) -> float:
     return 1 / max(min(chances), LEAST) if chances else 1.0
 
 
-def _figure(delta: Difference, claim: Claim, level: float) -> dict[str, Any]:
-    figure: dict[str, Any] = {name: round(getattr(delta, name), 6) for name in ("value", "low", "high")}
+def _figure(name: str, delta: Difference, claim: Claim, level: float) -> dict[str, Any]:
+    scale = SCALES.get(name)
+    figure: dict[str, Any] = {name: getattr(delta, name) for name in ("value", "low", "high")}
+    least = least_shown(delta, level)
+    if scale is not None:
+        figure, least = {name: scale.change(value) for name, value in figure.items()}, scale.change(least)
+    figure = {name: round(value, 6) for name, value in figure.items()} | ({"unit": "ratio - 1"} if scale else {})
     figure |= {"n": delta.n, "p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}")}
-    figure |= {"verdict": claim.change, "least_shown": round(least_shown(delta, level), 6)}
+    figure |= {"verdict": claim.change, "least_shown": round(least, 6)}
     return figure | ({"why": claim.why} if claim.why else {})
 
 
@@ -316,6 +410,15 @@ def _scores(row: _Row) -> dict[str, SideScore]:
         score["scorer"]: SideScore(score.get("value"), score.get("label"), score.get("explanation"))
         for score in row["scores"]
     }
+
+
+def _beside(row: _Row) -> dict[str, float]:
+    """Return what a row says that no scorer does: how its conversation went, and what was seen of its answers."""
+    beside = dict(row.get("beside", ()))
+    for score in row["scores"]:
+        if score["scorer"] == "conversation" and score.get("label") in OUTCOMES:
+            beside |= {outcome: float(outcome == score["label"]) for outcome in OUTCOMES}
+    return beside
 
 
 def _clusters(by_conversation: Mapping[str, list[float]]) -> Clusters:

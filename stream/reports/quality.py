@@ -21,7 +21,13 @@ import numpy.typing as npt
 
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
-from turnsignal.stream.reports.release_figures import SCALES, ReleaseFigure, delta_as_json, figure_as_json
+from turnsignal.stream.reports.release_figures import (
+    SCALES,
+    ReleaseFigure,
+    delta_as_json,
+    figure_as_json,
+    ranked_figures,
+)
 from turnsignal.stream.reports.release_totals import (
     MAX_RELEASES,
     MOMENTS,
@@ -39,22 +45,24 @@ from turnsignal.stream.statistics.claims import (
     CHANGED,
     CHECKS_APPLIED,
     CITES_ALL,
+    CITES_TOP,
     DOCUMENTS,
     FAILED,
     FREE_CONVERSATIONS,
     OUTCOMES,
     PROMISE,
     SAME,
+    SAME_DOCUMENTS,
     SAME_FIRST,
     SAME_LANGUAGE,
     SHORT_FIRST,
     UNANSWERED_OF_ALL,
     VOTE,
-    WASTED,
     WITH_DOCUMENTS,
     WORSE,
     claims,
     coverage_name,
+    says_nothing,
 )
 from turnsignal.stream.statistics.intervals import (
     Clusters,
@@ -66,7 +74,7 @@ from turnsignal.stream.statistics.intervals import (
 )
 
 #: figures of answers that no scorer of a response gives
-DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, SAME_LANGUAGE, ANSWER_SECONDS)
+DERIVED = (DOCUMENTS, VOTE, FAILED, CHECKS_APPLIED, CITES_ALL, CITES_TOP, SAME_LANGUAGE, ANSWER_SECONDS)
 
 _MOST_TAKEN_OVER = 2_000  #: conversations of a partition that are held because a release may have taken them over
 
@@ -75,7 +83,7 @@ class Quality:
     """Conversations by release: `add` each once, `merge` the parts, `finish`, then `rows` and `comparisons`.
 
     scorers: of the suite; idle: seconds after which a conversation is over, 0 where the recording holds whole ones;
-    covered: scorers whose coverage is a figure of its own; ranked: those that depend on how many documents there are.
+    covered: scorers whose coverage is a figure of its own.
     """
 
     def __init__(
@@ -83,14 +91,13 @@ class Quality:
         scorers: Sequence[str],
         idle: float = 0.0,
         covered: Sequence[str] = (FOLLOW_UP,),
-        ranked: Sequence[str] = (WASTED,),
     ) -> None:
         self.figures = (*scorers, *DERIVED)
         self.start, self.end = math.inf, -math.inf
         self.named = NamedReleases()
         self._idle = idle
         self._covered = covered
-        self._ranked = ranked
+        self._ranked = ranked_figures(scorers)
         self._releases: dict[Release, ReleaseTotals] = {}
         self._begun: dict[Release, float] = {}  # event time of a release's first conversation that it began
         self._opened: dict[Release, float] = {}  # and of the first answer that opened one
@@ -334,10 +341,15 @@ class Quality:
             deltas[SHORT_FIRST] = first.short(before_first)
             if (same := first.same(before_first)) is not None:
                 deltas[SAME_FIRST], text = same
+        few = 0.0
+        if min(first.searched, before_first.searched) >= minimum:
+            deltas[SAME_DOCUMENTS], few = first.same_documents(before_first)
+        unranked = says_nothing(deltas, new[CITES_TOP].mean.value if CITES_TOP in deltas else 0.0, few)
+        deltas.pop(CITES_TOP, None)  # a habit, and neither better nor worse
         shifted = first.shifted(before_first)
         within = self._within(*pair) if shifted else {}
-        ranked = self._ranked
-        claimed = claims(deltas, coverages, primary, least_change, ranked, shifted=shifted, within=within)
+        promise = (primary, least_change, self._ranked)
+        claimed = claims(deltas, coverages, *promise, unranked=unranked, shifted=shifted, within=within)
         if drift and claimed[ANSWER_SECONDS].change == SAME:
             claimed[ANSWER_SECONDS] = claimed[ANSWER_SECONDS]._replace(why=drift)
         asked = first.asked_otherwise(before_first)
@@ -358,6 +370,8 @@ class Quality:
             row["apart"] = apart
         if shifted:
             row["shifted"] = shifted
+        if unranked:
+            row["unranked"] = unranked
         deltas_json = {
             name: delta_as_json(name, delta, claimed[name], within.get(name)) for name, delta in deltas.items()
         }

@@ -1,9 +1,13 @@
 """Release figures: one figure of a release, and its change to the next, as a replay writes them."""
 
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+from turnsignal.stream.errors import ConfigError
+from turnsignal.stream.measures import parse_measure
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
-from turnsignal.stream.statistics.claims import ANSWER_SECONDS, DOCUMENTS, Claim
+from turnsignal.stream.statistics.claims import ANSWER_SECONDS, DOCUMENTS, WASTED, Claim
 from turnsignal.stream.statistics.intervals import Difference, Estimate
 
 SCALES = {DOCUMENTS: DOCUMENTS_GIVEN, ANSWER_SECONDS: SECONDS}  #: of figures that are no shares
@@ -15,6 +19,20 @@ class ReleaseFigure(NamedTuple):
     mean: Estimate
     by_conversation: Estimate | None = None
     coverage: Estimate | None = None
+
+
+def ranked_figures(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those that depend on which documents there are to cite: measures on citations, and what is not cited.
+
+    >>> ranked_figures(["nDCG@5", "R(on=truth)@5", "compliance"])
+    ('nDCG@5', 'wasted_context')
+    """
+    ranked = []
+    for name in names:
+        with suppress(ConfigError):
+            if parse_measure(name).on == "citations":
+                ranked.append(name)
+    return (*ranked, WASTED)
 
 
 def figure_as_json(name: str, figure: ReleaseFigure) -> dict[str, Any]:

@@ -1,14 +1,16 @@
 """The traffic report: what fails in a replay, at which stage, in which classes, and what mending it would gain."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from turnsignal.stream.citations.reader import Citations
 from turnsignal.stream.conversations.exchanges import Response
+from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.follow_ups.failures import Failures
+from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.turns import MAX_SHORT, Truth, Turn
 from turnsignal.stream.reports.answers import Answers, is_good
 from turnsignal.stream.reports.article_overlap import ArticleOverlap
@@ -35,7 +37,8 @@ _NAMING = ("doc_id", "structured")  # styles of citations that name a document b
 class TrafficReport:
     """What a replay's rows and turns say together: `add` every turn in the order of time, then `as_json`.
 
-    on_labelled: is given each answer that has labels, and its question.
+    on_labelled: is given each answer that has labels, and its question; unranked: releases whose citations say nothing
+    of what was retrieved, and why: without labels, it is not known of their answers.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class TrafficReport:
         suite: Suite,
         signals: RowSignals,
         on_labelled: Callable[[Turn, str], None] = lambda _turn, _question: None,
+        unranked: Mapping[Release, str] | None = None,
     ) -> None:
         self.answers = Answers()
         self.labelled = LabelledFigures(CUTOFF)
@@ -57,6 +61,7 @@ class TrafficReport:
         self._minimum = suite.aggregates.minimum_n
         self._signals = signals
         self._on_labelled = on_labelled
+        self._unranked = unranked or {}
         self._failures = Failures()
         self._read = suite.citations.reader()
         self._asked: OrderedDict[str, tuple[Truth | None, str, bool]] = OrderedDict()
@@ -83,6 +88,8 @@ class TrafficReport:
         if signals is None:
             self.not_scored += 1
             return
+        if (turn.assistant, turn.version) in self._unranked:
+            signals = signals._replace(relevancy=Level.UNKNOWN)
         asked_truth, question, opens = self._asked.get(turn.conversation_id, (None, "", False))
         truth = turn.truth or asked_truth
         citations = self._read_citations(turn)
@@ -176,6 +183,10 @@ class TrafficReport:
                 f"Judged without labels, from the diagnosis: {', '.join(guessed)}. Retrieval is then the ranking of"
                 " what was cited, generation what the user said next, format the checks."
             )
+        notes += [
+            f"Retrieval of {version or 'what has no version'} ({assistant}) is not judged by what was cited: {why}."
+            for (assistant, version), why in self._unranked.items()
+        ]
         unknown = [stage.value for stage in AnswerStage if stage.value not in known]
         if unknown and known:
             notes.append(f"Nothing is known of: {', '.join(unknown)}; labels (`truth`) on turns would say.")

@@ -18,6 +18,15 @@ _PARTS = {diagnosis.row: diagnosis.work_on for diagnosis in DIAGNOSES.values()}
 _Part = TypeVar("_Part")
 
 
+def unranked_releases(summary: Mapping[str, Any]) -> dict[tuple[str, str | None], str]:
+    """Return the releases whose citations say nothing of what was retrieved, by assistant and version, and why."""
+    return {
+        (row["assistant"], row["after"]): row["unranked"]
+        for row in summary.get("comparisons", ())
+        if row.get("unranked")
+    }
+
+
 def broken_instructions(summary: Mapping[str, Any]) -> str | None:
     """Name the instructions that are broken most, and in which release where that differs; None where none is."""
     rows = [row for row in summary["review"] if row["fails"] > 1 and row["rate"]["value"] >= _RARELY]
@@ -45,12 +54,19 @@ def _kept_by_version(summary: Mapping[str, Any], check: str) -> dict[str, Counte
 def where_to_work(summary: Mapping[str, Any]) -> str | None:
     """Say which part of the system the diagnosis names most often, of which releases, and of how many it is silent."""
     by_version: dict[str, Counter[WorkOn]] = {}
+    unranked = unranked_releases(summary)
     for row in summary["diagnosis"]:
-        by_version.setdefault(row["version"] or "-", Counter())[_part(row["diagnosis"])] += row["n"]
+        diagnosis = row["diagnosis"]
+        if (row.get("assistant"), row["version"]) in unranked:
+            diagnosis = f"{Level.UNKNOWN}/{diagnosis.partition('/')[2]}"
+        by_version.setdefault(row["version"] or "-", Counter())[_part(diagnosis)] += row["n"]
     parts = sum(by_version.values(), Counter[WorkOn]())
     named = [part for part, _ in parts.most_common() if part not in (WorkOn.NONE, WorkOn.UNKNOWN)]
     unknown = _in_brackets(_by_release(by_version, WorkOn.UNKNOWN))
     failed = _failed(summary)
+    if unranked:
+        versions = sorted({version or "-" for _, version in unranked})
+        failed = f"; citations of {listed(versions[:_NAMED], len(versions))} do not say what was retrieved{failed}"
     big = [of for of in by_version.values() if of.total() >= _ENOUGH]
     if any(of[WorkOn.UNKNOWN] >= _TOO_MUCH * of.total() for of in (parts, *big) if of):
         share = share_of(parts[WorkOn.UNKNOWN] / parts.total())

@@ -5,11 +5,15 @@ the primary figure, which the suite declares beforehand; the other half to all o
 their number (Benjamini and Hochberg 1995). It holds for one look: who compares again every day will see more.
 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
-where the evidence became less, nor where many more first answers are short or the same: people thank for a refusal,
-too, whatever its words are. Nor is anything called better beside other shares of platforms, on which figures differ by
-themselves; there, the differences within platforms decide what is worse. Ranking measures on citations rise where
-there is less to rank: they are not called better beside other numbers of documents, beside more documents that nobody
-cites or more answers that cite all of theirs, nor where users say that it went worse.
+where the evidence became less, nor where many more first answers are short or the same, or the same documents come
+whatever is asked: people thank for a refusal, too, whatever its words are. Nor is anything called better beside other
+shares of platforms, on which figures differ by themselves; there, the differences within platforms decide what is
+worse. Ranking measures on citations rise where there is less to rank: they are not called better beside other numbers
+of documents, beside more documents that nobody cites or more answers that cite all of theirs, nor where users say that
+it went worse. Where nearly all answers come to cite just the first documents, they cite by the place: that looks like
+a perfect ranking, and says nothing of what was found.
+
+This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
 
 from collections.abc import Collection, Mapping
@@ -23,6 +27,7 @@ OUTCOMES = ("resolved", "clarified", "abandoned", "silent", "unanswered")
 CHECKS_APPLIED, ANSWER_SECONDS = "checks_applied", "answer_seconds"
 DOCUMENTS, WITH_DOCUMENTS = "documents", "answers_with_documents"  #: how many, of answers with any; share of those
 CITES_ALL = "cites_all_documents"  #: of answers with two documents or more: share that cites every one of them
+CITES_TOP = "cites_from_top"  #: of the same that cite any: share whose citations are just the first ones, 1 to k
 WASTED, VOTE = "wasted_context", "vote"  #: of votes: the share of thumbs up among raters, on average over answers
 SAME_LANGUAGE = (
     "same_language"  #: share of answers in the language of the message that they answer, where both are told
@@ -31,6 +36,8 @@ FAILED = "failed"  #: of an answer: 1 when it is empty, an error or a refusal
 #: share of conversations whose first answer has less than half the characters of the release before's middle one
 SHORT_FIRST = "short_first_answers"
 SAME_FIRST = "same_first_answers"  #: share of them whose text is the one that became most common
+#: share that a few documents, those which became most common, have of all that conversations get first
+SAME_DOCUMENTS = "same_documents"
 #: share of an assistant's conversations that got no answer and cannot be told apart by release
 UNANSWERED_OF_ALL = "unanswered(of=assistant)"
 FREE_CONVERSATIONS = "clarification_free(per=conversation)"  #: share of conversations without any, Hoffer's success
@@ -67,12 +74,23 @@ DIRECTIONS = {
     WITH_DOCUMENTS: (CHANGED, WORSE),  # fewer answers to thanks have none, too
     SHORT_FIRST: NEITHER,
     SAME_FIRST: NEITHER,
+    SAME_DOCUMENTS: NEITHER,
     CHECKS_APPLIED: NEITHER,
     ANSWER_SECONDS: (WORSE, CHANGED),  # errors are fast
     "coverage": NEITHER,
 }
 #: Smallest differences worth naming whatever the suite says: a quarter more, on the scales of `stream.reports.scales`.
-LEAST = {ANSWER_SECONDS: 0.02, DOCUMENTS: 0.032, CITES_ALL: 0.03, SHORT_FIRST: 0.03, SAME_FIRST: 0.03}
+LEAST = {
+    ANSWER_SECONDS: 0.02,
+    DOCUMENTS: 0.032,
+    CITES_ALL: 0.03,
+    SHORT_FIRST: 0.03,
+    SAME_FIRST: 0.03,
+    CITES_TOP: 0.03,
+    SAME_DOCUMENTS: 0.2,  # a topic of the day makes some documents common, too
+}
+_MOST = 0.5
+_NEARLY_ALL = 0.9  #: share of answers that cite just what stands first, from which on that says nothing of a ranking
 _TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
 _HALF = 0.1  #: half as many documents, or twice as many: so much is no chance, of however few conversations
 RISE, FALL = 1, -1
@@ -93,6 +111,7 @@ GUARDS = {
     VOTE: FALL,
     SHORT_FIRST: RISE,
     SAME_FIRST: RISE,
+    SAME_DOCUMENTS: RISE,
 }
 #: Figures by which users say that it went worse: where one of them moves so, no ranking is called better.
 WENT_WORSE = {
@@ -124,17 +143,19 @@ def claims(
     coverages: Mapping[str, Difference],
     primary: str,
     least_change: float,
-    ranked: Collection[str] = (WASTED,),
+    ranked: Collection[str],
     *,
+    unranked: str = "",
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
-    name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on how
-    many documents there are to cite; shifted: how the traffic moved between platforms, "" where it did not; within: the
-    differences within platforms then, which decide in the place of those of all.
+    name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
+    documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; shifted: how the traffic
+    moved between platforms, "" where it did not; within: the differences within platforms then, which decide in the
+    place of those of all.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -143,14 +164,35 @@ def claims(
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
     lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
-    beside = _beside(deltas, primary, least_change)
+    less, beside = _less_to_rank(deltas), _beside(deltas, primary, least_change)
+    gone = coverage_name(primary) if primary not in deltas else ""
     claimed = {}
     for name, delta in deltas.items():
         least = LEAST.get(name, least_change)
-        why = _lost(name, lost, coverages, least_change) or (beside if name in ranked else "")
+        why = _lost(name, lost, coverages, least_change)
+        if name in ranked:
+            why = less or unranked or why or beside
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
+        if name == gone and claim.change == CHANGED and delta.value < 0:
+            claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
         claimed[name] = _beside_shift(claim, delta, shifted, name in within, alone=not within) if shifted else claim
     return claimed
+
+
+def says_nothing(deltas: Mapping[str, Difference], from_top: float, alike: float) -> str:
+    """Say why rankings by citations say nothing of what was found, "" where they do.
+
+    deltas: after − before, `CITES_TOP` among them; from_top, alike: where that and `SAME_DOCUMENTS` came to.
+    """
+    if DOCUMENTS in deltas and deltas[DOCUMENTS].value <= -_HALF:
+        return "answers get half as many documents, or fewer"
+    if SAME_DOCUMENTS in deltas and _moved(same := deltas[SAME_DOCUMENTS], RISE, LEAST[SAME_DOCUMENTS]):
+        most = "most" if alike >= _MOST else "more"
+        shares = f"{alike:.0%} of what is retrieved, {alike - same.value:.0%} before"
+        return f"the same few documents come for {most} questions ({shares})"
+    if CITES_TOP in deltas and from_top >= _NEARLY_ALL and _moved(top := deltas[CITES_TOP], RISE, LEAST[CITES_TOP]):
+        return f"{from_top:.0%} of answers cite just the first of their documents, {from_top - top.value:.0%} before"
+    return ""
 
 
 def _beside_shift(claim: Claim, delta: Difference, shifted: str, inside: bool, *, alone: bool) -> Claim:
@@ -187,8 +229,8 @@ def _lost(name: str, lost: list[str], coverages: Mapping[str, Difference], least
     return f"{lost[0]} {'rose' if GUARDS[_family(lost[0])] == RISE else 'fell'}" if lost else ""
 
 
-def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float) -> str:
-    """Say beside what no ranking is better; "" where nothing of that kind moved."""
+def _less_to_rank(deltas: Mapping[str, Difference]) -> str:
+    """Say that there are other numbers of documents, or that all of them are cited; "" where neither moved."""
     documents = deltas.get(DOCUMENTS)
     if documents is not None:
         size = abs(documents.value)
@@ -196,6 +238,11 @@ def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float)
             return f"beside {'fewer' if documents.value < 0 else 'more'} documents per answer"
     if CITES_ALL in deltas and _moved(deltas[CITES_ALL], RISE, LEAST[CITES_ALL]):
         return "beside more answers that cite all their documents"
+    return ""
+
+
+def _beside(deltas: Mapping[str, Difference], primary: str, least_change: float) -> str:
+    """Say beside what no ranking is better; "" where nothing of that kind moved."""
     if WASTED in deltas and _moved(deltas[WASTED], RISE, least_change):
         return "beside more documents that nobody cites"
     ways = DIRECTIONS.get(_family(primary), HIGH)

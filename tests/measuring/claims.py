@@ -136,6 +136,27 @@ def foreign(count: int, seed: int, share: float = 0.3) -> list[ConversationScore
     return _score(lines)
 
 
+def cited_by_place(count: int, seed: int, *, dead: bool = False) -> list[ConversationScores]:
+    """Simulate conversations whose answers cite as many documents as before, the first ones whatever they are.
+
+    dead: always the same ones come.
+    """
+    lines = []
+    for record in simulate(replace(TRAFFIC, conversations=count, seed=seed)):
+        turn = json.loads(record.value or b"{}")
+        if turn.get("role") == "assistant" and turn.get("retrieved"):
+            if dead:
+                turn["retrieved"] = [{"doc_id": f"doc_{at}"} for at in range(1, len(turn["retrieved"]) + 1)]
+            named = [f"[{document['doc_id']}]" for document in turn["retrieved"]]
+            markers = list(dict.fromkeys(re.findall(r"\[doc_\d+\]", turn["text"])))
+            texts = dict(zip(markers, named, strict=False))
+            parts = re.split(r"(\[doc_\d+\])", turn["text"])
+            turn["text"] = "".join(texts.get(part, part) for part in parts)
+        if turn:
+            lines.append(json.dumps(turn).encode())
+    return _score(lines)
+
+
 def unanswered(
     kept: list[ConversationScores], seed: int, share: float = 1.0, *, hard: bool = False
 ) -> list[ConversationScores]:
@@ -363,6 +384,9 @@ def main() -> None:
         "answers in another language in 30 %",
         list(broken(args.broken, kept, foreign(args.pool // 2, seed + 5), seed + 6)),
     )
+    for name, dead in {"the first documents cited, whatever they are": False, "the same documents found": True}.items():
+        bad = cited_by_place(args.pool // 2, seed + 5, dead=dead)
+        _print_changed(name, list(broken(args.broken, kept, bad, seed + 6)))
     for name, take in SILENT.items():
         _print_changed(name, list(broken(args.broken, kept, take(kept, seed + 5), seed + 6)))
     for name, failure in POLITE.items():

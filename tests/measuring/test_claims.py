@@ -7,6 +7,7 @@ from tests.measuring.claims import (
     POLITE,
     SILENT,
     broken,
+    cited_by_place,
     conversations,
     covered,
     cut_anywhere,
@@ -63,6 +64,15 @@ def test_a_release_that_answers_in_another_language_is_named_and_nothing_of_it_i
 ) -> None:
     found = list(broken(4, well, foreign(300, 5), 6))
     assert all("same_language" in one.worse for one in found)
+    assert not [one.better for one in found if one.better]
+
+
+@pytest.mark.parametrize("dead", [False, True])
+def test_citing_by_the_place_is_named_and_no_ranking_of_it_is_better(
+    dead: bool, well: list[ConversationScores]
+) -> None:
+    found = list(broken(4, well, cited_by_place(300, 5, dead=dead), 6))
+    assert all("nDCG@5" in one.changed for one in found)
     assert not [one.better for one in found if one.better]
 
 

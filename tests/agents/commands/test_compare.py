@@ -1,5 +1,6 @@
 """`turnsignal compare`: one recording under two suites, two replays, and what it ends with."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import orjson
@@ -97,12 +98,14 @@ def test_two_systems_are_compared_on_the_questions_that_both_were_asked(tmp_path
     text = " ".join(done.output.split())
     assert "50 pairs of 50 cases" in text
     assert "0 by case, 50 by the opening question; left out without a partner: 10 of a.jsonl, 0 of b.jsonl" in text
-    assert "better: nDCG@10" in text
+    assert "With b.jsonl changed: nDCG" in text
     sides = [str(tmp_path / "out" / side) for side in ("before", "after")]
     again = CliRunner().invoke(turnsignal, ["compare", *sides, "--systems", "--json"])
     compared = orjson.loads(again.stdout)
     assert compared["pairs"] == {"by_id": 0, "by_question": 50, "alone": [10, 0]}
-    assert compared["figures"]["nDCG@5"]["value"] == pytest.approx(1 - 0.6309, abs=1e-4)
+    ndcg = compared["figures"]["nDCG@5"]
+    assert ndcg["value"] == pytest.approx(1 - 0.6309, abs=1e-4)
+    assert ndcg["why"] == "not called better: 100% of answers cite just the first of their documents, 0% before"
     refused = CliRunner().invoke(turnsignal, ["compare", *sides])
     assert refused.exit_code == 1
     assert "compared with --systems" in str(refused.exception)
@@ -150,3 +153,69 @@ def test_a_score_that_few_have_is_named_beside_those_that_are_compared(tmp_path:
         arguments = [*sides, "--primary", "cited", "--fail-if-worse", scores]
         done = CliRunner().invoke(turnsignal, arguments)
         assert done.exit_code == code, (scores, done.output)
+
+
+def answered(path: Path, answer: Callable[[int], tuple[str, list[str]]], reply: Callable[[int], str]) -> Path:
+    """Write one system's answers to the same questions, and what users say to them, "" where they leave."""
+    lines = []
+    for number in range(60):
+        about = {"conversation_id": f"{number}", "timestamp": f"2026-01-{1 + number // 24:02}T{number % 24:02}:00:00Z"}
+        lines.append(about | {"turn_id": "u1", "role": "user", "text": f"How do I reset number {number}?"})
+        text, documents = answer(number)
+        retrieved = [{"doc_id": name} for name in documents]
+        lines.append(about | {"turn_id": "a1", "role": "assistant", "text": text, "retrieved": retrieved})
+        if said := reply(number):
+            lines.append(about | {"turn_id": "u2", "role": "user", "text": said})
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    return path
+
+
+def helpful(number: int) -> tuple[str, list[str]]:
+    documents = [f"doc_{number}{at}" for at in range(5)]
+    return f"Open page {number} and choose the button there [{documents[number % 3]}].", documents
+
+
+def often_content(number: int) -> str:
+    return "Thanks, that worked!" if number % 4 else "No, I meant the other one."
+
+
+def test_a_build_fails_where_every_user_leaves_without_a_word(tmp_path: Path) -> None:
+    first = answered(tmp_path / "a.jsonl", helpful, often_content)
+    second = answered(tmp_path / "b.jsonl", helpful, lambda _: "")
+    asked = ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}", "--fail-if-worse", "any"]
+    done = CliRunner().invoke(turnsignal, asked)
+    assert done.exit_code == 3, done.output
+    assert "Worse: resolved, silent, coverage(clarification_free)." in " ".join(done.stderr.split())
+    text = " ".join(done.stdout.split())
+    assert "With b.jsonl worse: " in text
+    assert "better:" not in text.split("Labels that changed")[0].replace("not called better:", "")
+    sides = ["compare", *(str(tmp_path / "out" / side) for side in ("before", "after")), "--systems"]
+    gone = CliRunner().invoke(turnsignal, [*sides, "--fail-if-worse", "clarification_free"])
+    assert gone.exit_code == 4
+    assert "Not known whether it is worse: too few to compare: clarification_free (0 cases of 30)." in gone.stderr
+
+
+def test_a_system_that_finds_the_same_whatever_is_asked_does_not_retrieve_better(tmp_path: Path) -> None:
+    first = answered(tmp_path / "a.jsonl", helpful, often_content)
+    dead = [f"doc_{at}" for at in range(5)]
+    second = answered(tmp_path / "b.jsonl", lambda number: (f"Choose page {number} [doc_0].", dead), often_content)
+    done = CliRunner().invoke(
+        turnsignal, ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}", "--json"]
+    )
+    figures = orjson.loads(done.stdout)["figures"]
+    assert figures["nDCG@5"]["value"] > 0.2
+    assert figures["nDCG@5"]["why"].startswith(
+        "not called better: the same few documents come for most questions (100%"
+    )
+    assert "better" not in {figure["verdict"] for figure in figures.values()}
+
+
+def test_beside_happier_users_stands_what_that_rests_on(tmp_path: Path) -> None:
+    first = answered(tmp_path / "a.jsonl", helpful, lambda number: often_content(number % 3))
+    second = answered(tmp_path / "b.jsonl", helpful, lambda _: "Thanks, that worked!")
+    done = CliRunner().invoke(
+        turnsignal, ["compare", str(first), str(second), "--systems", f"--out={tmp_path / 'out'}"]
+    )
+    text = " ".join(done.stdout.split())
+    assert "With b.jsonl better: clarification_free +0.333" in text
+    assert "What is better by follow-ups is so by what users wrote next, and by that alone." in text

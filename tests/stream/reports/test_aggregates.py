@@ -1,6 +1,7 @@
 """What a replay sums up: every conversation once, good and bad failures told apart, the same however it is divided."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -312,6 +313,46 @@ def test_some_answers_that_cite_whatever_they_got_rank_it_no_better_either() -> 
     assert figures["cites_all_documents"]["value"] == 0.5
     assert "better" not in {deltas[name]["verdict"] for name in ("nDCG@5", "wasted_context")}
     assert deltas["nDCG@5"]["why"] == "not called better: beside more answers that cite all their documents"
+
+
+def asked_of(
+    minute: int, version: str, documents: Callable[[int], list[str]], cited: Callable[[int], int]
+) -> list[bytes]:
+    """Conversations about something else each; cited: the place of what is cited."""
+    lines = []
+    for i in range(60):
+        found, at = documents(i), minute + i
+        more = {"version": version, "retrieved": [{"doc_id": one} for one in found]}
+        name = f"{version}-{i}"
+        lines.append(turn(name, 0, "user", f"How do I reset number {i}?", at))
+        lines.append(turn(name, 1, "assistant", f"Open Settings and choose {i} [{found[cited(i)]}].", at, **more))
+        lines.append(turn(name, 2, "user", "Thanks, that worked!" if i % 4 else "No, I meant the other one.", at))
+    return lines
+
+
+def test_a_search_that_is_dead_does_not_retrieve_better_because_the_first_document_is_cited() -> None:
+    before = asked_of(0, "v1", lambda i: [f"{i}-{at}" for at in range(5)], lambda i: i % 3)
+    _, deltas = compared(*before, *asked_of(100, "v2", lambda _: SIX[:5], lambda _: 0))
+    assert (deltas["same_documents"]["value"], deltas["same_documents"]["verdict"]) == (1.0, "changed")
+    assert deltas["nDCG@5"]["value"] > 0.2
+    why = "not called better: the same few documents come for most questions (100% of what is retrieved, 0% before)"
+    assert (deltas["nDCG@5"]["verdict"], deltas["nDCG@5"]["why"]) == ("changed", why)
+
+
+def test_citing_the_first_document_whatever_it_is_does_not_make_retrieval_better() -> None:
+    def searched(number: int) -> list[str]:
+        return [f"{number}-{at}" for at in range(5)]
+
+    before = asked_of(0, "v1", searched, lambda i: i % 3)
+    found = summary(*before, *asked_of(100, "v2", searched, lambda _: 0), suite=SUITE)
+    (change,) = found["comparisons"]
+    why = "100% of answers cite just the first of their documents, 33% before"
+    assert change["unranked"] == why
+    assert change["deltas"]["nDCG@5"]["why"] == f"not called better: {why}"
+    assert "cites_from_top" not in change["deltas"], "a habit, and no figure that may be better or worse"
+    mended = asked_of(100, "v2", searched, lambda i: int(i % 5 == 0))
+    _, deltas = compared(*before, *mended)
+    assert deltas["nDCG@5"]["verdict"] == "better"
 
 
 def test_a_retrieval_outage_is_worse_though_the_markers_stay() -> None:

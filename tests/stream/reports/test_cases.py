@@ -97,7 +97,7 @@ def test_what_one_system_could_not_score_is_no_zero() -> None:
     known = pair_cases(system(turn("a", "One?")), system(turn("b", "One?")))
     scores = compared(known, [row("a", compliance=None, cited=1.0)], [row("b", compliance=1.0, cited=1.0)])
     assert set(scores.differences()) == {"cited"}
-    assert scores.coverages()["coverage(compliance)"].value == 1.0
+    assert scores.coverages()["compliance"].value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -125,3 +125,43 @@ def test_a_plan_says_conversations_and_days_at_this_traffic() -> None:
     assert needed.days == pytest.approx(needed.conversations / 100, rel=0.02)
     scores.until = scores.since
     assert plan(scores, 0.02, "compliance", 0.01)["compliance"].days is None
+
+
+def test_what_is_seen_of_answers_stands_beside_their_scores_case_by_case() -> None:
+    documents = [{"doc_id": f"d{at}"} for at in range(5)]
+
+    def asked(number: int, text: str, given: list[dict[str, str]]) -> list[bytes]:
+        about = {"turn_id": "a1", "timestamp": "2026-01-05T10:00:00Z"}
+        name = f"{number}"
+        return [turn(name, f"Question {number}?"), turn(name, text, "assistant", retrieved=given, **about)]
+
+    sides = [
+        system(*(line for number in range(60) for line in asked(number, *answer)))
+        for answer in (("Open the settings [d3].", documents), ("I'm sorry, but I can't help with that.", []))
+    ]
+    known, of = pair_cases(*sides), []
+    for place, cases in enumerate(sides, 1):
+        rows = ConversationRows(
+            (pair[place] for pair in known.pairs), cases.answers.by_conversation, "nDCG@5", ["check"]
+        )
+        for pair in known.pairs:
+            rows.add(row(str(pair[place]), **{"nDCG@5": 0.43, "check": 1.0 if place == 1 else None, "a": place / 2}))
+        of.append(rows)
+    named = compare_cases(known, *of, same_suite=True).as_json("a", 0.01, 30)["figures"]
+    assert {"failed", "answers_with_documents"} == {
+        name for name, found in named.items() if found["verdict"] == "worse"
+    }
+    assert (named["checks_applied"]["value"], named["a"]["verdict"]) == (-1.0, "changed")
+    assert named["a"]["why"].startswith("not called better: ")
+    assert named["same_first_answers"]["n"] == 60
+
+
+def test_a_case_that_is_asked_again_is_one_first_answer() -> None:
+    about = {"turn_id": "a1", "timestamp": "2026-01-05T10:00:00Z"}
+    sides = [
+        system(*(line for n in "123" for line in (turn(n, "Again?"), turn(n, "So.", "assistant", **about))))
+        for _ in range(2)
+    ]
+    known = pair_cases(*sides)
+    of = [ConversationRows("123", cases.answers.by_conversation) for cases in sides]
+    assert [side.n for side in compare_cases(known, *of).first_answers] == [1, 1]

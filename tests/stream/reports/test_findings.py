@@ -47,6 +47,12 @@ def test_where_only_some_assistants_changed_they_are_named() -> None:
     [
         ("failed", delta(0.4), "v3 fails to answer more often (a): failed +0.40 (+0.30 to +0.50)"),
         ("clarification_free", delta(-0.2), "v3 helps its users less (a): clarification_free −0.20 (−0.30 to −0.10)"),
+        (
+            "same_documents",
+            delta(0.9, "changed"),
+            "v3 retrieves the same few documents more often, whatever is asked (a): ",
+        ),
+        ("same_documents", delta(-0.9, "changed"), "v3 retrieves the same few documents less often, whatever is asked"),
         ("dangling", delta(-0.2, "better"), "v3 invents fewer citations (a): dangling −0.20 (−0.30 to −0.10)"),
         ("answer_seconds", delta(1.0, unit="ratio - 1"), "v3 answers more slowly (a): answer_seconds +100% (+90% to"),
         ("compliance", delta(0.2, "changed", why="not called better: cited fell"), "v3 keeps other instructions (a): "),
@@ -171,6 +177,32 @@ def test_what_moved_most_comes_first_after_what_the_primary_says() -> None:
     helped, retrieved, slower = (text.split(" (a)")[0] for text in sentences(row))
     assert (helped, retrieved, slower) == ("v3 helps its users less", "v3 retrieves worse", "v3 answers more slowly")
     assert sentences({**row, "primary": "nDCG@5"})[0].startswith("v3 retrieves worse")
+
+
+@pytest.mark.parametrize(
+    ("figure", "rests_on"),
+    [
+        ("resolved", "by what they wrote next, and by that alone"),
+        ("nDCG@5", "by where what is cited stood, and by that alone"),
+    ],
+)
+def test_beside_what_is_better_stands_what_that_rests_on(figure: str, rests_on: str) -> None:
+    assert sentences(compared("a", **{figure: delta(0.2, "better")}))[0].endswith(f"(+0.10 to +0.30), {rests_on}")
+    assert rests_on not in sentences(compared("a", **{figure: delta(-0.2)}))[0]
+
+
+def test_where_to_work_does_not_take_documents_for_right_whose_citations_say_nothing() -> None:
+    rows = [
+        {"assistant": "a", "version": version, "diagnosis": found, "n": n}
+        for version in ("v2", "v3")
+        for found, n in (("high/low/high", 60), ("low/high/high", 40))
+    ]
+    known = sentences(compared("a"), diagnosis=rows)[-1]
+    assert known == "where to work, of 200 exchanges: generation in 60%, retrieval in 40%"
+    one = compared("a") | {"unranked": "97% of answers cite just the first of their documents, 57% before"}
+    said = sentences(one, diagnosis=rows)[-1]
+    assert said.startswith("where to work is not known of 50% of 200 exchanges (v2 0%, v3 100%)")
+    assert said.endswith("; citations of v3 do not say what was retrieved")
 
 
 def test_a_release_whose_stages_are_not_known_does_not_look_better_by_that() -> None:

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from turnsignal.stream.reports.first_answers import FirstAnswers, first_answer
+from turnsignal.stream.reports.first_answers import FirstAnswers, first_answer, first_documents
 
 REFUSAL = "Let me transfer you to an agent."
 
@@ -80,3 +80,59 @@ def test_memory_is_bounded_and_what_is_common_is_kept() -> None:
     same = found.same(answers(0, 100))
     assert same is not None
     assert same[1] == REFUSAL.lower()
+
+
+def searches(alike: int, apart: int, each: int = 5, first: int = 0) -> FirstAnswers:
+    """Conversations that got the same documents, and ones that got documents of their own."""
+    found = FirstAnswers()
+    for number in range(alike + apart):
+        names = (f"general {at}" if number < alike else f"{first + number} {at}" for at in range(each))
+        found.add(first_answer("web", "Like this.")._replace(documents=first_documents(names)))
+    return found
+
+
+def test_a_search_that_finds_the_same_whatever_is_asked_is_seen_and_its_end_too() -> None:
+    change, share = searches(200, 0).same_documents(searches(0, 200))
+    assert (share, change.value) == (1.0, pytest.approx(1.0))
+    assert change.p < 1e-9
+    half, share = searches(100, 100).same_documents(searches(0, 200, first=200))
+    assert (share, half.value) == (pytest.approx(0.5), pytest.approx(0.5))
+    mended, share = searches(0, 200).same_documents(searches(200, 0))
+    assert (share, mended.value) == (pytest.approx(0.0), pytest.approx(-1.0))
+
+
+def test_the_same_few_documents_in_another_order_or_number_are_still_the_same() -> None:
+    shuffled = FirstAnswers()
+    for number in range(100):
+        names = [f"general {(number + at) % 5}" for at in range(5)]
+        shuffled.add(first_answer("web", "Like this.")._replace(documents=first_documents(names)))
+    assert shuffled.same_documents(searches(0, 100))[1] == 1.0
+    assert searches(100, 0, each=1).same_documents(searches(0, 100))[1] == 1.0
+
+
+def test_what_a_small_release_finds_by_chance_is_no_collapse() -> None:
+    draw = random.Random(3)
+    most = 0.0
+    for _ in range(100):
+        releases = FirstAnswers(), FirstAnswers()
+        for release, size in zip(releases, (30, 1_000), strict=True):
+            for _ in range(size):
+                names = (f"{min(40, int(draw.expovariate(0.1)))}" for _ in range(5))
+                release.add(first_answer("web", "Like this.")._replace(documents=first_documents(names)))
+        most = max(most, abs(releases[0].same_documents(releases[1])[0].value))
+    assert most < 0.2
+
+
+def test_what_is_counted_of_documents_merges_is_bounded_and_takes_none_for_nothing() -> None:
+    part = searches(60, 0)
+    part.merge(searches(0, 40, first=60))
+    whole = searches(60, 40, first=60)
+    assert (part.searched, part.retrieved) == (whole.searched, whole.retrieved) == (100, 500)
+    assert part.same_documents(searches(0, 9))[1] == whole.same_documents(searches(0, 9))[1] == pytest.approx(0.6)
+    many = searches(500, 3_000)
+    assert len(many.documents) <= 4_000
+    assert many.same_documents(searches(0, 9))[1] == pytest.approx(500 / 3_500)
+    many.add(first_answer("web", "Hello!"))
+    assert many.searched == 3_500
+    assert len(first_documents(f"{number}" for number in range(100))) == 20
+    assert first_documents(["a", "a", "\ud800"]) == first_documents(["a", "\ud800"])

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from turnsignal.stream.errors import TurnsignalError
+from turnsignal.stream.reports.first_answers import first_answer, first_documents
 from turnsignal.stream.reports.paired import (
     EQUIVALENT,
     IDENTICAL,
@@ -20,7 +21,7 @@ from turnsignal.stream.reports.paired import (
     plan,
     replaced_rows,
 )
-from turnsignal.stream.statistics.claims import BETTER, WORSE, claims
+from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE, claims
 from turnsignal.stream.statistics.intervals import Clusters, Difference
 
 
@@ -94,7 +95,7 @@ def test_scores_that_one_side_does_not_give_are_named_and_not_imputed() -> None:
     scores.add(row("c", "t2", a=1.0, b=1.0), row("c", "t2", a=0.0, b=1.0, c=1.0))
     assert (scores.only_on(0), scores.only_on(1)) == ([], ["c"])
     assert scores.differences()["b"].value == 0.0  # of the exchange that both have scored
-    assert scores.coverages()["coverage(b)"].value == 0.5
+    assert scores.coverages()["b"].value == 0.5
     assert scores.labels["a"] == {("high", "low"): 1}
     assert [(moved.conversation_id, moved.turn_id, moved.scorer) for moved in scores.moved()] == [("c", "t2", "a")]
 
@@ -173,7 +174,7 @@ def test_so_many_conversations_name_a_difference_of_the_size_that_is_wanted(name
     named = 0
     for _ in range(300):
         deltas = {each: recording(needed, wanted if each == name else 0.0) for each in (*"abc", "primary", "other")}
-        named += claims(deltas, {}, "primary", 0.01)[name].change == "better"
+        named += claims(deltas, {}, "primary", 0.01, ())[name].change == "better"
     assert 0.78 <= named / 300 <= 0.88  # planned for an interval that leaves 0 out: 0.71 of the primary, 0.54 of others
     assert least_shown(pilot, level) <= wanted * np.sqrt(needed / 1_000)
 
@@ -213,3 +214,100 @@ def test_judges_of_one_answer_are_compared_each_with_itself_and_weigh_by_the_inv
     differences = scores.differences()
     assert differences["groundedness(by=y)"].value == pytest.approx(0.2)
     assert differences["groundedness(by=x)"].value == pytest.approx((1 * 0.0 + 4 * 0.5) / 5)
+
+
+def closed(conversation: str, outcome: str, **values: Any) -> dict[str, Any]:
+    """The last row of a conversation: how it went, and whether it counts as one without a clarification."""
+    about = row(conversation, "t1", "close", **values)
+    about["scores"].append({"scorer": "conversation", "value": None, "label": outcome})
+    return about
+
+
+def verdicts(scores: PairedScores, primary: str = "clarification_free") -> dict[str, tuple[str, str]]:
+    figures = scores.as_json(primary, 0.01, 30)["figures"]
+    return {name: (figure["verdict"], figure.get("why", "")) for name, figure in figures.items()}
+
+
+def test_users_who_leave_without_a_word_are_worse_and_nothing_is_better() -> None:
+    scores = PairedScores(same_suite=True)
+    for n in range(60):
+        name = f"c{n}"
+        good = n % 3 > 0
+        said = row(name, "t1", "close", clarification_free=float(good))
+        scores.add(said, {**said, "scores": []})
+        kept = {"clarification_free(per=conversation)": float(good)}
+        left = {"clarification_free(per=conversation)": 1.0}
+        scores.add(closed(name, "resolved" if good else "abandoned", **kept), closed(name, "silent", **left))
+    named = verdicts(scores)
+    assert (named["silent"][0], named["resolved"][0]) == (WORSE, WORSE)
+    assert named["coverage(clarification_free)"][0] == WORSE
+    assert named["clarification_free(per=conversation)"] == (CHANGED, "not called better: silent rose")
+    assert BETTER not in {change for change, _ in named.values()}
+    assert "clarification_free" not in named
+    done = scores.as_json("clarification_free", 0.01, 30)
+    assert (done["only_before"], done["not_compared"]) == (
+        ["clarification_free"],
+        ["clarification_free", "conversation"],
+    )
+
+
+def test_what_another_suite_does_not_score_is_no_loss() -> None:
+    scores = PairedScores()
+    for n in range(60):
+        scores.add(row(f"c{n}", "t1", a=0.5, b=0.5), row(f"c{n}", "t1", a=0.75))
+    assert set(scores.coverages()) == {"a"}
+    assert verdicts(scores, "b") == {"a": (BETTER, "")}
+
+
+def test_a_mean_over_fewer_exchanges_of_a_side_is_not_better() -> None:
+    scores = PairedScores()
+    for n in range(60):
+        scores.add(row(f"c{n}", "t1", a=0.5), row(f"c{n}", "t1", a=0.75 if n % 2 else None))
+    assert verdicts(scores, "a")["a"] == (CHANGED, "not called better: coverage(a) fell")
+
+
+def ranked(worse: bool = False, **beside: tuple[float, float]) -> PairedScores:
+    """Pair answers whose ranking rose everywhere; beside: figures that no scorer gives, on both sides."""
+    scores = PairedScores()
+    for n in range(60):
+        fell = worse and n % 2
+        before, after = row(f"c{n}", "t1", **{"nDCG@5": 0.5, "free": 1.0}), row(f"c{n}", "t1", **{"nDCG@5": 1.0})
+        after["scores"].append({"scorer": "free", "value": 0.0 if fell else 1.0})
+        for side, of in enumerate((before, after)):
+            of["beside"] = {name: values[side] for name, values in beside.items()}
+        scores.add(before, after)
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("scores", "why"),
+    [
+        (ranked(), ""),
+        (ranked(worse=True), "beside a worse primary"),
+        (ranked(documents=(0.5, 0.2)), "beside fewer documents per answer"),
+        (ranked(failed=(0.0, 1.0)), "failed rose"),
+        (ranked(same_language=(1.0, 0.5)), "same_language fell"),
+        (ranked(cites_from_top=(0.4, 1.0)), "100% of answers cite just the first of their documents, 40% before"),
+        (ranked(cites_from_top=(0.4, 0.7)), ""),
+    ],
+    ids=["alone", "unhappier users", "fewer documents", "failing", "language", "by the place", "some more at the top"],
+)
+def test_a_ranking_is_better_beside_the_same_as_in_releases(scores: PairedScores, why: str) -> None:
+    change, said = verdicts(scores, "free")["nDCG@5"]
+    assert (change, said) == ((CHANGED, f"not called better: {why}") if why else (BETTER, ""))
+
+
+def test_a_ranking_of_the_same_few_documents_is_not_better_and_nothing_else_is() -> None:
+    scores = ranked()
+    for n in range(60):
+        for side, names in enumerate(([f"{n} {at}" for at in range(5)], [f"general {at}" for at in range(5)])):
+            answer = first_answer("web", f"{chr(0x4E00 + n)}, open the settings. " * 10)
+            scores.first_answers[side].add(answer._replace(documents=first_documents(names)))
+    named = verdicts(scores, "free")
+    assert named["same_documents"][0] == CHANGED
+    assert named["nDCG@5"][1].startswith("not called better: the same few documents come for most questions (100%")
+
+
+def test_documents_are_told_as_how_many_times_more() -> None:
+    figure = ranked(documents=(0.5, 0.4)).as_json("free", 0.01, 30)["figures"]["documents"]
+    assert (figure["value"], figure["unit"]) == (pytest.approx(1000**-0.1 - 1, abs=1e-6), "ratio - 1")

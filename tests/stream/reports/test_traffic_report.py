@@ -13,7 +13,11 @@ from turnsignal.stream.suite import Suite
 HELPED, ASKED_AGAIN = {"follow_up": 0.9}, {"follow_up": 0.2}
 
 
-def report(*turns: dict[str, Any], rows: dict[str, dict[str, float]]) -> dict[str, Any]:
+def report(
+    *turns: dict[str, Any],
+    rows: dict[str, dict[str, float]],
+    unranked: dict[tuple[str, str | None], str] | None = None,
+) -> dict[str, Any]:
     """Report on turns of conversations; rows: scores by conversation, of its answer t2."""
     suite = Suite()
     signals = RowSignals("nDCG@5", suite.thresholds.model_dump())
@@ -21,7 +25,7 @@ def report(*turns: dict[str, Any], rows: dict[str, dict[str, float]]) -> dict[st
         named = [{"scorer": scorer, "value": value} for scorer, value in scores.items()]
         row = {"conversation_id": name, "turn_id": "t2", "stage": "response", "scores": named}
         signals.add(orjson.dumps(row))
-    made = TrafficReport(suite, signals)
+    made = TrafficReport(suite, signals, unranked=unranked)
     for turn in turns:
         made.add(decode_turn(orjson.dumps({"timestamp": "2026-01-01T00:00:00Z", **turn})))
     return made.as_json()
@@ -69,6 +73,23 @@ def test_labels_on_some_of_the_turns_decide_there_and_the_diagnosis_elsewhere() 
 def test_an_answer_that_is_an_error_fails_whatever_the_user_says() -> None:
     made = report(asked(), answered(text="Internal error 500."), rows={"c": HELPED})
     assert failed(made) == {"generation": 1}
+
+
+def test_documents_are_not_said_to_be_right_where_citations_say_nothing_of_them() -> None:
+    turns, rows = [], {}
+    for number in range(80):
+        name, version = f"c{number}", "v1" if number < 40 else "v2"
+        turns += [asked(name), answered(name, version=version)]
+        rows[name] = (ASKED_AGAIN if number % 2 else HELPED) | {"nDCG@5": 1.0 if number >= 40 or number % 4 else 0.0}
+    believed = report(*turns, rows=rows)
+    assert "the documents were right, but the answer did not help" in " ".join(believed["says"])
+    why = "97% of answers cite just the first of their documents, 57% before"
+    made = report(*turns, rows=rows, unranked={("default", "v2"): why})
+    said = " ".join(made["says"])
+    assert "Retrieval is known of none of 40 answers in v2, of 40 of 40 in v1: it cannot be compared." in said
+    assert "the documents were right" not in said
+    assert "fails less" not in {change["verdict"] for change in made["compared"]["stages"]}
+    assert f"Retrieval of v2 (default) is not judged by what was cited: {why}." in made["notes"]
 
 
 def test_answers_that_the_replay_has_not_scored_are_counted() -> None:

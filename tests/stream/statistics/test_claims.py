@@ -2,7 +2,7 @@
 
 import pytest
 
-from turnsignal.stream.statistics.claims import claims
+from turnsignal.stream.statistics.claims import claims, says_nothing
 from turnsignal.stream.statistics.intervals import Difference
 
 
@@ -14,13 +14,13 @@ RISE, FALL = delta(0.2, 1e-9), delta(-0.2, 1e-9)
 
 
 def verdicts(primary: str = "clarification_free", least: float = 0.01, **deltas: Difference) -> dict[str, str]:
-    found = claims(deltas, {}, primary, least)
+    found = claims(deltas, {}, primary, least, ())
     return {name: claim.change for name, claim in found.items()}
 
 
 def test_the_primary_figure_is_tested_apart_and_the_others_pay_for_their_number() -> None:
     many = {f"nDCG@{i}": delta(0.2, 0.02) if i == 1 else delta(0.0, 0.9) for i in range(1, 11)}
-    found = claims({"follow_up": delta(0.2, 0.02), **many}, {}, "follow_up", 0.01)
+    found = claims({"follow_up": delta(0.2, 0.02), **many}, {}, "follow_up", 0.01, ())
     assert (found["follow_up"].change, found["follow_up"].adjusted) == ("better", 0.04)
     assert (found["nDCG@1"].change, found["nDCG@1"].adjusted) == ("no difference shown", pytest.approx(0.4))
 
@@ -47,6 +47,7 @@ def test_a_difference_that_is_not_worth_naming_is_not_named() -> None:
         ("checks_applied", "changed", "changed"),
         ("answer_seconds", "worse", "changed"),
         ("documents", "changed", "changed"),
+        ("same_documents", "changed", "changed"),
         ("answers_with_documents", "changed", "worse"),
         ("vote", "better", "worse"),
         ("same_language", "better", "worse"),
@@ -72,22 +73,23 @@ def test_what_a_rise_and_a_fall_are_called(name: str, rise: str, fall: str) -> N
         ("vote", FALL),
         ("same_language", FALL),
         ("short_first_answers", RISE),
+        ("same_documents", RISE),
     ],
 )
 def test_nothing_is_better_where_the_evidence_became_less(lost: str, change: Difference) -> None:
-    found = claims({"nDCG@5": RISE, lost: change}, {}, "follow_up", 0.01)
+    found = claims({"nDCG@5": RISE, lost: change}, {}, "follow_up", 0.01, ())
     assert found["nDCG@5"].change == "changed"
     assert found["nDCG@5"].why.startswith(f"not called better: {lost} ")
-    assert claims({"nDCG@5": FALL, lost: change}, {}, "follow_up", 0.01)["nDCG@5"].change == "worse"
+    assert claims({"nDCG@5": FALL, lost: change}, {}, "follow_up", 0.01, ())["nDCG@5"].change == "worse"
 
 
 def test_a_mean_over_fewer_answers_is_not_better_though_nothing_else_says_so() -> None:
-    found = claims({"nDCG@5": RISE, "compliance": RISE}, {"nDCG@5": FALL, "compliance": RISE}, "follow_up", 0.01)
+    found = claims({"nDCG@5": RISE, "compliance": RISE}, {"nDCG@5": FALL, "compliance": RISE}, "follow_up", 0.01, ())
     assert (found["nDCG@5"].change, found["compliance"].change) == ("changed", "better")
 
 
 def test_no_figures_make_no_claims() -> None:
-    assert claims({}, {}, "follow_up", 0.01) == {}
+    assert claims({}, {}, "follow_up", 0.01, ()) == {}
 
 
 RANKED = ("nDCG@5", "wasted_context")
@@ -137,7 +139,7 @@ def test_a_ranking_of_which_everything_is_cited_is_not_better() -> None:
 
 
 def test_fewer_answers_with_documents_are_worse_and_the_words_say_what_that_hides() -> None:
-    found = claims({"answers_with_documents": FALL, "cited": RISE}, {}, "follow_up", 0.01)
+    found = claims({"answers_with_documents": FALL, "cited": RISE}, {}, "follow_up", 0.01, ())
     assert found["answers_with_documents"].change == "worse"
     assert found["answers_with_documents"].why.startswith("cited, dangling and ranking measures say nothing")
     assert found["cited"].change == "changed"
@@ -147,3 +149,38 @@ def test_no_ranking_is_better_beside_more_documents_that_nobody_cites() -> None:
     found = claims({"nDCG@5": RISE, "wasted_context": RISE, "compliance": RISE}, {}, "follow_up", 0.01, RANKED)
     assert (found["nDCG@5"].change, found["compliance"].change) == ("changed", "better")
     assert found["nDCG@5"].why == "not called better: beside more documents that nobody cites"
+
+
+def test_answers_that_cite_by_the_place_or_get_few_or_the_same_documents_say_nothing_of_a_ranking() -> None:
+    towards_all, half_way = {"cites_from_top": delta(0.4, 1e-9)}, {"cites_from_top": delta(0.2, 1e-9)}
+    assert says_nothing(towards_all, 0.97, 0.0) == "97% of answers cite just the first of their documents, 57% before"
+    assert says_nothing(half_way, 0.8, 0.0) == ""
+    assert says_nothing({"cites_from_top": delta(0.01, 0.4)}, 0.97, 0.0) == "", "as many as before: no new habit"
+    alike = "the same few documents come for most questions (98% of what is retrieved, 8% before)"
+    assert says_nothing({**towards_all, "same_documents": delta(0.9, 1e-9)}, 0.97, 0.98) == alike
+    assert says_nothing({"same_documents": delta(0.1, 1e-9)}, 0.0, 0.2) == "", "a topic of the day"
+    assert says_nothing({"documents": delta(-0.2, 0.3)}, 0.0, 0.0) == "answers get half as many documents, or fewer"
+    assert says_nothing({"documents": delta(-0.05, 1e-9)}, 0.0, 0.0) == ""
+    assert says_nothing({}, 0.0, 0.0) == ""
+
+
+def test_a_ranking_that_says_nothing_is_not_better_and_other_figures_may_be() -> None:
+    deltas = {"nDCG@5": RISE, "compliance": RISE, "cited": FALL}
+    found = claims(deltas, {}, "follow_up", 0.01, RANKED, unranked="all cite the first")
+    assert (found["nDCG@5"].change, found["nDCG@5"].why) == ("changed", "not called better: all cite the first")
+    assert found["compliance"].why == "not called better: cited fell"
+    del deltas["cited"]
+    assert claims(deltas, {}, "follow_up", 0.01, RANKED, unranked="so")["compliance"].change == "better"
+    worse = claims({"nDCG@5": FALL}, {}, "follow_up", 0.01, RANKED, unranked="all cite the first")
+    assert worse["nDCG@5"].change == "worse"
+
+
+def test_a_primary_of_which_nothing_is_left_is_worse_by_its_coverage() -> None:
+    gone = {"coverage(follow_up)": FALL, "compliance": RISE}
+    found = claims(gone, {}, "follow_up", 0.01, RANKED)
+    assert (found["coverage(follow_up)"].change, found["compliance"].change) == ("worse", "changed")
+    assert found["coverage(follow_up)"].why == "nothing is left that follow_up could be told by"
+    assert claims(gone, {}, "compliance", 0.01, RANKED)["coverage(follow_up)"].change == "changed"
+    assert (
+        claims({"coverage(follow_up)": RISE}, {}, "follow_up", 0.01, RANKED)["coverage(follow_up)"].change == "changed"
+    )

@@ -1,0 +1,64 @@
+"""Answers are seen in the turns of a system as in those of a release: failing, foreign, out of which documents."""
+
+from typing import Any
+
+import orjson
+
+from turnsignal.stream.records.turns import Turn, decode_turn
+from turnsignal.stream.reports.answers_seen import AnswersSeen, SeenAnswers
+from turnsignal.stream.reports.first_answers import first_answer, first_documents
+from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN
+
+QUESTION = "How do I change the address of my order, which I sent yesterday?"
+
+
+def turn(number: int, role: str, text: str, **more: Any) -> Turn:
+    about = {"conversation_id": "c", "turn_id": f"t{number}", "timestamp": f"2026-01-05T10:00:{number:02}Z"}
+    return decode_turn(orjson.dumps(about | {"role": role, "text": text} | more))
+
+
+def seen(*turns: Turn) -> SeenAnswers:
+    answers = AnswersSeen()
+    for each in turns:
+        answers.add(each)
+    return answers.by_conversation["c"]
+
+
+def test_failing_answers_documents_and_votes_are_means_over_answers() -> None:
+    documents = [{"doc_id": "d1"}, {"doc_id": "d2"}]
+    found = seen(
+        turn(1, "user", QUESTION),
+        turn(2, "assistant", "Internal error 500.", vote=-1),
+        turn(3, "user", "And now?"),
+        turn(4, "assistant", "Open Settings and choose your order [d1].", retrieved=documents),
+    )
+    means = found.means()
+    assert (means["failed"], means["vote"], means["answers_with_documents"]) == (0.5, 0.0, 0.5)
+    assert means["documents"] == DOCUMENTS_GIVEN.fraction(2)
+    assert found.documents == {"t2": 0, "t4": 2}
+
+
+def test_the_first_answer_is_kept_and_the_documents_that_came_first() -> None:
+    found = seen(
+        turn(1, "user", "Hello!"),
+        turn(2, "assistant", "Hello! How can I help?", platform="web"),
+        turn(3, "user", QUESTION),
+        turn(4, "assistant", "Open Settings [d1].", retrieved=[{"doc_id": "d1"}]),
+        turn(5, "assistant", "Or billing [d2].", retrieved=[{"doc_id": "d2"}]),
+    )
+    first = first_answer("web", "Hello! How can I help?", "Hello!")
+    assert found.first == first._replace(documents=first_documents(["d1"]))
+
+
+def test_an_answer_in_another_language_than_the_question_is_seen() -> None:
+    german = "Öffnen Sie die Einstellungen und wählen Sie dort die Bestellung, die Sie gestern abgeschickt haben."
+    assert seen(turn(1, "user", QUESTION), turn(2, "assistant", german)).means()["same_language"] == 0.0
+    english = "Open the settings and choose the order that you have sent yesterday, then change its address."
+    assert seen(turn(1, "user", QUESTION), turn(2, "assistant", english)).means()["same_language"] == 1.0
+    assert "same_language" not in seen(turn(2, "assistant", english)).means()
+
+
+def test_a_turn_that_comes_twice_counts_once() -> None:
+    answer = turn(2, "assistant", "Internal error 500.")
+    found = seen(answer, answer, turn(3, "assistant", "Open the settings."))
+    assert found.means()["failed"] == 0.5
