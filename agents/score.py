@@ -25,8 +25,8 @@ from turnsignal.agents.worker.consumer import PartitionApp
 from turnsignal.agents.worker.partition_task import AppSpec
 from turnsignal.agents.worker.stored_turns import StoredTurns
 from turnsignal.agents.worker.tasks import TaskManager
-from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.conversations.decoded import DecodedConversations
+from turnsignal.stream.judging.judges import judged_scorers
 from turnsignal.stream.pipeline.batch_result import BatchResult
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.pipeline.scoring import describe_scorers, scorer_names
