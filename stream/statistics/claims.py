@@ -6,10 +6,10 @@ their number (Benjamini and Hochberg 1995). It holds for one look: who compares 
 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
 where the evidence became less, nor where many more first answers are short or the same: people thank for a refusal,
-too, whatever its words are. Nor is anything called better beside other shares of platforms, on which figures differ by
-themselves; there, the differences within platforms decide what is worse. Ranking measures on citations rise where
-there is less to rank: they are not called better beside other numbers of documents, beside more documents that nobody
-cites or more answers that cite all of theirs, nor where users say that it went worse.
+too, whatever its words are. Nor is anything called better beside other shares of platforms, or of users' languages, in
+which figures differ by themselves; there, the differences within these decide what is worse. Ranking measures on
+citations rise where there is less to rank: they are not called better beside other numbers of documents, beside more
+documents that nobody cites or more answers that cite all of theirs, nor where users say that it went worse.
 """
 
 from collections.abc import Collection, Mapping
@@ -73,6 +73,7 @@ DIRECTIONS = {
 }
 #: Smallest differences worth naming whatever the suite says: a quarter more, on the scales of `stream.reports.scales`.
 LEAST = {ANSWER_SECONDS: 0.02, DOCUMENTS: 0.032, CITES_ALL: 0.03, SHORT_FIRST: 0.03, SAME_FIRST: 0.03}
+_LEAST_LANGUAGE = 0.03  #: of a fall of `SAME_LANGUAGE` over all, where it did not fall within languages
 _TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
 _HALF = 0.1  #: half as many documents, or twice as many: so much is no chance, of however few conversations
 RISE, FALL = 1, -1
@@ -103,6 +104,8 @@ WENT_WORSE = {
     "resolved": FALL,
     "abandoned": RISE,
 }
+#: Nobody answered them: that is the release's, wherever they came from.
+_WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
 
 
@@ -128,13 +131,14 @@ def claims(
     *,
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
+    parts: str = "platforms",
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on how
-    many documents there are to cite; shifted: how the traffic moved between platforms, "" where it did not; within: the
-    differences within platforms then, which decide in the place of those of all.
+    many documents there are to cite; shifted: how the traffic moved between parts such as platforms, "" where it did
+    not; within: the differences within those parts then, which decide in the place of those of all; parts: which ones.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
@@ -149,21 +153,26 @@ def claims(
         least = LEAST.get(name, least_change)
         why = _lost(name, lost, coverages, least_change) or (beside if name in ranked else "")
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
-        claimed[name] = _beside_shift(claim, delta, shifted, name in within, alone=not within) if shifted else claim
+        if shifted:
+            claim = _beside_shift(name, claim, delta, shifted, f"within {parts}" if name in within else "")
+        claimed[name] = claim
     return claimed
 
 
-def _beside_shift(claim: Claim, delta: Difference, shifted: str, inside: bool, *, alone: bool) -> Claim:
-    """Return the claim that holds although traffic moved between platforms; inside: they were compared within them.
+def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, inside: str) -> Claim:
+    """Return the claim that holds although traffic moved; inside: where its figure was compared, "" over all.
 
-    alone: no platform has enough conversations of both releases, so that nobody can tell which of both made it worse.
+    Compared over all, nobody can tell the release from the move, but for messages that nobody answers.
     """
-    if claim.change == WORSE and alone:
-        return claim._replace(change=CHANGED, why=f"{shifted}; too few on the same one to tell the release from that")
+    if claim.change == WORSE and not inside and name not in _WHEREVER:
+        return claim._replace(change=CHANGED, why=f"{shifted}; too few on both sides to tell the release from that")
     if claim.change == WORSE:
-        return claim._replace(why=f"within platforms, too; {shifted}" if inside else shifted)
+        return claim._replace(why=f"{inside}, too; {shifted}" if inside else shifted)
+    if name == SAME_LANGUAGE and claim.change in (SAME, SMALL) and _moved(delta, FALL, _LEAST_LANGUAGE):
+        # Of the languages that came, more answers are in another one than their question; the old ones cannot tell.
+        return claim._replace(change=CHANGED, why=shifted)
     if claim.change == SAME and inside and delta.p <= PROMISE:
-        return claim._replace(why=f"within platforms; {shifted}")
+        return claim._replace(why=f"{inside}; {shifted}")
     return claim
 
 
