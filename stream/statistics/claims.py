@@ -73,7 +73,6 @@ DIRECTIONS = {
 }
 #: Smallest differences worth naming whatever the suite says: a quarter more, on the scales of `stream.reports.scales`.
 LEAST = {ANSWER_SECONDS: 0.02, DOCUMENTS: 0.032, CITES_ALL: 0.03, SHORT_FIRST: 0.03, SAME_FIRST: 0.03}
-_LEAST_LANGUAGE = 0.03  #: of a fall of `SAME_LANGUAGE` over all, where it did not fall within languages
 _TWENTIETH = 0.007  #: a twentieth more or fewer documents, on their scale: enough to move a ranking by itself
 _HALF = 0.1  #: half as many documents, or twice as many: so much is no chance, of however few conversations
 RISE, FALL = 1, -1
@@ -142,8 +141,11 @@ def claims(
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
-    others = [name for name in deltas if name != primary]
-    adjusted = dict(zip(others, adjust([deciding[name].p for name in others]), strict=True))
+    adjusted: dict[str, float] = {}
+    for inside in (True, False):
+        # What is compared over all moves with the traffic; beside it, chance among the others must not look surer.
+        others = [name for name in deltas if name != primary and (name in within) is inside]
+        adjusted |= zip(others, adjust([deciding[name].p for name in others]), strict=True)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
     lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
@@ -156,6 +158,11 @@ def claims(
         if shifted:
             claim = _beside_shift(name, claim, delta, shifted, f"within {parts}" if name in within else "")
         claimed[name] = claim
+    if shifted and SAME_LANGUAGE in claimed and claimed[SAME_LANGUAGE].change in (SAME, SMALL):
+        # Of the languages that came, more answers may be in another one than their question; the old ones cannot tell.
+        fell = _claim(SAME_LANGUAGE, deltas[SAME_LANGUAGE], 2 * len(deltas) * deltas[SAME_LANGUAGE].p, least_change, "")
+        if fell.change == WORSE:
+            claimed[SAME_LANGUAGE] = Claim(CHANGED, fell.adjusted, shifted)
     return claimed
 
 
@@ -168,9 +175,6 @@ def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, insi
         return claim._replace(change=CHANGED, why=f"{shifted}; too few on both sides to tell the release from that")
     if claim.change == WORSE:
         return claim._replace(why=f"{inside}, too; {shifted}" if inside else shifted)
-    if name == SAME_LANGUAGE and claim.change in (SAME, SMALL) and _moved(delta, FALL, _LEAST_LANGUAGE):
-        # Of the languages that came, more answers are in another one than their question; the old ones cannot tell.
-        return claim._replace(change=CHANGED, why=shifted)
     if claim.change == SAME and inside and delta.p <= PROMISE:
         return claim._replace(why=f"{inside}; {shifted}")
     return claim
