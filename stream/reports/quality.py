@@ -316,7 +316,8 @@ class Quality:
                     by_conversation = by_conversation._replace(size=by_conversation.size * wider, degrees=mean.degrees)
                 if name == ANSWER_SECONDS:
                     batched = mean_over_turns(totals.seconds.clusters(), spread)
-                    mean, users = min(batched, mean, key=lambda one: one.size), None
+                    mean = batched if users is None else min(batched, mean, key=lambda one: one.size)
+                    users = None
                 mean = mean._replace(n=round(sums.n))
                 figures[name] = ReleaseFigure(mean, by_conversation, coverage, users, covering)
         return figures

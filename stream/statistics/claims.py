@@ -141,11 +141,11 @@ def claims(
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
-    adjusted: dict[str, float] = {}
-    for inside in (True, False):
-        # What is compared over all moves with the traffic; beside it, chance among the others must not look surer.
-        others = [name for name in deltas if name != primary and (name in within) is inside]
-        adjusted |= zip(others, adjust([deciding[name].p for name in others]), strict=True)
+    others = [name for name in deltas if name != primary]
+    adjusted = dict(zip(others, adjust([deciding[name].p for name in others]), strict=True))
+    # What is compared over all moves with the traffic: beside it, chance within its parts must not look surer.
+    inside = [name for name in others if name in within]
+    adjusted |= zip(inside, adjust([within[name].p for name in inside]), strict=True)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
     lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
