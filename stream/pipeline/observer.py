@@ -16,6 +16,10 @@ class Observer(Protocol):
     A method must not change what it is given.
     """
 
+    def on_user(self, key: bytes, user_id: str) -> None:
+        """Called when a turn of a user names who it is."""
+        ...
+
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
         """Called when a response is scored, before its conversation keeps it; `state.responses` counts it already."""
         ...

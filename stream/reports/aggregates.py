@@ -12,7 +12,7 @@ from typing import Any
 from turnsignal.stream.checks.protocol import Result
 from turnsignal.stream.conversations.exchanges import Exchange
 from turnsignal.stream.conversations.means import Means
-from turnsignal.stream.conversations.pairing import USER, PendingResponse, Responder
+from turnsignal.stream.conversations.pairing import TOGETHER, USER, PendingResponse, Responder
 from turnsignal.stream.conversations.state import Conversation
 from turnsignal.stream.diagnosis import Level
 from turnsignal.stream.measures.ndcg import NDCG
@@ -31,6 +31,7 @@ from turnsignal.stream.reports.question_language import match_languages
 from turnsignal.stream.reports.release_totals import ConversationScores
 from turnsignal.stream.reports.review import Review
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.reports.user_sums import digest
 from turnsignal.stream.reports.worst import WorstExchanges
 from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
@@ -44,6 +45,7 @@ from turnsignal.stream.statistics.claims import (
     WASTED,
 )
 from turnsignal.stream.suite import Suite
+from turnsignal.stream.text.spoken_languages import glance
 
 DEFAULT_CUTOFF = 5  #: of the debiased nDCG, where the suite measures relevancy in another way
 
@@ -92,7 +94,7 @@ class OpenConversation:
     follow-up added to which values, as long as it can be corrected; good: answers whose relevancy and follow-up were
     high; broken: instructions; went: how it had gone when it was closed; other_environments: it was closed, and another
     environment has turns in it; votes: how votes and follow-ups meet in it; failed: turn ids of its last failing
-    answers.
+    answers; language: of what its user wrote, "" until that is told.
     """
 
     __slots__ = (
@@ -102,6 +104,7 @@ class OpenConversation:
         "follow_ups",
         "good",
         "headless",
+        "language",
         "opened",
         "other_environments",
         "other_releases",
@@ -124,6 +127,7 @@ class OpenConversation:
         self.good = 0
         self.broken: Broken | None = None
         self.failed: tuple[str, ...] = ()
+        self.language = ""
         self.went: ConversationScores | None = None
         self.votes: Voted | None = None
 
@@ -144,6 +148,7 @@ class Aggregates:
         self.interventions = Interventions()
         self.votes: Counts = Counter()
         self._open: dict[bytes, OpenConversation] = {}
+        self._users: dict[bytes, int | None] = {}  # of conversations that are not forgotten
         self._place = {name: 2 * i for i, name in enumerate(self.quality.figures)}
         self._found: dict[tuple[str, ...], tuple[Places, int]] = {}
         self._checks = frozenset(check.name for _, check in suite.parsed_checks)
@@ -158,6 +163,11 @@ class Aggregates:
         self.worst = WorstExchanges()
         self._correctable = suite.limits.kept_turns + 1
 
+    def on_user(self, key: bytes, user_id: str) -> None:
+        """Note whose conversation it is: of whom its first turn names."""
+        if self._users.get(key) is None:
+            self._users[key] = digest(user_id)
+
     def on_response(self, key: bytes, state: Conversation, turn: Turn, scored: Scored) -> None:
         """Take in a scored response."""
         if state.responses == 1:
@@ -171,7 +181,11 @@ class Aggregates:
             conversation = self._open[key] = OpenConversation(
                 (turn.assistant, turn.version), turn.time, headless=state.turns == 1
             )
-            conversation.first_answer = first_answer(turn.platform, turn.text, _opening(state) or "")
+            conversation.first_answer = first_answer(turn.platform, turn.text)
+        if turn.user_id is not None:
+            self.on_user(key, turn.user_id)
+        if not conversation.language:
+            conversation.language = _language(state)
         failed = self._count_answer(conversation, state, turn, scored)
         if failed:
             conversation.failed = (*conversation.failed[1 - _OPEN_ANSWERS :], turn.turn_id)
@@ -226,6 +240,8 @@ class Aggregates:
         else:
             parts = {conversation.release: self._with_own_means(conversation, means)} if conversation.parts else {}
         answers = state.responses
+        if not conversation.language:
+            conversation.language = _language(state)
         conversation.went = ConversationScores(
             release,
             outcome,
@@ -236,6 +252,7 @@ class Aggregates:
             conversation.opened,
             state.turns,
             conversation.first_answer,
+            conversation.language,
         )
         conversation.votes = votes.count_votes(state)
 
@@ -378,7 +395,7 @@ class Aggregates:
         return known
 
     def _settle(self, key: bytes) -> None:
-        conversation = self._open.pop(key, None)
+        conversation, user = self._open.pop(key, None), self._users.pop(key, None)
         if conversation is None or conversation.went is None:
             if conversation is not None and conversation.other_environments and conversation.parts:
                 self.quality.leave_out(conversation.release, conversation.opened, "other_environment")
@@ -389,7 +406,7 @@ class Aggregates:
             for release, shares in conversation.votes.shares.items():
                 if release in went.parts:
                     went.parts[release][self._at_vote : self._at_vote + 2] = array("d", shares)
-        self.quality.add(went)
+        self.quality.add(went if user is None else went._replace(user=user))
         resolved = went.outcome == "resolved"
         good = went.answers if resolved else min(conversation.good, went.answers)
         fails = broken.fails.items() if broken is not None else ()
@@ -402,3 +419,9 @@ def _opening(state: Conversation) -> str | None:
     if len(kept) == 1 and kept[0].role == USER and not state.forgot_turns:
         return kept[0].text
     return None
+
+
+def _language(state: Conversation) -> str:
+    """Return the language of what a user wrote so far, as far as it is kept; "" where that is not told."""
+    said = [turn.text for turn in state.kept if turn.role == USER]
+    return glance(said[0] if len(said) == 1 else TOGETHER.join(said)) if said else ""

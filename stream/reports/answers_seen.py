@@ -71,8 +71,7 @@ class AnswersSeen:
     def _count(self, seen: SeenAnswers, turn: Turn, kept: list[KeptTurn]) -> None:
         given = seen.documents[turn.turn_id] = len(turn.retrieved)
         if seen.first is None:
-            question = kept[0].text if len(kept) == 1 and kept[0].role == USER else ""
-            seen.first = first_answer(turn.platform, turn.text, question)
+            seen.first = first_answer(turn.platform, turn.text)
         seen.add(FAILED, self._failures.is_failing(turn.text))
         seen.add(WITH_DOCUMENTS, given > 0)
         if given:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, FOLLOW_UP_PRECISION
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
+from turnsignal.stream.reports.release_figures import BOTH, LANGUAGES, PLATFORMS, WITHIN
 from turnsignal.stream.reports.release_totals import MAX_RELEASES, OTHER_RELEASES
 from turnsignal.stream.reports.where_to_work import broken_instructions, where_to_work
 from turnsignal.stream.statistics.claims import (
@@ -40,9 +41,11 @@ from turnsignal.stream.text.signed import signed, signed_percent
 
 _CHECKS_NAMED = 3  #: instructions that a sentence names
 _OFTEN = 0.05  #: share of conversations without an answer from which it is said
+_MOST_NAME_A_USER = 0.5  #: share of conversations
 _LEAST_CHANGE = 0.01  #: of figures from 0 to 1, as suites have it where they say nothing
 _A_QUARTER_MORE = 1.25  #: the smallest ratio that is named
 _NEARLY_NOTHING = 1e-6
+_ONE = {PLATFORMS: "platform", LANGUAGES: "language", BOTH: "language on a platform"}
 _NUMBERS = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six"}
 
 
@@ -149,7 +152,7 @@ def find(summary: Mapping[str, Any]) -> list[Finding]:
     compared = list(_compare(summary))
     named = [finding for change in (WORSE, BETTER, CHANGED) for finding in compared if finding.change == change]
     named = [*map(_silence, summary.get("silences", ())), *_shifts(summary), *named]
-    notes = [_not_compared(summary, compared), *([] if named else _users(summary))]
+    notes = [_not_compared(summary, compared), _not_by_user(summary, compared), *([] if named else _users(summary))]
     sentences = (broken_instructions(summary), where_to_work(summary))
     notes += [Finding("note", sentence) for sentence in sentences if sentence]
     return [*_beyond(summary), *named, *[note for note in notes if note]]
@@ -196,10 +199,15 @@ def _rank(
 
 def _size(entry: Mapping[str, Any]) -> float:
     """Return how many times the smallest change that is worth naming of its kind a difference is."""
-    value = entry.get("within_platforms", entry)["value"]
+    value = _within(entry).get("value", entry["value"])
     if "unit" in entry:  # a ratio, less one
         return abs(math.log1p(max(value, _NEARLY_NOTHING - 1))) / math.log(_A_QUARTER_MORE)
     return float(abs(value) / LEAST.get(entry["figure"], _LEAST_CHANGE))
+
+
+def _within(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the difference within the parts of the traffic that moved; empty where none did."""
+    return next((entry[key] for key in WITHIN.values() if key in entry), {})
 
 
 def _theme(figure: str, checks: set[str]) -> Theme:
@@ -228,7 +236,7 @@ def _sentence(
     why = f", {shown[0]['why']}" if change == CHANGED and "why" in shown[0] else ""
     if change == BETTER and theme.rests_on:
         why = f", {theme.rests_on}"
-    shown = [{**entry, **entry.get("within_platforms", {})} for entry in shown]
+    shown = [{**entry, **_within(entry)} for entry in shown]
     return f"{who} {phrase}{where}: {headline} {_delta(shown)}{beside}{why}"
 
 
@@ -273,11 +281,12 @@ def _beyond(summary: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _shifts(summary: Mapping[str, Any]) -> Iterator[Finding]:
-    """Say first that traffic moved between platforms: then figures move without the release."""
+    """Say first that traffic moved between platforms or languages: then figures move without the release."""
     for row in summary["comparisons"]:
         if shifted := row.get("shifted"):
-            alike = any("within_platforms" in delta for delta in row["deltas"].values())
-            how = "releases are compared within platforms" if alike else "no platform has enough of both releases"
+            parts = row.get("moved", PLATFORMS)
+            alike = any(_within(delta) for delta in row["deltas"].values())
+            how = f"releases are compared within {parts}" if alike else f"no {_ONE[parts]} has enough of both releases"
             where = f" ({row['assistant']})" if row["assistant"] != DEFAULT_ASSISTANT else ""
             yield Finding(
                 "note", f"with {row['after'] or 'what has no version'}{where}, traffic moved: {shifted}; {how}"
@@ -303,6 +312,22 @@ def _not_compared(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Fi
     others += " (if all are whole: replay --whole-conversations)" if cut else ""
     release = few["version"] or "what has no version"
     return Finding("note", f"releases are not compared: {release} has {few['not_compared']}{others}")
+
+
+def _not_by_user(summary: Mapping[str, Any], compared: Sequence[Finding]) -> Finding | None:
+    """Say beside a change of releases that answered side by side that nobody can tell how users were dealt to them."""
+    after = [
+        row["after"] or "what has no version"
+        for row in summary["comparisons"]
+        if row.get("side_by_side") and row["with_user"] < _MOST_NAME_A_USER
+    ]
+    if not compared or not after:
+        return None
+    names = listed(list(dict.fromkeys(after))[:_CHECKS_NAMED], len(set(after)))
+    sentence = (
+        f"{names} answered beside the release before, and turns name no user_id: where users were dealt to releases"
+    )
+    return Finding("note", f"{sentence}, and not conversations, a change is named by chance more often than in 5%")
 
 
 def _users(summary: Mapping[str, Any]) -> Iterator[Finding]:

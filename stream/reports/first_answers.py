@@ -18,13 +18,14 @@ from typing import NamedTuple
 from turnsignal.stream.statistics.claims import PROMISE
 from turnsignal.stream.statistics.exact import fisher
 from turnsignal.stream.statistics.intervals import Difference, Estimate, difference, rate
-from turnsignal.stream.text.spoken_languages import glance, language_name
+from turnsignal.stream.text.spoken_languages import language_name
 
 _READ = 2_000  #: characters of an answer by which it is told from others
 _SHOWN = 80  #: characters of it that are shown, in lower case and without numbers
 _MOST_TEXTS = 2_000  #: texts of a release that are counted; beyond, the rarer half is forgotten
 _MOST_DOCUMENTS = 4_000  #: documents of a release that are counted; beyond, the rarer half is forgotten
 _DOCUMENTS_READ = 20  #: of an answer
+_GREATEST = 80  #: step of a length: a million characters
 _SHARE = 0.03  #: of first answers that are the same, from which on it matters
 _SHIFTED = 0.05  #: change of a platform's or language's share from which on figures may move for it
 #: Ours and bounded, on a bounded text: the standard engine, since RE2 from Python takes 0.1 ms to replace.
@@ -34,22 +35,25 @@ _VARIES = re.compile(r"\[[^\]\n]{0,80}\]|[0-9]+")
 class FirstAnswer(NamedTuple):
     """The first answer of a conversation: platform, `length_step`, and a digest of its text with its beginning.
 
-    language: of the question, "" where it is not told; documents: digests of those that the conversation got first, be
-    it with a later answer.
+    documents: digests of those that the conversation got first, be it with a later answer.
     """
 
     platform: str
     length: int
     text: str
-    language: str = ""
     documents: tuple[str, ...] = ()
 
+    @property
+    def length_share(self) -> float:
+        """The length's step as a share of the greatest that is told apart."""
+        return share_of_length(self.length)
 
-def first_answer(platform: str | None, text: str, question: str = "") -> FirstAnswer:
+
+def first_answer(platform: str | None, text: str) -> FirstAnswer:
     """Return what is kept of a first answer; citations and numbers do not tell two texts apart."""
     alike = " ".join(_VARIES.sub(" ", text[:_READ].casefold()).split())
     digest = blake2b(alike.encode(), digest_size=6).hexdigest()
-    return FirstAnswer(platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}", glance(question))
+    return FirstAnswer(platform or "none", length_step(len(text)), f"{digest} {alike[:_SHOWN]}")
 
 
 def first_documents(names: Iterable[str]) -> tuple[str, ...]:
@@ -63,11 +67,16 @@ def length_step(characters: int) -> int:
     return round(4 * math.log2(max(1, characters)))
 
 
+def share_of_length(step: int) -> float:
+    """Return a step of a length as a share of the greatest that is told apart."""
+    return min(1.0, step / _GREATEST)
+
+
 @dataclass(slots=True)
 class FirstAnswers:
-    """The first answers of one release: how many of each platform, length and text, and to questions in which language.
+    """The first answers of one release: how many of each platform, length and text, and to users of which language.
 
-    languages: of those whose question tells it; documents: how many conversations got each; searched: how many got any;
+    languages: of those whose messages tell it; documents: how many conversations got each; searched: how many got any;
     retrieved: how many documents those got.
     """
 
@@ -84,11 +93,11 @@ class FirstAnswers:
         """How many there are."""
         return self.platforms.total()
 
-    def add(self, answer: FirstAnswer) -> None:
-        """Count one."""
+    def add(self, answer: FirstAnswer, language: str = "") -> None:
+        """Count one; language: of what the user wrote, "" where that is not told."""
         self.platforms[answer.platform] += 1
-        if answer.language:
-            self.languages[answer.language] += 1
+        if language:
+            self.languages[language] += 1
         self.lengths[answer.length] += 1
         self.texts[answer.text] += 1
         if answer.documents:
@@ -108,27 +117,32 @@ class FirstAnswers:
         self.retrieved += other.retrieved
         self._forget()
 
-    def short(self, before: "FirstAnswers") -> Difference:
-        """Compare the shares that have less than half the characters of the middle one before; both have some."""
+    def short(self, before: "FirstAnswers", alike: tuple[float, float] = (1.0, 1.0)) -> Difference:
+        """Compare the shares that have less than half the characters of the middle one before; both have some.
+
+        alike: as how many of itself each side's answer counts, here and before, since those to one user are alike.
+        """
         steps = sorted(before.lengths)
         counted = accumulate(before.lengths[step] for step in steps)
         middle = next(step for step, n in zip(steps, counted, strict=True) if 2 * n >= before.n)
-        return difference(self._below(middle - 4), before._below(middle - 4))
+        return difference(*_count_as(alike, self._below(middle - 4), before._below(middle - 4)))
 
-    def same(self, before: "FirstAnswers") -> tuple[Difference, str] | None:
+    def same(self, before: "FirstAnswers", alike: tuple[float, float] = (1.0, 1.0)) -> tuple[Difference, str] | None:
         """Compare the shares of the text that became most common, and name it; None where none has a share.
 
         p is Fisher's, adjusted for the number of texts that both releases together have often enough for one to be
-        chosen for its share in this one (Bonferroni).
+        chosen for its share in this one (Bonferroni); alike: as in `short`.
         """
         least = max(2, math.ceil(_SHARE * self.n))
         counts = {text: count for text, count in (self.texts + before.texts).items() if count >= least}
         common = sorted(text for text in counts if self.texts[text] >= least)
         if not common:
             return None
-        changes = {text: difference(self._share(text), before._share(text)) for text in common}
+        changes = {text: difference(*_count_as(alike, self._share(text), before._share(text))) for text in common}
         text, change = max(changes.items(), key=lambda item: item[1].value)
-        chance = fisher(self.texts[text], self.n, counts[text], self.n + before.n)
+        here, there = alike
+        found, n = round(here * self.texts[text]), round(here * self.n)
+        chance = fisher(found, n, found + round(there * before.texts[text]), n + round(there * before.n))
         p = min(1.0, max(change.p, chance) * len(counts))
         return change._replace(p=p), text.partition(" ")[2]
 
@@ -162,9 +176,9 @@ class FirstAnswers:
         return f"{name} has {became:.0%} of the conversations, {was:.0%} before" if name else ""
 
     def asked_otherwise(self, before: "FirstAnswers") -> str:
-        """Say which language's share of questions moved most, "" where none is shown to have moved."""
+        """Say which language's share of users moved most, "" where none is shown to have moved."""
         code, became, was = _most_shifted(self.languages, before.languages)
-        return f"{became:.0%} of the questions are in {language_name(code)}, {was:.0%} before" if code else ""
+        return f"{became:.0%} of the users write {language_name(code)}, {was:.0%} before" if code else ""
 
     def _below(self, step: int) -> Estimate:
         return rate(sum(n for length, n in self.lengths.items() if length < step), self.n)
@@ -177,6 +191,10 @@ class FirstAnswers:
             self.texts = Counter(dict(self.texts.most_common(_MOST_TEXTS // 2)))
         if len(self.documents) > _MOST_DOCUMENTS:
             self.documents = Counter(dict(self.documents.most_common(_MOST_DOCUMENTS // 2)))
+
+
+def _count_as(shares: tuple[float, float], *pair: Estimate) -> list[Estimate]:
+    return [one._replace(size=max(1.0, share * one.size)) for share, one in zip(shares, pair, strict=True)]
 
 
 def _most_shifted(counts: Counter[str], before: Counter[str]) -> tuple[str, float, float]:

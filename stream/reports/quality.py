@@ -8,12 +8,16 @@ counted: those in its middle of which it begins, and those that are younger than
 A rollout cuts conversations, too, and long ones more often: were they the new release's, it would have more follow-ups
 of every kind without being different. So where releases are compared, a conversation that began before a release
 existed counts, with all of its answers, for the release that began it (intention to treat).
+
+Where turns name their users, those are what an interval is over (`stream.reports.user_spread`). Where shares of
+platforms or of users' languages moved, releases are compared within these (`stream.reports.standardised`).
 """
 
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,25 +25,36 @@ import numpy.typing as npt
 
 from turnsignal.stream.pipeline.metric_deltas import Release
 from turnsignal.stream.records.scores import FOLLOW_UP, FREE_OUTCOMES, Unscored
+from turnsignal.stream.reports.first_answers import share_of_length
 from turnsignal.stream.reports.release_figures import (
+    BOTH,
+    LANGUAGES,
+    PLATFORMS,
     SCALES,
     ReleaseFigure,
+    change,
     delta_as_json,
     figure_as_json,
     ranked_figures,
 )
 from turnsignal.stream.reports.release_totals import (
+    CONVERSATIONS,
+    FIRST,
+    LENGTH,
     MAX_RELEASES,
     MOMENTS,
     OTHER_RELEASES,
+    READABLE,
+    UNANSWERED,
     ConversationScores,
     NamedReleases,
     ReleaseTotals,
     as_begun,
     begun_by,
 )
-from turnsignal.stream.reports.standardised import FEWEST, within_platforms
+from turnsignal.stream.reports.standardised import FEWEST, within_parts
 from turnsignal.stream.reports.unattributed import Unattributed
+from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates, mean_by_user, rate_by_user
 from turnsignal.stream.statistics.claims import (
     ANSWER_SECONDS,
     CHANGED,
@@ -59,7 +74,6 @@ from turnsignal.stream.statistics.claims import (
     UNANSWERED_OF_ALL,
     VOTE,
     WITH_DOCUMENTS,
-    WORSE,
     claims,
     coverage_name,
     says_nothing,
@@ -67,10 +81,11 @@ from turnsignal.stream.statistics.claims import (
 from turnsignal.stream.statistics.intervals import (
     Clusters,
     Difference,
+    Estimate,
     difference,
     mean_over_conversations,
     mean_over_turns,
-    rate,
+    of_one_turn,
 )
 
 #: figures of answers that no scorer of a response gives
@@ -258,18 +273,19 @@ class Quality:
 
     def _count(self, went: ConversationScores, releases: dict[Release, ReleaseTotals]) -> None:
         totals = self._totals(releases, went.release, went.first)
-        totals.outcomes[went.outcome] += 1
+        totals.count(went)
         totals.turns += went.turns
-        platform = went.first_answer and went.first_answer.platform
-        if platform and (stratum := totals.stratum(platform)) is not None:
-            stratum.outcomes[went.outcome] += 1
+        where = ("" if went.first_answer is None else went.first_answer.platform, went.language)
+        if any(where) and (stratum := totals.stratum(*where)) is not None:
+            stratum.count(went)
         for release, values in went.parts.items():
             part = self._totals(releases, release, went.first)
-            part.update(values, went.opened)
-            if platform and (stratum := part.stratum(platform)) is not None:
-                stratum.update(values, went.opened)
+            part.update(values, went.opened, went.user)
+            if any(where) and (stratum := part.stratum(*where)) is not None:
+                stratum.update(values, went.opened, went.user)
         if went.parts and went.first_answer is not None:
-            self._totals(releases, begun_by(went), went.first).first_answers.add(went.first_answer)
+            opener = self._totals(releases, begun_by(went), went.first)
+            opener.first_answers.add(went.first_answer, went.language)
 
     def _by_time(self, release: Release) -> tuple[str, float, float, str]:
         return release[0], self._begun.get(release, math.inf), self._releases[release].first, release[1] or ""
@@ -277,26 +293,35 @@ class Quality:
     def _figures(self, totals: ReleaseTotals, minimum: int) -> dict[str, ReleaseFigure]:
         """Return every figure of a release that enough conversations speak of."""
         totals.add_waiting()
-        n = totals.outcomes.total()
         conversations = round(totals.answered[0])
-        figures = {}
-        if n >= minimum:
-            figures = {name: ReleaseFigure(rate(totals.outcomes[name], n)) for name in OUTCOMES}
-            free = sum(totals.outcomes[outcome] for outcome in FREE_OUTCOMES)
-            figures[FREE_CONVERSATIONS] = ReleaseFigure(rate(free, n))
+        figures = dict(_outcomes(totals, minimum))
         for at, name in enumerate(self.figures):
             sums = totals.sums(at)
-            coverage = None
+            coverage, covering = None, None
             if conversations >= minimum:
-                coverage = mean_over_turns(totals.scored(at))
+                answers = 2 * len(self.figures)
+                coverage, covering = mean_by_user(
+                    totals.users, (answers, 2 * at), totals.scored(at), partial(totals.scored_alone, at)
+                )
                 if name in self._covered:
-                    figures[coverage_name(name)] = ReleaseFigure(coverage)
+                    figures[coverage_name(name)] = ReleaseFigure(coverage, users=covering)
                 elif name == DOCUMENTS:
-                    figures[WITH_DOCUMENTS] = ReleaseFigure(coverage)
+                    figures[WITH_DOCUMENTS] = ReleaseFigure(coverage, users=covering)
             if sums.n >= minimum:
                 spread = SCALES[name].spread if name in SCALES else 0.0
-                mean = mean_over_turns(totals.seconds.clusters() if name == ANSWER_SECONDS else sums, spread)
-                figures[name] = ReleaseFigure(mean._replace(n=round(sums.n)), mean_over_conversations(sums), coverage)
+                mean, users = mean_by_user(
+                    totals.users, (2 * at, 2 * at + 1), sums, partial(totals.sums_alone, at), spread
+                )
+                by_conversation = mean_over_conversations(sums)
+                if users is not None:  # as much wider as the other mean is
+                    wider = mean.size / users.by_conversation.size
+                    by_conversation = by_conversation._replace(size=by_conversation.size * wider, degrees=mean.degrees)
+                if name == ANSWER_SECONDS:
+                    batched = mean_over_turns(totals.seconds.clusters(), spread)
+                    mean = batched if users is None else min(batched, mean, key=lambda one: one.size)
+                    users = None
+                mean = mean._replace(n=round(sums.n))
+                figures[name] = ReleaseFigure(mean, by_conversation, coverage, users, covering)
         return figures
 
     def _row(self, release: Release, minimum: int) -> dict[str, Any]:
@@ -329,33 +354,37 @@ class Quality:
         if by_cohort:
             pair = cohorts
         old, new = (self._figures(totals, minimum) for totals in pair)
+        overlap = pair[1].users.overlap(pair[0].users)
         common = [name for name in new if name in old and not _has_none(name, new, old)]
-        deltas = {name: difference(new[name].mean, old[name].mean) for name in common}
-        coverages = dict(_coverages(common, new, old))
+        deltas = {name: change(new[name], old[name], overlap) for name in common}
+        coverages = dict(_coverages(common, new, old, overlap))
         drift = _drift(deltas, *pair)
-        if (change := self._unattributed.change(after, minimum)) is not None:
-            deltas[UNANSWERED_OF_ALL] = change
+        if (unanswered := self._unattributed.change(after, minimum)) is not None:
+            deltas[UNANSWERED_OF_ALL] = unanswered
         before_first, first = (totals.first_answers for totals in pair)
         text = ""
         if min(first.n, before_first.n) >= minimum:
-            deltas[SHORT_FIRST] = first.short(before_first)
-            if (same := first.same(before_first)) is not None:
+            alike = _alike_first_answers(pair[1], pair[0], overlap)
+            deltas[SHORT_FIRST] = first.short(before_first, alike)
+            if (same := first.same(before_first, alike)) is not None:
                 deltas[SAME_FIRST], text = same
         few = 0.0
         if min(first.searched, before_first.searched) >= minimum:
             deltas[SAME_DOCUMENTS], few = first.same_documents(before_first)
         unranked = says_nothing(deltas, new[CITES_TOP].mean.value if CITES_TOP in deltas else 0.0, few)
         deltas.pop(CITES_TOP, None)  # a habit, and neither better nor worse
-        shifted = first.shifted(before_first)
-        within = self._within(*pair) if shifted else {}
+        platforms, languages = first.shifted(before_first), first.asked_otherwise(before_first)
+        shifted = "; ".join(filter(None, (platforms, languages)))
+        parts = BOTH if platforms and languages else LANGUAGES if languages else PLATFORMS
+        within = self._within(pair[0], pair[1], parts) if shifted else {}
         promise = (primary, least_change, self._ranked)
-        claimed = claims(deltas, coverages, *promise, unranked=unranked, shifted=shifted, within=within)
+        claimed = claims(deltas, coverages, *promise, unranked=unranked, shifted=shifted, within=within, parts=parts)
         if drift and claimed[ANSWER_SECONDS].change == SAME:
             claimed[ANSWER_SECONDS] = claimed[ANSWER_SECONDS]._replace(why=drift)
-        asked = first.asked_otherwise(before_first)
-        if asked and SAME_LANGUAGE in claimed and claimed[SAME_LANGUAGE].change == WORSE:
-            # Of who always answers in one language, more answers are in another one than their question.
-            claimed[SAME_LANGUAGE] = claimed[SAME_LANGUAGE]._replace(change=CHANGED, why=asked)
+        for name in (SHORT_FIRST, SAME_FIRST):
+            if languages and name in claimed:
+                # Every language has texts and lengths of its own.
+                claimed[name] = claimed[name]._replace(change=SAME, why=f"not compared: {languages}")
         if text and claimed[SAME_FIRST].change == CHANGED:
             claimed[SAME_FIRST] = claimed[SAME_FIRST]._replace(why=f'"{text}"')
         row: dict[str, Any] = {"assistant": after[0], "before": before[1], "after": after[1]}
@@ -369,28 +398,77 @@ class Quality:
         if apart := self._unattributed.apart(after):
             row["apart"] = apart
         if shifted:
-            row["shifted"] = shifted
+            row["shifted"], row["moved"] = shifted, parts
         if unranked:
             row["unranked"] = unranked
+        row["with_user"] = round(min(totals.with_user / max(1, totals.outcomes.total()) for totals in pair), 6)
+        row["side_by_side"] = _side_by_side(*pair)
         deltas_json = {
-            name: delta_as_json(name, delta, claimed[name], within.get(name)) for name, delta in deltas.items()
+            name: delta_as_json(name, delta, claimed[name], within.get(name), parts) for name, delta in deltas.items()
         }
         return row | {"deltas": deltas_json}
 
-    def _within(self, before: ReleaseTotals, after: ReleaseTotals) -> dict[str, Difference]:
-        """Compare two releases within each platform that both have."""
-        common = [(after.strata[name], before.strata[name]) for name in sorted(after.strata) if name in before.strata]
-        figures = ((self._figures(new, FEWEST), self._figures(old, FEWEST)) for new, old in common)
-        return within_platforms(figures, placed=before.placed and after.placed)
+    def _within(self, before: ReleaseTotals, after: ReleaseTotals, parts: str) -> dict[str, Difference]:
+        """Compare two releases within each platform, language, or both of these, that both have."""
+        by = {"platform": parts != LANGUAGES, "language": parts != PLATFORMS}
+        here, there = after.by(**by), before.by(**by)
+        common = [(here[name], there[name]) for name in sorted(here.keys() & there.keys())]
+        pairs = (
+            (self._figures(new, FEWEST), self._figures(old, FEWEST), new.users.overlap(old.users))
+            for new, old in common
+        )
+        # Who got no answer has no platform that is known, but a language.
+        placed = parts == LANGUAGES or (before.placed and after.placed)
+        return within_parts(pairs, set() if placed else {UNANSWERED})
+
+
+def _outcomes(totals: ReleaseTotals, minimum: int) -> Iterator[tuple[str, ReleaseFigure]]:
+    """Give how conversations went: of those in languages that rules read, but for what nobody answered."""
+    everyone, unread = totals.outcomes.total(), totals.unread.total()
+    for names in (*((name,) for name in OUTCOMES), FREE_OUTCOMES):
+        any_language = names == (UNANSWERED,)
+        n = everyone if any_language else everyone - unread
+        if n < max(1, minimum):
+            continue
+        count = sum(totals.outcomes[name] - (0 if any_language else totals.unread[name]) for name in names)
+        among = totals.beside(CONVERSATIONS if any_language else READABLE)
+        columns = tuple(totals.outcome(name) for name in names)
+        rate, users = rate_by_user(totals.users, (among, columns), count, n)
+        yield FREE_CONVERSATIONS if len(names) > 1 else names[0], ReleaseFigure(rate, users=users)
+
+
+def _alike_first_answers(after: ReleaseTotals, before: ReleaseTotals, overlap: float) -> tuple[float, float]:
+    """Return as how many of itself a first answer of each release counts, as their lengths tell."""
+    (mine, here), (theirs, there) = (_first_lengths(totals) for totals in (after, before))
+    new, old = compared_estimates(mine, theirs, overlap)
+    return min(1.0, new.size / here), min(1.0, old.size / there)
+
+
+def _first_lengths(totals: ReleaseTotals) -> tuple[tuple[Estimate, UserSpread | None], float]:
+    """Return the mean length of first answers, and its size as if all stood for themselves."""
+    shares = [(share_of_length(step), count) for step, count in sorted(totals.first_answers.lengths.items())]
+    n = totals.first_answers.n
+    total, squares = (math.fsum(share**power * count for share, count in shares) for power in (1, 2))
+    (known,) = totals.users.columns(totals.beside(FIRST)).columns
+    others = max(0.0, 1 - float(known.sum()) / n)
+    whole, alone = of_one_turn(n, total, squares), of_one_turn(n * others, total * others, squares * others)
+    at = (totals.beside(FIRST), totals.beside(LENGTH))
+    return mean_by_user(totals.users, at, whole, lambda: alone), mean_over_turns(whole).size
+
+
+def _side_by_side(before: ReleaseTotals, after: ReleaseTotals) -> bool:
+    """Say whether two releases began conversations at the same time, for half of the shorter one's time or more."""
+    both = min(before.last, after.last) - max(before.first, after.first)
+    return both > 0 and 2 * both >= min(before.last - before.first, after.last - after.first)
 
 
 def _drift(deltas: dict[str, Difference], before: ReleaseTotals, after: ReleaseTotals) -> str:
     """Take what goes up or down with the hour out of how sure a change of speed is; say so where that is all of it."""
-    change, step = deltas.get(ANSWER_SECONDS), after.seconds.step_from(before.seconds)
-    if change is None or step is None:
+    delta, step = deltas.get(ANSWER_SECONDS), after.seconds.step_from(before.seconds)
+    if delta is None or step is None:
         return ""
-    deltas[ANSWER_SECONDS] = change._replace(p=max(change.p, step.p))
-    return "answers change their speed with the hour within each release, too" if change.p <= PROMISE < step.p else ""
+    deltas[ANSWER_SECONDS] = delta._replace(p=max(delta.p, step.p))
+    return "answers change their speed with the hour within each release, too" if delta.p <= PROMISE < step.p else ""
 
 
 def _keep_first(times: dict[Release, float], release: Release, time: float) -> None:
@@ -403,9 +481,10 @@ def _has_none(name: str, new: Mapping[str, ReleaseFigure], old: Mapping[str, Rel
 
 
 def _coverages(
-    names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure]
+    names: Iterable[str], new: Mapping[str, ReleaseFigure], old: Mapping[str, ReleaseFigure], overlap: float
 ) -> Iterable[tuple[str, Difference]]:
     for name in names:
         mine, theirs = new[name].coverage, old[name].coverage
         if mine is not None and theirs is not None:
-            yield name, difference(mine, theirs)
+            pair = (mine, new[name].users_coverage), (theirs, old[name].users_coverage)
+            yield name, difference(*compared_estimates(*pair, overlap))

@@ -7,18 +7,36 @@ from typing import Any, NamedTuple
 from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.measures import parse_measure
 from turnsignal.stream.reports.scales import DOCUMENTS_GIVEN, SECONDS
+from turnsignal.stream.reports.user_spread import UserSpread, compared_estimates
 from turnsignal.stream.statistics.claims import ANSWER_SECONDS, DOCUMENTS, WASTED, Claim
-from turnsignal.stream.statistics.intervals import Difference, Estimate
+from turnsignal.stream.statistics.intervals import Difference, Estimate, difference
 
+PLATFORMS, LANGUAGES, BOTH = "platforms", "languages", "platforms and languages"
+#: parts of the traffic that may move → the key of a difference within them
+WITHIN = {
+    PLATFORMS: "within_platforms",
+    LANGUAGES: "within_languages",
+    BOTH: "within_platforms_and_languages",
+}
 SCALES = {DOCUMENTS: DOCUMENTS_GIVEN, ANSWER_SECONDS: SECONDS}  #: of figures that are no shares
 
 
 class ReleaseFigure(NamedTuple):
-    """One figure of a release: the mean over turns, the mean of conversation means, the share of answers it scored."""
+    """One figure of a release: the mean over turns, the mean of conversation means, the share of answers it scored.
+
+    users, users_coverage: what users have to do with the mean, and with that share; None where no turn names one.
+    """
 
     mean: Estimate
     by_conversation: Estimate | None = None
     coverage: Estimate | None = None
+    users: UserSpread | None = None
+    users_coverage: UserSpread | None = None
+
+
+def change(after: ReleaseFigure, before: ReleaseFigure, overlap: float) -> Difference:
+    """Return after − before; overlap: how far the users of both releases are the same."""
+    return difference(*compared_estimates((after.mean, after.users), (before.mean, before.users), overlap))
 
 
 def ranked_figures(names: Iterable[str]) -> tuple[str, ...]:
@@ -51,8 +69,13 @@ def figure_as_json(name: str, figure: ReleaseFigure) -> dict[str, Any]:
     return spelled
 
 
-def delta_as_json(name: str, delta: Difference, claim: Claim, within: Difference | None = None) -> dict[str, Any]:
-    """Write a difference; of seconds and documents by how many times more, less one."""
+def delta_as_json(
+    name: str, delta: Difference, claim: Claim, within: Difference | None = None, parts: str = PLATFORMS
+) -> dict[str, Any]:
+    """Write a difference; of seconds and documents by how many times more, less one.
+
+    within: the difference within parts of the traffic that moved; parts: which.
+    """
     bounds: dict[str, Any] = {"value": delta.value, "low": delta.low, "high": delta.high}
     scale = SCALES.get(name)
     if scale is not None:
@@ -62,7 +85,5 @@ def delta_as_json(name: str, delta: Difference, claim: Claim, within: Difference
         spelled["unit"] = "ratio - 1"
     spelled |= {"p": float(f"{delta.p:.3g}"), "adjusted": float(f"{claim.adjusted:.3g}"), "verdict": claim.change}
     if within is not None:
-        spelled["within_platforms"] = {
-            key: delta_as_json(name, within, claim)[key] for key in ("value", "low", "high", "p")
-        }
+        spelled[WITHIN[parts]] = {key: delta_as_json(name, within, claim)[key] for key in ("value", "low", "high", "p")}
     return spelled | ({"why": claim.why} if claim.why else {})

@@ -1,34 +1,38 @@
-"""Standardised differences: releases compared within platforms, where the shares of platforms moved between them.
+"""Standardised differences: releases compared within parts of the traffic, where the shares of these moved.
 
-People on one platform write otherwise than people on another, whatever they are answered. Where more of the traffic
-comes from one of them than before, all figures move without any change of the product. So each platform is compared
-with itself, and the differences are averaged with the weights that Mantel and Haenszel (1959) gave: a platform counts
-by the smaller of its two sides.
+People on one platform write otherwise than people on another, and rules read one language better than another, whatever
+users are answered. Where more of the traffic comes from one of them than before, all figures move without any change of
+the product. So each platform, language, or language on a platform is compared with itself, and the differences are
+averaged with the weights that Mantel and Haenszel (1959) gave: a part counts by the smaller of its two sides.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from turnsignal.stream.reports.release_figures import ReleaseFigure
+from turnsignal.stream.reports.user_spread import compared_estimates
 from turnsignal.stream.statistics.intervals import Difference, Estimate, Z, difference
 
-FEWEST = 10  #: conversations of a platform, in each of both releases, from which on it is compared with itself
-UNANSWERED = "unanswered"  #: of conversations that may have had no answer, and so no platform that is known
+FEWEST = 10  #: conversations of a part, in each of both releases, from which on it is compared with itself
 
 Figures = Mapping[str, ReleaseFigure]
 
 
-def within_platforms(pairs: Iterable[tuple[Figures, Figures]], *, placed: bool) -> dict[str, Difference]:
-    """Return after − before of every figure that a platform has in both releases.
+def within_parts(
+    pairs: Iterable[tuple[Figures, Figures, float]], left_out: Collection[str] = ()
+) -> dict[str, Difference]:
+    """Return after − before of every figure that a part has in both releases.
 
-    pairs: after and before, each; placed: whether the platform of every conversation is known, and so also of those
-    that nobody answered.
+    pairs: after and before, each, and how far their users are the same; left_out: figures of conversations whose part
+    is not known.
     """
     parts: dict[str, list[tuple[Estimate, Estimate]]] = {}
-    for after, before in pairs:
-        for name in after:
-            if name in before and (placed or name != UNANSWERED):
-                parts.setdefault(name, []).append((after[name].mean, before[name].mean))
+    for after, before, overlap in pairs:
+        for name, new in after.items():
+            if name in before and name not in left_out:
+                old = before[name]
+                pair = compared_estimates((new.mean, new.users), (old.mean, old.users), overlap)
+                parts.setdefault(name, []).append(pair)
     return {name: average(strata) for name, strata in parts.items()}
 
 

@@ -7,11 +7,11 @@ their number (Benjamini and Hochberg 1995). It holds for one look: who compares 
 A product that breaks makes some figures rise, because they are taken over what is left. So nothing is called better
 where the evidence became less, nor where many more first answers are short or the same, or the same documents come
 whatever is asked: people thank for a refusal, too, whatever its words are. Nor is anything called better beside other
-shares of platforms, on which figures differ by themselves; there, the differences within platforms decide what is
-worse. Ranking measures on citations rise where there is less to rank: they are not called better beside other numbers
-of documents, beside more documents that nobody cites or more answers that cite all of theirs, nor where users say that
-it went worse. Where nearly all answers come to cite just the first documents, they cite by the place: that looks like
-a perfect ranking, and says nothing of what was found.
+shares of platforms, or of users' languages, in which figures differ by themselves; there, the differences within these
+decide what is worse. Ranking measures on citations rise where there is less to rank: they are not called better beside
+other numbers of documents, beside more documents that nobody cites or more answers that cite all of theirs, nor where
+users say that it went worse. Where nearly all answers come to cite just the first documents, they cite by the place:
+that looks like a perfect ranking, and says nothing of what was found.
 
 This is the one place that decides so, of two releases and of two sides that are compared pair by pair.
 """
@@ -122,6 +122,8 @@ WENT_WORSE = {
     "resolved": FALL,
     "abandoned": RISE,
 }
+#: Nobody answered them: that is the release's, wherever they came from.
+_WHEREVER = ("unanswered", UNANSWERED_OF_ALL, FAILED)
 _UNSEEN = "cited, dangling and ranking measures say nothing of answers without documents"
 
 
@@ -148,19 +150,23 @@ def claims(
     unranked: str = "",
     shifted: str = "",
     within: Mapping[str, Difference] | None = None,
+    parts: str = "platforms",
 ) -> dict[str, Claim]:
     """Return what is said of each figure of a comparison.
 
     deltas: after − before of every figure; coverages: of the share of answers that a figure could score; primary: the
     name of one figure; least_change: the smallest difference that is worth naming; ranked: figures that depend on which
     documents there are to cite; unranked: why those say nothing, as `says_nothing` has it; shifted: how the traffic
-    moved between platforms, "" where it did not; within: the differences within platforms then, which decide in the
-    place of those of all.
+    moved between parts such as platforms, "" where it did not; within: the differences within those parts then, which
+    decide in the place of those of all; parts: which ones.
     """
     within = within or {}
     deciding = {name: within.get(name, delta) for name, delta in deltas.items()}
     others = [name for name in deltas if name != primary]
     adjusted = dict(zip(others, adjust([deciding[name].p for name in others]), strict=True))
+    # What is compared over all moves with the traffic: beside it, chance within its parts must not look surer.
+    inside = [name for name in others if name in within]
+    adjusted |= zip(inside, adjust([within[name].p for name in inside]), strict=True)
     if primary in deltas:
         adjusted[primary] = deciding[primary].p
     lost = [name for name, delta in deltas.items() if _is_loss(name, delta, least_change)]
@@ -175,7 +181,14 @@ def claims(
         claim = _claim(name, deciding[name], min(1.0, 2 * adjusted[name]), least, why or shifted)
         if name == gone and claim.change == CHANGED and delta.value < 0:
             claim = claim._replace(change=WORSE, why=f"nothing is left that {primary} could be told by")
-        claimed[name] = _beside_shift(claim, delta, shifted, name in within, alone=not within) if shifted else claim
+        if shifted:
+            claim = _beside_shift(name, claim, delta, shifted, f"within {parts}" if name in within else "")
+        claimed[name] = claim
+    if shifted and SAME_LANGUAGE in claimed and claimed[SAME_LANGUAGE].change in (SAME, SMALL):
+        # Of the languages that came, more answers may be in another one than their question; the old ones cannot tell.
+        fell = _claim(SAME_LANGUAGE, deltas[SAME_LANGUAGE], 2 * len(deltas) * deltas[SAME_LANGUAGE].p, least_change, "")
+        if fell.change == WORSE:
+            claimed[SAME_LANGUAGE] = Claim(CHANGED, fell.adjusted, shifted)
     return claimed
 
 
@@ -195,17 +208,17 @@ def says_nothing(deltas: Mapping[str, Difference], from_top: float, alike: float
     return ""
 
 
-def _beside_shift(claim: Claim, delta: Difference, shifted: str, inside: bool, *, alone: bool) -> Claim:
-    """Return the claim that holds although traffic moved between platforms; inside: they were compared within them.
+def _beside_shift(name: str, claim: Claim, delta: Difference, shifted: str, inside: str) -> Claim:
+    """Return the claim that holds although traffic moved; inside: where its figure was compared, "" over all.
 
-    alone: no platform has enough conversations of both releases, so that nobody can tell which of both made it worse.
+    Compared over all, nobody can tell the release from the move, but for messages that nobody answers.
     """
-    if claim.change == WORSE and alone:
-        return claim._replace(change=CHANGED, why=f"{shifted}; too few on the same one to tell the release from that")
+    if claim.change == WORSE and not inside and name not in _WHEREVER:
+        return claim._replace(change=CHANGED, why=f"{shifted}; too few on both sides to tell the release from that")
     if claim.change == WORSE:
-        return claim._replace(why=f"within platforms, too; {shifted}" if inside else shifted)
+        return claim._replace(why=f"{inside}, too; {shifted}" if inside else shifted)
     if claim.change == SAME and inside and delta.p <= PROMISE:
-        return claim._replace(why=f"within platforms; {shifted}")
+        return claim._replace(why=f"{inside}; {shifted}")
     return claim
 
 

@@ -208,10 +208,11 @@ def wilson(count: float, n: int) -> Interval:
     return Interval(count / n, *Estimate(count / n, n, n, n).bounds(Z), n)
 
 
-def mean_over_turns(sums: Clusters, spread: float = 0.0) -> Estimate:
+def mean_over_turns(sums: Clusters, spread: float = 0.0, independent: float | None = None) -> Estimate:
     """Return the mean over all turns of values from 0 to 1; `sums` has a conversation at least.
 
-    spread: standard deviation that conversations are taken to have where they show none, 0 for that of a rate.
+    spread: standard deviation that conversations are taken to have where they show none, 0 for that of a rate;
+    independent: how many stand for themselves then, None for every one.
 
     Its variance is the cluster-robust one of a ratio (Cameron and Miller 2015: the meat is the sum over clusters of
     squared residual totals), or that of the jackknife over conversations where a few long ones make it wider: they pull
@@ -222,7 +223,7 @@ def mean_over_turns(sums: Clusters, spread: float = 0.0) -> Estimate:
     """
     n, mean = round(sums.n), min(1.0, max(0.0, sums.total / sums.turns))
     meat = sums.total2 - 2 * mean * sums.cross + mean * mean * sums.turns2
-    size = float(n)
+    size = float(n) if independent is None else independent
     if n > 1 and meat > 1e-9 * sums.turns2 and 0 < mean < 1:
         pulled = sums.cross_total - 2 * mean * sums.cross_turns + mean * mean * sums.turns3
         jackknifed = (meat + 2 * pulled / sums.turns) * (n - 1) / n
@@ -249,15 +250,15 @@ def _clusters_that_count(sums: Clusters, mean: float, meat: float) -> int:
 
 def mean_over_conversations(sums: Clusters) -> Estimate:
     """Return the mean of the conversations' own means, in which a long one weighs no more than a short one."""
-    return mean_over_turns(_of_one_turn(sums.n, sums.means, sums.means2))
+    return mean_over_turns(of_one_turn(sums.n, sums.means, sums.means2))
 
 
 def rate(count: int, n: int) -> Estimate:
     """Return a rate among n conversations, n ≥ 1."""
-    return mean_over_turns(_of_one_turn(n, count, count))
+    return mean_over_turns(of_one_turn(n, count, count))
 
 
-def _of_one_turn(n: float, total: float, squares: float) -> Clusters:
+def of_one_turn(n: float, total: float, squares: float) -> Clusters:
     """Return the sums of conversations of a single turn each; squares: of their values."""
     return Clusters(n, n, total, n, total, squares, total, squares, n, n, total, squares)
 

@@ -1,6 +1,7 @@
 """Simulate recordings and count what their comparisons claim: `make claims`, or a few draws of each in a test.
 
-Four tables: releases that do not differ, are broken, or are mended; and how often 95 % intervals cover the truth.
+Four tables: releases that do not differ (dealt by conversation or by user, cut, beside traffic that moves), are broken,
+or are mended; and how often 95 % intervals cover the truth.
 Conversations are simulated and scored as in any replay; recordings are then drawn from them, but for those that are cut
 somewhere, which are simulated, cut and replayed one by one.
 """
@@ -53,6 +54,24 @@ GERMAN = (
     "Danach können Sie den Auftrag ändern, wenn er noch nicht verschickt wurde",
     "Das Geld wird innerhalb von fünf Tagen auf Ihre Karte zurückgezahlt",
 )
+#: language → what users ask, what they say to go on, to clarify and in thanks, and what they are answered
+SPOKEN = {
+    "Swedish": (
+        ("Hur lämnar jag tillbaka en vara som jag har köpt?", "Var kan jag byta lösenordet till mitt konto?"),
+        ("Och hur lång tid tar det?", "Vad kostar det?", "Kan jag göra det på telefon också?"),
+        ("Nej, jag menade något annat", "Det var inte det jag frågade om", "Det fungerar inte"),
+        ("Tack så mycket!",),
+        ("Öppna inställningarna och välj den sida som du behöver", "Du får pengarna tillbaka inom fem dagar"),
+    ),
+    "Dutch": (
+        ("Hoe stuur ik een artikel terug dat ik heb gekocht?", "Waar kan ik het wachtwoord van mijn account wijzigen?"),
+        ("En hoe lang duurt het?", "Wat kost het?", "Kan ik dat ook telefonisch doen?"),
+        ("Nee, ik bedoelde iets anders", "Dat vroeg ik niet", "Het werkt niet"),
+        ("Bedankt!",),
+        ("Open de instellingen en kies daar de pagina die u nodig hebt", "U krijgt het geld binnen vijf dagen terug"),
+    ),
+}
+CLARIFIES = ("correction", "adjustment", "repeat", "misunderstanding", "frustration")
 THANKS = ("ok, thanks", "thank you", "Thanks anyway.")
 #: of the coverage table
 LEVELS, SIZES = (0.5, 0.9, 0.99), (30, 100, 1000)
@@ -60,7 +79,7 @@ LEVELS, SIZES = (0.5, 0.9, 0.99), (30, 100, 1000)
 MENDED = {"answers": "answers_worse", "retrieval": "retrieves_worse", "format": "breaks_format"}
 
 
-Platforms = tuple[list[ConversationScores], list[ConversationScores]]  #: of web and of Slack
+Platforms = tuple[list[ConversationScores], list[ConversationScores]]  #: of web and of Slack, or of two languages
 
 
 class Heard(NamedTuple):
@@ -157,6 +176,28 @@ def cited_by_place(count: int, seed: int, *, dead: bool = False) -> list[Convers
     return _score(lines)
 
 
+def spoken(count: int, seed: int, language: str) -> list[ConversationScores]:
+    """Simulate conversations that are held in another language: what is meant is the same."""
+    asks, more, clarify, thanks, answers = SPOKEN[language]
+    rng = np.random.default_rng(seed)
+    lines = []
+    for record in simulate(replace(TRAFFIC, conversations=count, seed=seed)):
+        turn = json.loads(record.value or b"{}")
+        if "conversation_id" not in turn:
+            continue
+        meant = record.truth["follow_up"]
+        if turn["role"] == "assistant":
+            markers = re.findall(r"\[doc_\d+\]", turn["text"])
+            turn["text"] = " ".join(f"{answers[at % len(answers)]} {marker}." for at, marker in enumerate(markers)) or (
+                answers[0] + "."
+            )
+        else:
+            by = {None: asks, "thanks": thanks, "new_topic": asks} | dict.fromkeys(CLARIFIES, clarify)
+            turn["text"] = str(rng.choice(by.get(meant, more)))
+        lines.append(json.dumps(turn).encode())
+    return _score(lines)
+
+
 def unanswered(
     kept: list[ConversationScores], seed: int, share: float = 1.0, *, hard: bool = False
 ) -> list[ConversationScores]:
@@ -231,6 +272,24 @@ def dealt(recordings: int, kept: list[ConversationScores], seed: int, before: in
         yield compare(chosen[:before], chosen[before:])
 
 
+def dealt_to_users(recordings: int, kept: list[ConversationScores], seed: int, count: int = 400) -> Iterator[Heard]:
+    """Deal users to two releases that are the same, with all of their conversations.
+
+    Most have one, some have forty; some complain in most of theirs, and others hardly ever.
+    """
+    rng = np.random.default_rng(seed)
+    unhappy = [went for went in kept if went.outcome in ("abandoned", "clarified")]
+    happy = [went for went in kept if went.outcome not in ("abandoned", "clarified")]
+    for _ in range(recordings):
+        sides: tuple[list[ConversationScores], list[ConversationScores]] = ([], [])
+        while sum(map(len, sides)) < count:
+            mood, user, side = rng.beta(0.8, 1.2), int(rng.integers(1 << 40)), sides[rng.integers(2)]
+            for _ in range(min(40, int(rng.pareto(1.1)) + 1)):
+                some = unhappy if rng.random() < mood else happy
+                side.append(some[rng.integers(len(some))]._replace(user=user))
+        yield compare(*sides)
+
+
 def cut_anywhere(recordings: int, seed: int, rate: float = 0.2) -> Iterator[Heard | None]:
     """Cut a recording of about 300 conversations out of a stream; within, a release that is the same takes over.
 
@@ -280,7 +339,10 @@ def on_platforms(count: int, seed: int, kind: str | None = None) -> Platforms:
 
 
 def moved(recordings: int, old: Platforms, new: Platforms, seed: int, each: int = 150) -> Iterator[Heard]:
-    """Move traffic from web to Slack, 20 % of it before and 80 % after; old, new: conversations of both releases."""
+    """Move traffic from one platform or language to another, 20 % of it before and 80 % after.
+
+    old, new: conversations of both releases.
+    """
     rng = np.random.default_rng(seed)
     for _ in range(recordings):
         before, after = (
@@ -373,8 +435,13 @@ def main() -> None:
     cut = list(cut_anywhere(args.recordings - 2 * share, seed + 4))
     _print_same("cut anywhere, a release within", cut)
     _print_same("all", [*halves, *canary, *cut])
+    by_user = list(dealt_to_users(share, kept, seed + 10))
+    _print_same("400 conversations, dealt by user", by_user)
     old, new = (on_platforms(args.pool // 2, seed + at) for at in (7, 8))
     _print_same("traffic moves from web to a Slack that is worse off", list(moved(share, old, new, seed + 9)))
+    for language in SPOKEN:
+        two = kept[: args.pool // 2], spoken(args.pool // 2, seed + 11, language)
+        _print_same(f"users move from English to {language}", list(moved(share, two, two, seed + 12)))
     print("\n| broken release (asked: named in 95 of 100, better in at most 5) | recordings | named | better | worse |")
     print("|---|---|---|---|---|")
     for name, (kind, hit) in BROKEN.items():

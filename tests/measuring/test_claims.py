@@ -6,15 +6,18 @@ from tests.measuring.claims import (
     BROKEN,
     POLITE,
     SILENT,
+    SPOKEN,
     broken,
     cited_by_place,
     conversations,
     covered,
     cut_anywhere,
     dealt,
+    dealt_to_users,
     foreign,
     moved,
     on_platforms,
+    spoken,
     thanked,
 )
 from turnsignal.stream.reports.release_totals import ConversationScores
@@ -45,6 +48,21 @@ def test_traffic_that_moves_to_a_platform_that_is_worse_off_names_no_release_wor
     assert sum(bool(one.worse) for one in found) <= 3
     assert sum(one.unadjusted for one in found) >= 15, "the means of all do move"
     assert all(one.worse for one in moved(4, old, on_platforms(400, 8, "answers_errors"), 9))
+
+
+def test_users_dealt_to_releases_that_are_the_same_seldom_make_a_claim(well: list[ConversationScores]) -> None:
+    found = list(dealt_to_users(40, well, 10))
+    assert sum(one.anything for one in found) <= 6  # more than 6 of 40 at 5 %: once in 300 times
+
+
+@pytest.mark.parametrize("language", SPOKEN)
+def test_users_who_move_to_another_language_name_no_release_worse(
+    language: str, well: list[ConversationScores]
+) -> None:
+    two = well, spoken(300, 11, language)
+    found = list(moved(20, two, two, 12))
+    assert sum(one.anything for one in found) <= 3
+    assert sum(one.unadjusted for one in found) >= 10, "the means of all do move"
 
 
 def test_a_recording_that_is_cut_anywhere_seldom_makes_a_claim() -> None:

@@ -442,7 +442,77 @@ def test_a_release_that_has_always_answered_in_one_language_is_not_worse_for_use
     after = [*spoken("v2", 200, "en", "en", 40), *spoken("v2", 240, "de", "en", 60)]
     _, deltas = compared(*before, *after)
     assert deltas["same_language"]["verdict"] == "changed"
-    assert deltas["same_language"]["why"] == "60% of the questions are in German, 10% before"
+    assert deltas["same_language"]["why"] == "60% of the users write German, 10% before"
+
+
+SWEDISH = (
+    "Hur byter jag lösenord till mitt konto?",
+    "Det kan du göra i inställningarna för ditt konto, där sidan med lösenordet är [d1].",
+    "Det fungerar inte alls för mig.",
+)
+
+
+def swedes(version: str, minute: int, count: int, *, answered: str = SWEDISH[1]) -> list[bytes]:
+    """Make conversations in a language that no rule reads."""
+    lines = []
+    for i in range(count):
+        name, at = f"{version}-sv-{i}", minute + i
+        more = {"version": version, "retrieved": [{"doc_id": "d1"}, {"doc_id": "d2"}]}
+        lines.append(turn(name, 0, "user", SWEDISH[0], at))
+        lines.append(turn(name, 1, "assistant", answered, at, **more))
+        lines.append(turn(name, 2, "user", SWEDISH[2], at))
+        lines.append(turn(name, 3, "assistant", answered, at, **more))
+    return lines
+
+
+def test_users_who_move_to_a_language_that_no_rule_reads_make_no_release_worse() -> None:
+    before = spoken("v1", 0, "en", "en", 100)
+    _, deltas = compared(*before, *spoken("v2", 200, "en", "en", 40), *swedes("v2", 240, 60))
+    assert {name for name, delta in deltas.items() if delta["verdict"] in ("worse", "better")} == set()
+    assert (deltas["silent"]["n"], deltas["silent"]["value"]) == (40, 0.0), "only those that rules read count"
+    assert deltas["unanswered"]["n"] == 100
+
+
+def test_that_users_moved_to_another_language_is_said_and_figures_are_compared_within_languages() -> None:
+    before = [*spoken("v1", 0, "en", "en", 80), *spoken("v1", 80, "de", "de", 20)]
+    after = [*spoken("v2", 200, "en", "en", 40), *spoken("v2", 240, "de", "de", 60)]
+    (row,) = summary(*before, *after)["comparisons"]
+    assert (row["moved"], row["shifted"]) == ("languages", "60% of the users write German, 20% before")
+    assert row["deltas"]["unanswered"]["within_languages"]["value"] == 0.0
+
+
+def test_a_release_that_answers_nobody_of_those_who_came_is_worse_whatever_they_speak() -> None:
+    before = [*spoken("v1", 0, "en", "en", 70), *swedes("v1", 70, 30)]
+    broken = [*spoken("v2", 200, "en", "en", 30), *swedes("v2", 230, 70, answered="")]
+    _, deltas = compared(*before, *broken)
+    assert {deltas[name]["verdict"] for name in ("failed", "unanswered")} == {"worse"}
+    _, deltas = compared(*before, *spoken("v2", 200, "en", "en", 30), *swedes("v2", 230, 70, answered=ANSWERS["en"]))
+    assert deltas["same_language"]["verdict"] == "worse", "it answers in the wrong language"
+
+
+def dealt_to(users: int, *, named: bool) -> dict[str, object]:
+    """Make conversations of two releases, ten of each user, all of one release; users of a kind are all alike."""
+    lines = []
+    for user in range(users):
+        version, unhappy = f"v{1 + user % 2}", user % 10 in (1, 3, 5, 2)
+        for number in range(10):
+            name, at = f"{user}-{number}", 10 * user + number
+            who = {"user_id": f"u{user}"} if named else {}
+            more = {"version": version, "retrieved": [{"doc_id": "d1"}]}
+            lines.append(turn(name, 0, "user", QUESTIONS["en"], at, **who))
+            lines.append(turn(name, 1, "assistant", ANSWERS["en"], at, **more))
+            said = "No, that's not what I asked." if unhappy else "Thanks, that worked!"
+            lines.append(turn(name, 2, "user", said, at, **who))
+            lines.append(turn(name, 3, "assistant", ANSWERS["en"], at, **more))
+    (row,) = summary(*lines)["comparisons"]
+    return {**row, "free": row["deltas"]["clarification_free"]}
+
+
+def test_where_users_were_dealt_to_releases_a_few_who_complain_are_no_worse_release() -> None:
+    by_user, by_conversation = dealt_to(20, named=True), dealt_to(20, named=False)
+    assert (by_conversation["free"]["verdict"], by_user["free"]["verdict"]) == ("worse", "no difference shown")
+    assert by_conversation["free"]["value"] == by_user["free"]["value"]
+    assert (by_user["with_user"], by_conversation["with_user"], by_user["side_by_side"]) == (1.0, 0.0, True)
 
 
 @pytest.mark.slow

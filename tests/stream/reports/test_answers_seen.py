@@ -46,7 +46,7 @@ def test_the_first_answer_is_kept_and_the_documents_that_came_first() -> None:
         turn(4, "assistant", "Open Settings [d1].", retrieved=[{"doc_id": "d1"}]),
         turn(5, "assistant", "Or billing [d2].", retrieved=[{"doc_id": "d2"}]),
     )
-    first = first_answer("web", "Hello! How can I help?", "Hello!")
+    first = first_answer("web", "Hello! How can I help?")
     assert found.first == first._replace(documents=first_documents(["d1"]))
 
 

@@ -160,6 +160,25 @@ def test_that_traffic_moved_is_said_first_and_figures_are_those_within_platforms
     assert second == "v3 helps its users less (a): clarification_free −0.10 (−0.15 to −0.05)"
 
 
+def test_that_users_moved_to_another_language_is_said_first_and_figures_are_those_within_languages() -> None:
+    inside = {"value": -0.1, "low": -0.15, "high": -0.05}
+    row = compared("a", clarification_free=delta(-0.2, within_languages=inside))
+    moved = {"shifted": "60% of the users write Swedish, 0% before", "moved": "languages"}
+    first, second = sentences({**row, **moved})
+    assert first == f"with v3 (a), traffic moved: {moved['shifted']}; releases are compared within languages"
+    assert second == "v3 helps its users less (a): clarification_free −0.10 (−0.15 to −0.05)"
+    (alone,) = sentences({**compared("a"), **moved})[:1]
+    assert alone.endswith("; no language has enough of both releases")
+
+
+def test_a_change_of_releases_side_by_side_says_so_where_turns_name_no_users() -> None:
+    row = compared("a", clarification_free=delta(-0.2))
+    _, note = sentences({**row, "side_by_side": True, "with_user": 0.0})
+    assert note.startswith("v3 answered beside the release before, and turns name no user_id: where users were dealt")
+    assert len(sentences({**row, "side_by_side": True, "with_user": 1.0})) == 1
+    assert len(sentences({**row, "side_by_side": False, "with_user": 0.0})) == 1
+
+
 def test_wasted_context_alone_is_no_worse_retrieval() -> None:
     (alone,) = sentences(compared("a", wasted_context=delta(0.2)))
     assert alone.startswith("v3 cites less of what it retrieves (a): wasted_context +0.20")

@@ -343,7 +343,7 @@ def test_what_became_worse_within_platforms_is_named_though_the_mean_hides_it() 
 def test_where_all_traffic_moved_nobody_can_tell_the_release_from_the_platform() -> None:
     free = compared(first_answers(("v1", 200, 300, "web", 0.05), ("v2", 200, 300, "slack", 0.4)))["clarification_free"]
     assert free["verdict"] == CHANGED
-    assert free["why"].endswith("too few on the same one to tell the release from that")
+    assert free["why"].endswith("too few on both sides to tell the release from that")
 
 
 def test_six_documents_everywhere_against_four_everywhere_is_no_chance() -> None:

@@ -184,3 +184,35 @@ def test_a_primary_of_which_nothing_is_left_is_worse_by_its_coverage() -> None:
     assert (
         claims({"coverage(follow_up)": RISE}, {}, "follow_up", 0.01, RANKED)["coverage(follow_up)"].change == "changed"
     )
+
+
+def test_what_moves_with_the_traffic_makes_chance_within_its_parts_look_no_surer() -> None:
+    within = {f"nDCG@{i}": delta(0.2, 0.01) if i == 1 else delta(0.0, 0.9) for i in range(1, 6)}
+    beside = {f"table.cells{i}": delta(-0.2, 1e-9) for i in range(5)}
+    found = claims({**within, **beside}, {}, "follow_up", 0.01, RANKED, shifted="slack has more", within=within)
+    assert (found["nDCG@1"].change, found["nDCG@1"].adjusted) == ("no difference shown", pytest.approx(0.1))
+
+
+def test_beside_traffic_that_moved_a_figure_of_no_part_is_changed_unless_nobody_answered() -> None:
+    deltas = {"resolved": FALL, "vote": FALL, "unanswered": RISE, "failed": RISE}
+    found = claims(
+        deltas, {}, "resolved", 0.01, RANKED, shifted="60% write Swedish", within={"resolved": FALL}, parts="languages"
+    )
+    assert {name: claim.change for name, claim in found.items()} == {
+        "resolved": "worse",
+        "vote": "changed",
+        "unanswered": "worse",
+        "failed": "worse",
+    }
+    assert found["resolved"].why == "within languages, too; 60% write Swedish"
+
+
+def test_answers_in_another_language_than_those_who_came_are_changed_where_the_old_languages_tell_nothing() -> None:
+    same, fell = delta(0.0, 1.0), delta(-0.2, 1e-9)
+    moved = {"shifted": "60% write Swedish", "parts": "languages"}
+    for within, verdict in (({"same_language": same}, "changed"), ({"same_language": fell}, "worse"), ({}, "changed")):
+        found = claims({"same_language": fell}, {}, "follow_up", 0.01, RANKED, within=within, **moved)
+        assert found["same_language"].change == verdict
+    assert claims({"same_language": same}, {}, "follow_up", 0.01, RANKED, **moved)["same_language"].change == (
+        "no difference shown"
+    )
