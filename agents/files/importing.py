@@ -35,7 +35,7 @@ from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
-from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
+from turnsignal.stream.formats.assembly import group_of, join_trace, learn_from_trace, take_turns
 from turnsignal.stream.formats.errands import Errands
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -53,6 +53,7 @@ from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
 _CELLS = 500  #: bytes of a row of CSV, about
+_LEARNT_FROM = 500  #: traces, of which it is learnt who answers users
 DEALING = 0.5  #: of the bytes that progress is told: those that count as they are read; the others, as turns are made
 
 
@@ -173,6 +174,8 @@ class _Reading:
         self._transcripts = Transcripts()
         self._held = HeldAnswers()
         self._errands = Errands()
+        self._answering = None if how.keeps_asides else self._errands.answering
+        self._has_traces = False
         self._lines = 0  # that were read until now, of all files
         self._empty = 0  # answers without a text
         self._line_of = array("Q")  # of each call, in the order in which they stand
@@ -190,7 +193,14 @@ class _Reading:
             groups = frames_first(conversations, heaps.enter_context(Heaps())) if self._repeats else None
             for name, calls in groups or conversations.groups():
                 self._report.conversations += 1
-                turns = take_turns(name, calls, self._report.assumed, repeats=self._repeats, frames=frames)
+                turns = take_turns(
+                    name,
+                    calls,
+                    self._report.assumed,
+                    repeats=self._repeats,
+                    frames=frames,
+                    answering=self._answering,
+                )
                 yield from self._in_order(calls, turns)
                 progress(int(size * (done + len(calls)) / answers) - int(size * done / answers))
                 done += len(calls)
@@ -208,6 +218,7 @@ class _Reading:
             self._transcripts.add(part)
             if not self._keeps_asides:
                 self._errands.add(part)
+                self._has_traces = self._has_traces or (part.trace is not None and part.kind == "answer")
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
                 traces.put(group_of(part), part)
@@ -219,9 +230,14 @@ class _Reading:
         """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
         heads: list[Head] = []
         openings: list[bytes] = []
+        assumed, answering = self._report.assumed, self._answering
+        if self._has_traces and answering is not None:
+            self._errands.conclude()
+            for _, calls in islice(traces.groups(), _LEARNT_FROM):
+                learn_from_trace(calls, answering)
         with Heaps(1) as answers:
             for _, calls in traces.groups():
-                for answer in join_trace(self._errands.taken_out(calls, self._report.assumed), self._report.assumed):
+                for answer in join_trace(self._errands.taken_out(calls, assumed), assumed, answering):
                     self._transcripts.take_apart(answer, self._report.assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer))
@@ -275,7 +291,7 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        for looked in (self._left_out, self._errands, self._held):
+        for looked in (self._left_out, self._errands, self._errands.answering, self._held):
             report.warnings += looked.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)
