@@ -35,7 +35,7 @@ from turnsignal.stream.errors import Reason, Refused, TurnsignalError
 from turnsignal.stream.formats import FORMATS, OWN
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
-from turnsignal.stream.formats.assembly import group_of, join_trace, learn_from_trace, take_turns
+from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.errands import Errands
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -43,6 +43,7 @@ from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
+from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.silence import doubt_answers, explain_silence
@@ -234,7 +235,7 @@ class _Reading:
         if self._has_traces and answering is not None:
             self._errands.conclude()
             for _, calls in islice(traces.groups(), _LEARNT_FROM):
-                learn_from_trace(calls, answering)
+                learn_from(calls, answering)
         with Heaps(1) as answers:
             for _, calls in traces.groups():
                 for answer in join_trace(self._errands.taken_out(calls, assumed), assumed, answering):

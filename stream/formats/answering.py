@@ -25,6 +25,7 @@ _BACK = 50  #: and of so many answers one may be in a history, by chance
 _MOST = 0.5  #: of their calls
 _SHORT_ANSWERS = 0.9  #: of those under whose instructions titles are given
 _KEPT = 0.6  #: of the words of an answer, that one which words it anew has, too,
+_CHANCE = 4  #: words that others have by chance,
 _ASKED = 0.5  #: and of the question's other words, that it has not
 _WORDS = re.compile(r"\w{4,}")  #: those that say something
 _READ = 4_000  #: characters of an answer
@@ -54,6 +55,7 @@ class Answering:
         self._conversing: set[bytes] = set()
         self._quoting: Counter[bytes] = Counter()  # calls that quote an exchange of their trace
         self._rewording: Counter[bytes] = Counter()  # and word its answer anew
+        self._open: tuple[Call | None, bool] = None, False
         self._unsure = _Unsure()
 
     def add(self, call: Call, answer: bytes, before: bytes) -> None:
@@ -116,7 +118,12 @@ class Answering:
         return self._quoting[self._key(call)] >= _FEWEST
 
     def words_anew(self, call: Call, question: str, answer: str) -> bool:
-        """Say whether a call that quotes an exchange words its answer anew, as calls like it do in most traces."""
+        """Say whether a call that quotes an exchange words its answer anew, as calls like it do in most traces.
+
+        Of a log without traces, those before it are known.
+        """
+        if call.trace is None:
+            self.learn(call, question, answer)
         key = self._key(call)
         if (times := self._quoting[key]) >= _FEWEST:
             return self._rewording[key] > _MOST * times
@@ -124,7 +131,14 @@ class Answering:
 
     def doubt(self, call: Call, *, is_about: bool) -> None:
         """Take in a call that quotes an exchange, of which nothing tells whether the user saw what it got."""
-        self._unsure.add(call, is_about=is_about)
+        self._open = call, is_about
+
+    def settle(self, last: Call) -> None:
+        """Count that where it is the last call of its trace: a step on the way no user sees."""
+        call, is_about = self._open
+        if call is last:
+            self._unsure.add(call, is_about=is_about)
+        self._open = None, False
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say what was guessed, and how to read it otherwise. quoted: with an answer."""
@@ -202,7 +216,7 @@ def _rewords(call: Call, question: str, answer: str) -> bool:
     got = _words(spoken_in(call.outputs)[0].text)
     words = _words(answer)
     asked = _words(question) - words
-    is_kept = bool(words) and len(words & got) >= _KEPT * len(words)
+    is_kept = bool(words) and len(words & got) >= max(_KEPT * len(words), min(len(words), _CHANCE))
     return is_kept and (not asked or len(asked & got) < _ASKED * len(asked))
 
 

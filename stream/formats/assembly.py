@@ -25,7 +25,7 @@ from turnsignal.stream.formats.linking import APART, digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
 from turnsignal.stream.formats.quotations import quoted_in, template_of
-from turnsignal.stream.formats.remarks import learn_from, without_remarks
+from turnsignal.stream.formats.remarks import without_remarks
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.sequence import added_by, in_sequence
 from turnsignal.stream.formats.values import bounded_id, timestamp
@@ -308,12 +308,6 @@ def _take_history(whole: Call, last: Call) -> None:
     is_begun = len(before) > 1 or (len(before) == 1 and before[0].role == "assistant")  # with a greeting
     if is_begun and asked[0].text.strip() in last.inputs[at].text:
         whole.inputs = [*last.inputs[:at], *whole.inputs]
-
-
-def learn_from_trace(calls: Iterable[Call], answering: Answering) -> None:
-    """Show what the calls of one trace do, each with the answers before it."""
-    models = sorted((call for call in calls if call.kind == "answer" and spoken_in(call.outputs)), key=_began)
-    learn_from(models, answering)
 
 
 def _seen_by_user(models: Sequence[Call], assumed: Assumed, answering: Answering | None) -> list[Call]:

@@ -40,6 +40,8 @@ _BEGUN = 8  #: characters with which what is asked begins, at least, to be known
 _SHORTEST = 25  #: characters of what a program asks; what is shorter users say,
 _LONG = 40  #: and what is not so long and answered alike, too
 _DISTINCT = 0.5  #: of the answers, where they are not alike
+_MOST = 0.5  #: of the exchanges of a log, after which no users ask the same, and of its answers
+_OBJECT, _SYSTEM = 1, 2  #: what an answer is, and whose message asks
 _SHOWN = 60  #: characters of what is asked
 _NOTHING = bytes(SHORT)
 _READ = 300  #: characters of a prompt
@@ -56,6 +58,8 @@ class Errands:
         self._digests = bytearray()  # of each call: what it asks, the exchange before, the answer before, its answer
         self._orders = array("d")
         self._lengths = array("H")  # characters of what it asks, up to _LONG
+        self._kinds = bytearray()  # whether it is a system's, and gets an object
+        self._answers = Counter[bool]()  # of all calls, by whether they are objects
         self._given: set[bytes] = set()  # answers of the other calls, which begin conversations
         self.answering = Answering()
         self._ended = bytearray()  # of each call that ends with an answer: who is to go on, and that
@@ -72,6 +76,8 @@ class Errands:
             return
         answers = spoken_in(call.outputs)[:1]
         answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
+        is_object = any(message.text.lstrip()[:1] in ("{", "[") for message in answers)
+        self._answers[is_object] += bool(answers)
         ended, asked = _last_answer_of(call), _asked_of(call)
         self.answering.add(call, answer, asked[2 * SHORT :])
         if ended:
@@ -81,6 +87,7 @@ class Errands:
             self._digests += asked + answer
             self._orders.append(call.start if call.start is not None else call.line)
             self._lengths.append(min(len(call.inputs[-1].text.strip()), _LONG))
+            self._kinds.append(_OBJECT * is_object | _SYSTEM * (call.inputs[-1].role == "system"))
         else:
             self._given.add(answer)
 
@@ -91,6 +98,7 @@ class Errands:
             self._find_who_checks()
             self._ended = bytearray()
             self._digests, self._orders, self._lengths, self._given = bytearray(), array("d"), array("H"), set()
+            self._kinds = bytearray()
 
     def taken_out(self, calls: Sequence[Call], assumed: Assumed) -> list[Call]:
         """Return the calls of a trace without its errands; none where nothing else says anything."""
@@ -142,22 +150,12 @@ class Errands:
         answered = {before for _, _, before, _ in self._all()}
         given = {answer for _, _, _, answer in self._all()} | self._given
         times, back = Counter[bytes](), Counter[bytes]()
-        lengths: dict[bytes, int] = {}
-        for length, (question, _, _, answer) in zip(self._lengths, self._all(), strict=True):
+        for question, _, _, answer in self._all():
             times[question] += answer != _NOTHING
             back[question] += answer in answered
-            lengths[question] = length
-        often = {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
-        answers: dict[bytes, set[bytes]] = {}
-        for question, _, _, answer in self._all():
-            if question in often:
-                answers.setdefault(question, set()).add(answer)
-        may_be = {
-            question
-            for question in often
-            if lengths[question] >= _LONG
-            or (lengths[question] >= _SHORTEST and len(answers[question]) >= _DISTINCT * times[question])
-        }
+        may_be = self._may_be(
+            {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
+        )
         asking, going_on = Counter[bytes](), Counter[bytes]()
         asked: dict[bytes, float] = {}  # what, and after what exchange → when first
         latest: dict[bytes, float] = {}
@@ -178,8 +176,50 @@ class Errands:
                 passed[question] += latest.get(exchange, order) > order
         return {question for question, n in passed.items() if n >= max(_FEWEST, _SHARE * after[question])}
 
+    def _may_be(self, often: set[bytes]) -> set[bytes]:
+        """Return what of that which is asked often is none that users say alike."""
+        asks = {question: _Ask() for question in often}
+        exchanges: set[bytes] = set()
+        for length, kind, (question, exchange, _, answer) in zip(self._lengths, self._kinds, self._all(), strict=True):
+            exchanges.add(exchange)
+            if question in often:
+                asks[question].add(length, kind, exchange, answer)
+        return {question for question, ask in asks.items() if ask.may_be_a_programs(len(exchanges), self._answers)}
+
     def _all(self) -> Iterator[tuple[bytes, ...]]:
         return in_parts(self._digests, 4)
+
+
+class _Ask:
+    """What is asked often: after which exchanges, and what it gets."""
+
+    def __init__(self) -> None:
+        self._length = 0
+        self._kinds = Counter[int]()
+        self._exchanges: set[bytes] = set()
+        self._answers: set[bytes] = set()
+
+    def add(self, length: int, kind: int, exchange: bytes, answer: bytes) -> None:
+        """Take in that it was asked once more."""
+        self._length = length
+        self._kinds[kind] += 1
+        self._exchanges.add(exchange)
+        self._answers.add(answer)
+
+    def may_be_a_programs(self, exchanges: int, answers: Counter[bool]) -> bool:
+        """Say whether users do not ask that alike: it is long, or a system's, or asked after most answers of the log.
+
+        Or it is answered in other words each time, or with objects where nothing else is. exchanges: of the log, after
+        which something is asked; answers: of the log, by whether they are objects.
+        """
+        times = self._kinds.total()
+        objects = self._kinds[_OBJECT] + self._kinds[_OBJECT | _SYSTEM]
+        are_others = answers[True] - objects >= _MOST * (answers.total() - times)
+        is_object = objects >= _MOST * times and not are_others
+        is_systems = self._kinds[_SYSTEM] + self._kinds[_OBJECT | _SYSTEM] >= _MOST * times
+        is_distinct = self._length >= _SHORTEST and len(self._answers) >= _DISTINCT * times
+        is_usual = len(self._exchanges) > _MOST * exchanges
+        return self._length >= _LONG or is_distinct or is_object or is_systems or is_usual
 
 
 def _is_usual(call: Call) -> bool:

@@ -29,7 +29,8 @@ _NOTES = (
     r"|\bsummar\w+ (?:of )?(?:the|this) (?:conversation|chat|exchange|lines)\b"
 )
 _WRITING = re.compile(  #: what is asked of those who write to users out of what another step got
-    r"\b(?:draft\w*|refine\w*|polish\w*|rewrit\w+|re-?phras\w+|improv\w+|revis\w+|translat\w+|notes|plan|findings|outline)\b"
+    r"\b(?:draft\w*|refine\w*|polish\w*|rewrit\w+|re-?phras\w+|improv\w+|revis\w+|translat\w+|notes|plan|findings|outline"
+    r"|research|context|analys[ie]s|reasoning|results?|background)\b"
     r"|\b(?:existing|original|previous|initial|final) (?:answer|reply|response)\b"
     r"|\b(?:write|answer|reply|respond)\s+(?:to\s+)?(?:the\s+|a\s+)?(?:customer|user|client|question|reply)\b",
     re.IGNORECASE,
@@ -46,7 +47,9 @@ _GRADED = re.compile(  #: how what a judge says ends
     r"|\b(?:overall |final )?score\W{1,8}(?:\d|10|[01]\.\d+)(?: ?(?:/|out of) ?\d+)?\W*\Z",
     re.IGNORECASE,
 )
-_QUERY = re.compile(r"\s*(?:```|[{\[]|SELECT\b|WITH\b)", re.IGNORECASE)  #: how what no user reads begins
+_QUERY = re.compile(
+    r"\s*(?:```|[{\[]|SELECT\b|WITH\b|select\b.+\bfrom\b|with \w+ as \()"
+)  #: how what no user reads begins
 _BEFORE = 3  #: calls of a trace that a call may be about
 _VERDICT = 4  #: words that are more than a guard says
 _AT_ONCE = 5.0  #: seconds after an answer, within which no person pastes it
@@ -71,12 +74,16 @@ def without_remarks(answers: Sequence[Call], assumed: Assumed, answering: Answer
             continue
         if not any(_is_beside(call, before, answering) for before in kept[-_BEFORE:]):
             kept.append(call)
+    if answering is not None and answers:
+        answering.settle(answers[-1])
     assumed[LEFT_OUT] += len(answers) - len(kept)
     return kept
 
 
-def learn_from(answers: Sequence[Call], answering: Answering) -> None:
-    """Show which of a trace's calls, in their order, quote an exchange of it under other instructions."""
+def learn_from(calls: Sequence[Call], answering: Answering) -> None:
+    """Show which of a trace's calls quote an exchange of it, and what they got."""
+    answers = [call for call in calls if call.kind == "answer" and spoken_in(call.outputs)]
+    answers.sort(key=lambda call: (call.start or 0.0, call.line))
     for at, call in enumerate(answers):
         for before in answers[max(at - _BEFORE, 0) : at]:
             question, answer = (text[-1:] for text in (spoken_in(before.inputs), spoken_in(before.outputs)[:1]))
@@ -101,10 +108,10 @@ def _is_beside(call: Call, before: Call, answering: Answering | None) -> bool:
 
 
 def _takes_up(call: Call, exchange: Sequence[Message]) -> bool:
-    """Say whether a call quotes a question, or its answer, at some length."""
-    sent = spoken_in(call.inputs)[-1].text.strip()
+    """Say whether a call quotes a question, or its answer."""
+    sent = "".join(message.text for message in spoken_in(call.inputs)[-1:]).strip()
     texts = [message.text.strip() for message in exchange]
-    return any(len(text) >= _EXCHANGED and text != sent and text in sent for text in texts)
+    return any(text and text != sent and text in sent for text in texts)
 
 
 def polishes(call: Call, before: Call) -> bool:
@@ -135,12 +142,13 @@ def is_about(
     if not sent or not got or [message.role for message in exchange] != ["user", "assistant"]:
         return False
     question, answer = (message.text.strip() for message in exchange)
-    if _QUERY.match(answer) or not _quotes_exchange(sent[0].text, question, answer):  # a step on the way
-        return False
+    is_usual = answering is not None and answering.is_usual(call)
+    if _QUERY.match(answer) or not _quotes_exchange(sent[0].text, question, answer, is_usual=is_usual):
+        return False  # a step on the way
     if not is_other and any(message.text.strip() == answer for message in spoken_in(call.inputs)[:-1]):
         return False  # its user quotes what was said before
     is_noted = is_other and (_is_asked(call, _NOTING, question, answer) or bool(_GRADED.search(got[0].text[-_ENDS:])))
-    if are_few(got[0].text) or is_noted:
+    if is_noted or (are_few(got[0].text) and (answering is None or answering.may_title(call))):
         return True
     if answering is None or before is None or not asks_otherwise(call, before, answering):
         return False
@@ -152,19 +160,24 @@ def is_about(
     return is_beside or not is_written
 
 
-def _quotes_exchange(text: str, question: str, answer: str) -> bool:
-    """Say whether a text quotes an answer behind its question, or behind what that quotes of a user."""
+def _quotes_exchange(text: str, question: str, answer: str, *, is_usual: bool = False) -> bool:
+    """Say whether a text quotes an answer behind its question, or behind what that quotes of a user.
+
+    is_usual: others like it do, so that few words are no chance.
+    """
     question, answer = question.strip(), answer.strip()
     if not answer or answer not in text:
         return False
     questions = (question, *quoted_in(question)[:_TYPED])  # of a search, the one among its documents
-    return any(_quotes(text, each, answer) for each in questions if each)
+    return any(
+        _quotes(text, each, answer) or (is_usual and answer in text.partition(each)[2]) for each in questions if each
+    )
 
 
 def _is_asked(call: Call, words: re.Pattern[str], *quoted: str) -> bool:
     """Say whether what a call is asked, besides what it quotes, has one of some words in it."""
     asked = spoken_in(call.inputs)[-1].text
-    for text in quoted:
+    for text in sorted(quoted, key=len, reverse=True):  # an answer may hold its question
         asked = asked.replace(text, "")
     return any(words.search(text) for text in (instructions_of(call), asked[:_READ], asked[-_READ:]))
 

@@ -77,7 +77,11 @@ def added_by(
         is_soon = not news or in_order(call)[0] - in_order(news[-1].call)[0] <= TOGETHER
         before = news[-1].call if news else None
         exchange = history.messages[-_EXCHANGE:]
-        if len(asked) == 1 and is_other and is_soon and is_about(call, exchange, before=before, answering=answering):
+        is_beside = len(asked) == 1 and is_other and is_soon
+        is_beside = is_beside and is_about(call, exchange, before=before, answering=answering)
+        if answering is not None:
+            answering.settle(call)
+        if is_beside:
             # a user quotes it later, or with the history
             assumed[ASIDES] += 1
             continue
