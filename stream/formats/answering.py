@@ -11,6 +11,7 @@ questions, a title or a summary does in none.
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from turnsignal.stream.formats.asides import TO_KEEP
@@ -30,13 +31,14 @@ _ASKED = 0.5  #: and of the question's other words, that it has not
 _WORDS = re.compile(r"\w{4,}")  #: those that say something
 _READ = 4_000  #: characters of an answer
 _SHOWN = 60
+_HELD = 1_024  #: instructions whose digests are held
 _TITLED = 9  #: words that are more than a title has,
 _QUOTES = "\"'”’*` "  #: and what may stand around one
 _NOTHING = bytes(SHORT)
 _PARTS = 4  #: digests of a call
 
 
-class _Known(NamedTuple):
+class _UnderInstructions(NamedTuple):
     """Calls under the same instructions: how many there are, how many of their answers come back, and are few words."""
 
     calls: int
@@ -51,7 +53,7 @@ class Answering:
         self._said = bytearray()  # of each call: who answered, at length, alone and alike, and what
         self._few = bytearray()  # of each call
         self._returned: set[bytes] = set()  # answers that histories end with
-        self._known: dict[bytes, _Known] = {}
+        self._known: dict[bytes, _UnderInstructions] = {}
         self._conversing: set[bytes] = set()
         self._quoting: Counter[bytes] = Counter()  # calls that quote an exchange of their trace
         self._rewording: Counter[bytes] = Counter()  # and word its answer anew
@@ -68,7 +70,7 @@ class Answering:
     def finish(self) -> None:
         """Conclude who answers users."""
         calls, returned, few = Counter[bytes](), Counter[bytes](), Counter[bytes]()
-        for is_few, (alone, *others, answer) in zip(self._few, self.said(), strict=True):
+        for is_few, (alone, *others, answer) in zip(self._few, self.answerers(), strict=True):
             is_back = answer != _NOTHING and answer in self._returned
             if is_back:
                 self._conversing.add(alone)
@@ -76,10 +78,10 @@ class Answering:
                 calls[key] += 1
                 returned[key] += is_back
                 few[key] += is_few
-        self._known = {key: _Known(n, returned[key], few[key]) for key, n in calls.items() if n >= _FEWEST}
+        self._known = {key: _UnderInstructions(n, returned[key], few[key]) for key, n in calls.items() if n >= _FEWEST}
         self._said, self._few, self._returned = bytearray(), bytearray(), set()
 
-    def said(self) -> Iterator[tuple[bytes, ...]]:
+    def answerers(self) -> Iterator[tuple[bytes, ...]]:
         """Give of each call by whom it was answered, and what."""
         return in_parts(self._said, _PARTS)
 
@@ -164,18 +166,18 @@ class _Unsure:
 
     def doubts(self, *, quoted: bool) -> list[str]:
         shown = {about: f", such as “{text}”" if quoted else "" for about, text in self._shown.items()}
-        said = []
+        warnings = []
         if about := self._calls[True]:
-            said.append(
+            warnings.append(
                 f"{about:,} calls that quote a question with its answer are left out as about these{shown[True]}: "
                 f"where users saw what they got, {TO_KEEP}"
             )
         if seen := self._calls[False]:
-            said.append(
+            warnings.append(
                 f"{seen:,} calls that quote a question with its answer are taken for what users saw in its "
                 f"stead{shown[False]}: where users saw the answer that is quoted, leave these calls out of the log"
             )
-        return said
+        return warnings
 
 
 def are_few(text: str) -> bool:
@@ -187,7 +189,13 @@ def are_few(text: str) -> bool:
 
 def who(call: Call) -> bytes:
     """Return a digest of who answers: a model, under instructions, whatever date stands in them."""
-    return digest_of(f"{lasting(instructions_of(call))}\0{call.fields.get('model')}")
+    return _under(instructions_of(call), str(call.fields.get("model")))[0]
+
+
+@lru_cache(_HELD)
+def _under(instructions: str, model: str) -> tuple[bytes, bytes]:
+    """Return digests of what lasts of instructions, and of how they begin, each with the model."""
+    return digest_of(f"{lasting(instructions)}\0{model}"), digest_of(f"\0{template_of(instructions)}\0{model}")
 
 
 def asks_otherwise(call: Call, before: Call, answering: Answering | None) -> bool:
@@ -206,9 +214,10 @@ def in_parts(digests: bytearray, parts: int) -> Iterator[tuple[bytes, ...]]:
 
 def _keys(call: Call) -> Sequence[bytes]:
     """Return digests of who answers, of that with how a prompt of several lines begins, and of how both begin."""
-    alone, text = who(call), call.inputs[-1].text if call.inputs and call.inputs[-1].role == "user" else ""
+    alone, alike = _under(instructions_of(call), str(call.fields.get("model")))
+    text = call.inputs[-1].text if call.inputs and call.inputs[-1].role == "user" else ""
     own = digest_of(f"{alone.hex()}\0{template_of(text)}") if "\n" in text.strip() else alone
-    return alone, own, digest_of(f"\0{template_of(instructions_of(call))}\0{call.fields.get('model')}")
+    return alone, own, alike
 
 
 def _rewords(call: Call, question: str, answer: str) -> bool:

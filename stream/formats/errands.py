@@ -138,7 +138,7 @@ class Errands:
         """Find who gave the answers that calls end with, and who is given those of others."""
         ended = list(in_parts(self._ended, 2))
         wanted = {answer for _, answer in ended}
-        for by, _, _, answer in self.answering.said():
+        for by, _, _, answer in self.answering.answerers():
             if answer in wanted:
                 self._given_by.setdefault(answer, set()).add(by)
         self.answering.finish()

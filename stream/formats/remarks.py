@@ -142,6 +142,8 @@ def is_about(
     if not sent or not got or [message.role for message in exchange] != ["user", "assistant"]:
         return False
     question, answer = (message.text.strip() for message in exchange)
+    if not answer or answer not in sent[0].text:
+        return False
     is_usual = answering is not None and answering.is_usual(call)
     if _QUERY.match(answer) or not _quotes_exchange(sent[0].text, question, answer, is_usual=is_usual):
         return False  # a step on the way
