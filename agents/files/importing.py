@@ -44,6 +44,7 @@ from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
+from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.silence import doubt_answers, explain_silence
@@ -54,6 +55,7 @@ from turnsignal.stream.records.turns import decode_turn
 
 _NAMED_KEYS = 20  #: fields of records that are named where a mapping names others
 _CELLS = 500  #: bytes of a row of CSV, about
+_LEARNT_FROM = 500  #: traces, of which it is learnt who answers users
 DEALING = 0.5  #: of the bytes that progress is told: those that count as they are read; the others, as turns are made
 
 
@@ -175,6 +177,8 @@ class _Reading:
         self._held = HeldAnswers()
         self._errands = Errands()
         self._again = AskedAgain()
+        self._answering = None if how.keeps_asides else self._errands.answering
+        self._has_traces = False
         self._lines = 0  # that were read until now, of all files
         self._empty = 0  # answers without a text
         self._line_of = array("Q")  # of each call, in the order in which they stand
@@ -193,7 +197,14 @@ class _Reading:
             for name, calls in groups or conversations.groups():
                 self._report.conversations += 1
                 self._again.add(calls)
-                turns = take_turns(name, calls, self._report.assumed, repeats=self._repeats, frames=frames)
+                turns = take_turns(
+                    name,
+                    calls,
+                    self._report.assumed,
+                    repeats=self._repeats,
+                    frames=frames,
+                    answering=self._answering,
+                )
                 yield from self._in_order(calls, turns)
                 progress(int(size * (done + len(calls)) / answers) - int(size * done / answers))
                 done += len(calls)
@@ -211,6 +222,7 @@ class _Reading:
             self._transcripts.add(part)
             if not self._keeps_asides:
                 self._errands.add(part)
+                self._has_traces = self._has_traces or (part.trace is not None and part.kind == "answer")
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
                 traces.put(group_of(part), part)
@@ -222,9 +234,14 @@ class _Reading:
         """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
         heads: list[Head] = []
         openings: list[bytes] = []
+        assumed, answering = self._report.assumed, self._answering
+        if self._has_traces and answering is not None:
+            self._errands.conclude()
+            for _, calls in islice(traces.groups(), _LEARNT_FROM):
+                learn_from(calls, answering)
         with Heaps(1) as answers:
             for _, calls in traces.groups():
-                for answer in join_trace(self._errands.taken_out(calls, self._report.assumed), self._report.assumed):
+                for answer in join_trace(self._errands.taken_out(calls, assumed), assumed, answering):
                     self._transcripts.take_apart(answer, self._report.assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer))
@@ -278,7 +295,7 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        for looked in (self._left_out, self._errands, self._held, self._again):
+        for looked in (self._left_out, self._errands, self._errands.answering, self._held, self._again):
             report.warnings += looked.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from turnsignal.stream.formats.answering import Answering
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_failed, is_response, once_a_trace, take_known
 from turnsignal.stream.formats.halves import is_half, pair
@@ -62,10 +63,11 @@ def group_of(call: Call) -> str:
     return f"{standing}\0{call.conversation}\0{call.start}\0{words_of(call).hex()}"
 
 
-def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
+def join_trace(calls: Iterable[Call], assumed: Assumed, answering: Answering | None = None) -> list[Call]:
     """Return the answers of one trace that the user saw, each with its documents and the fields of the trace.
 
     Of several answers to one message the last is it: those before are a planner's, a tool's, or a piece on the way.
+    Calls about it are none; answering: what the log shows of these.
     """
     ordered = _join_pieces(sorted(each_once(calls, assumed), key=_began))
     if not ordered:
@@ -73,13 +75,13 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
     for call in ordered:
         _part_state(call, assumed)
     if len(ordered) > 1 and all(map(is_response, ordered)):  # of one id, but not of one request
-        return [answer for call in ordered for answer in join_trace([call], assumed)]
+        return [answer for call in ordered for answer in join_trace([call], assumed, answering)]
     if ordered and all(map(is_half, ordered)):
         calls = pair(sorted(ordered, key=lambda call: call.line), assumed)
-        return [answer for call in calls for answer in join_trace([call], assumed)]
+        return [answer for call in calls for answer in join_trace([call], assumed, answering)]
     if len(names := _conversations(ordered)) > 1:  # one trace of a queue's worker, or of a batch
         parts = [[call for call in ordered if (call.conversation or names[0]) == name] for name in names]
-        return [answer for part in parts for answer in join_trace(part, assumed)]
+        return [answer for part in parts for answer in join_trace(part, assumed, answering)]
     wholes = [call for call in ordered if call.kind == "whole"]
     if len(wholes) > 1:
         wholes = sorted(once_a_trace(wholes, assumed), key=_began)
@@ -92,7 +94,7 @@ def join_trace(calls: Iterable[Call], assumed: Assumed) -> list[Call]:
         _complete(answers, seen or models)
         assumed["calls on the way to an answer left out"] += max(len(models) - len(answers), 0)
     else:
-        answers = _seen_by_user(models, assumed)
+        answers = _seen_by_user(models, assumed, answering)
         _name_typed(models, answers)
         if not any(spoken_in(call.outputs) for call in answers):  # it failed: the whole says what was asked
             failed = [call for call in wholes if spoken_in(call.inputs)]
@@ -169,11 +171,13 @@ def take_turns(
     *,
     repeats: bool = True,
     frames: UsualFrames | None = None,
+    answering: Answering | None = None,
 ) -> Iterator[tuple[TurnFields, int]]:
     """Give the turns of one conversation, in order, each with the line that it was read from.
 
     repeats: whether any call of the log sends more than its question, so that a question that comes back is answered
-    anew rather than asked twice; frames: what stands around questions, as the conversations before this one showed it.
+    anew rather than asked twice; frames: what stands around questions, as the conversations before this one showed it;
+    answering: of the log.
 
     What a call repeats of the history is taken in once, as the user typed it. A call that goes back to an earlier
     message, edited or not, gives another answer there, which supersedes the one before it.
@@ -182,8 +186,9 @@ def take_turns(
     assumed[CROWDED] += len({str(call.fields["user_id"]) for call in calls if "user_id" in call.fields}) > _USERS
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()
+    frames = frames or UsualFrames()
     for call, asked, outputs, taken, _ in added_by(
-        in_sequence(calls), assumed, repeats=repeats, frames=frames or UsualFrames()
+        in_sequence(calls), assumed, repeats=repeats, frames=frames, answering=answering
     ):
         sent = len(asked) if call.outputs else len(asked) + len(outputs)
         clock.begin(sent - taken)
@@ -305,9 +310,9 @@ def _take_history(whole: Call, last: Call) -> None:
         whole.inputs = [*last.inputs[:at], *whole.inputs]
 
 
-def _seen_by_user(models: Sequence[Call], assumed: Assumed) -> list[Call]:
+def _seen_by_user(models: Sequence[Call], assumed: Assumed, answering: Answering | None) -> list[Call]:
     """Leave out what was no answer: one counts that is the last, or that the user answered in a later call."""
-    answers = without_remarks([call for call in models if spoken_in(call.outputs)], assumed)
+    answers = without_remarks([call for call in models if spoken_in(call.outputs)], assumed, answering)
     if not answers:
         return [call for call in models if spoken_in(call.inputs)][-1:]
     if _failed_in_the_end(models[-1], answers):

@@ -22,8 +22,9 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
+from turnsignal.stream.formats.answering import Answering, in_parts, who
 from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP, LeftOut
-from turnsignal.stream.formats.instructions import instructions_of, lasting
+from turnsignal.stream.formats.instructions import instructions_of
 from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
@@ -39,6 +40,8 @@ _BEGUN = 8  #: characters with which what is asked begins, at least, to be known
 _SHORTEST = 25  #: characters of what a program asks; what is shorter users say,
 _LONG = 40  #: and what is not so long and answered alike, too
 _DISTINCT = 0.5  #: of the answers, where they are not alike
+_MOST = 0.5  #: of the exchanges of a log, after which no users ask the same, and of its answers
+_OBJECT, _SYSTEM = 1, 2  #: what an answer is, and whose message asks
 _SHOWN = 60  #: characters of what is asked
 _NOTHING = bytes(SHORT)
 _READ = 300  #: characters of a prompt
@@ -55,12 +58,13 @@ class Errands:
         self._digests = bytearray()  # of each call: what it asks, the exchange before, the answer before, its answer
         self._orders = array("d")
         self._lengths = array("H")  # characters of what it asks, up to _LONG
+        self._kinds = bytearray()  # whether it is a system's, and gets an object
+        self._answers = Counter[bool]()  # of all calls, by whether they are objects
         self._given: set[bytes] = set()  # answers of the other calls, which begin conversations
-        self._said = bytearray()  # of each call: who answered, and what
+        self.answering = Answering()
         self._ended = bytearray()  # of each call that ends with an answer: who is to go on, and that
         self._given_by: dict[bytes, set[bytes]] = {}  # such an answer → who gave it
         self._checking: set[bytes] = set()  # who is given answers of others, and converses with nobody
-        self._conversing: set[bytes] = set()  # whose answers come back in histories
         self._behind = LeftOut()
         self._usual: set[bytes] | None = None
         self._left_out = 0
@@ -72,31 +76,38 @@ class Errands:
             return
         answers = spoken_in(call.outputs)[:1]
         answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
-        self._said += _who(call) + answer
-        if ended := _last_answer_of(call):
-            self._ended += _who(call) + ended
+        is_object = any(message.text.lstrip()[:1] in ("{", "[") for message in answers)
+        self._answers[is_object] += bool(answers)
+        ended, asked = _last_answer_of(call), _asked_of(call)
+        self.answering.add(call, answer, asked[2 * SHORT :])
+        if ended:
+            self._ended += who(call) + ended
             return
-        if asked := _asked_of(call):
+        if asked:
             self._digests += asked + answer
             self._orders.append(call.start if call.start is not None else call.line)
             self._lengths.append(min(len(call.inputs[-1].text.strip()), _LONG))
+            self._kinds.append(_OBJECT * is_object | _SYSTEM * (call.inputs[-1].role == "system"))
         else:
             self._given.add(answer)
 
-    def taken_out(self, calls: Sequence[Call], assumed: Assumed) -> list[Call]:
-        """Return the calls of a trace without its errands; none where nothing else says anything."""
+    def conclude(self) -> None:
+        """Find out what programs ask; at the latest, the first `taken_out` does."""
         if self._usual is None:
             self._usual = self._find_usual()
             self._find_who_checks()
-            self._said, self._ended = bytearray(), bytearray()
+            self._ended = bytearray()
             self._digests, self._orders, self._lengths, self._given = bytearray(), array("d"), array("H"), set()
+            self._kinds = bytearray()
+
+    def taken_out(self, calls: Sequence[Call], assumed: Assumed) -> list[Call]:
+        """Return the calls of a trace without its errands; none where nothing else says anything."""
+        self.conclude()
         kept: list[Call] = []
-        answers = self._answers_of(calls)
         for call in calls:
             if _is_usual(call):
                 continue
-            is_checking = bool(ended := _last_answer_of(call)) and _who(call) in self._checking
-            if is_checking or (answers and self._quotes_one(call, answers)):
+            if (ended := _last_answer_of(call)) and who(call) in self._checking:
                 self._behind.add(call)
                 continue
             if ended and ended not in self._given_by and call.kind == "answer":
@@ -125,51 +136,26 @@ class Errands:
 
     def _find_who_checks(self) -> None:
         """Find who gave the answers that calls end with, and who is given those of others."""
-        answered = {before for _, _, before, _ in self._all()}
-        ended = list(_in_parts(self._ended, 2))
+        ended = list(in_parts(self._ended, 2))
         wanted = {answer for _, answer in ended}
-        for who, answer in _in_parts(self._said, 2):
+        for by, _, _, answer in self.answering.answerers():
             if answer in wanted:
-                self._given_by.setdefault(answer, set()).add(who)
-            if answer in answered:
-                self._conversing.add(who)
-        others = {who for who, answer in ended if self._given_by.get(answer, set()) - {who}}
-        self._checking = others - self._conversing
-
-    def _answers_of(self, calls: Sequence[Call]) -> list[str]:
-        """Return what was answered in a trace by those whose answers come back; none where one call alone answers."""
-        models = [call for call in calls if call.kind == "answer" and spoken_in(call.outputs)] if len(calls) > 1 else []
-        texts = [spoken_in(call.outputs)[0].text.strip() for call in models if _who(call) in self._conversing]
-        return [text for text in texts if len(text) >= _SHORTEST] if len(models) > 1 else []
-
-    def _quotes_one(self, call: Call, answers: Sequence[str]) -> bool:
-        """Say whether a call of a trace is about one of its answers: it quotes that, and what it gets never returns."""
-        asked = spoken_in(call.inputs)
-        if call.kind != "answer" or [message.role for message in asked] != ["user"] or _who(call) in self._conversing:
-            return False
-        return any(answer in asked[0].text for answer in answers)
+                self._given_by.setdefault(answer, set()).add(by)
+        self.answering.finish()
+        others = {by for by, answer in ended if self._given_by.get(answer, set()) - {by}}
+        self._checking = {by for by in others if not self.answering.is_conversing(by)}
 
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""
         answered = {before for _, _, before, _ in self._all()}
         given = {answer for _, _, _, answer in self._all()} | self._given
         times, back = Counter[bytes](), Counter[bytes]()
-        lengths: dict[bytes, int] = {}
-        for length, (question, _, _, answer) in zip(self._lengths, self._all(), strict=True):
+        for question, _, _, answer in self._all():
             times[question] += answer != _NOTHING
             back[question] += answer in answered
-            lengths[question] = length
-        often = {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
-        answers: dict[bytes, set[bytes]] = {}
-        for question, _, _, answer in self._all():
-            if question in often:
-                answers.setdefault(question, set()).add(answer)
-        may_be = {
-            question
-            for question in often
-            if lengths[question] >= _LONG
-            or (lengths[question] >= _SHORTEST and len(answers[question]) >= _DISTINCT * times[question])
-        }
+        may_be = self._may_be(
+            {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
+        )
         asking, going_on = Counter[bytes](), Counter[bytes]()
         asked: dict[bytes, float] = {}  # what, and after what exchange → when first
         latest: dict[bytes, float] = {}
@@ -190,8 +176,50 @@ class Errands:
                 passed[question] += latest.get(exchange, order) > order
         return {question for question, n in passed.items() if n >= max(_FEWEST, _SHARE * after[question])}
 
+    def _may_be(self, often: set[bytes]) -> set[bytes]:
+        """Return what of that which is asked often is none that users say alike."""
+        asks = {question: _Ask() for question in often}
+        exchanges: set[bytes] = set()
+        for length, kind, (question, exchange, _, answer) in zip(self._lengths, self._kinds, self._all(), strict=True):
+            exchanges.add(exchange)
+            if question in often:
+                asks[question].add(length, kind, exchange, answer)
+        return {question for question, ask in asks.items() if ask.may_be_a_programs(len(exchanges), self._answers)}
+
     def _all(self) -> Iterator[tuple[bytes, ...]]:
-        return _in_parts(self._digests, 4)
+        return in_parts(self._digests, 4)
+
+
+class _Ask:
+    """What is asked often: after which exchanges, and what it gets."""
+
+    def __init__(self) -> None:
+        self._length = 0
+        self._kinds = Counter[int]()
+        self._exchanges: set[bytes] = set()
+        self._answers: set[bytes] = set()
+
+    def add(self, length: int, kind: int, exchange: bytes, answer: bytes) -> None:
+        """Take in that it was asked once more."""
+        self._length = length
+        self._kinds[kind] += 1
+        self._exchanges.add(exchange)
+        self._answers.add(answer)
+
+    def may_be_a_programs(self, exchanges: int, answers: Counter[bool]) -> bool:
+        """Say whether users do not ask that alike: it is long, or a system's, or asked after most answers of the log.
+
+        Or it is answered in other words each time, or with objects where nothing else is. exchanges: of the log, after
+        which something is asked; answers: of the log, by whether they are objects.
+        """
+        times = self._kinds.total()
+        objects = self._kinds[_OBJECT] + self._kinds[_OBJECT | _SYSTEM]
+        are_others = answers[True] - objects >= _MOST * (answers.total() - times)
+        is_object = objects >= _MOST * times and not are_others
+        is_systems = self._kinds[_SYSTEM] + self._kinds[_OBJECT | _SYSTEM] >= _MOST * times
+        is_distinct = self._length >= _SHORTEST and len(self._answers) >= _DISTINCT * times
+        is_usual = len(self._exchanges) > _MOST * exchanges
+        return self._length >= _LONG or is_distinct or is_object or is_systems or is_usual
 
 
 def _is_usual(call: Call) -> bool:
@@ -202,24 +230,12 @@ def _is_usual(call: Call) -> bool:
     return any(_USUAL.match(text) for text in (instructions_of(call), *(message.text[:_READ] for message in asked)))
 
 
-def _in_parts(digests: bytearray, parts: int) -> Iterator[tuple[bytes, ...]]:
-    """Give digests that stand one behind the other, so many at once."""
-    held = bytes(digests)
-    for at in range(0, len(held), parts * SHORT):
-        yield tuple(held[at + SHORT * part : at + SHORT * (part + 1)] for part in range(parts))
-
-
 def _last_answer_of(call: Call) -> bytes:
     """Return the digest of the answer that a call ends with, so that nobody asks anything; b"" where somebody does."""
     last = call.inputs[-1] if call.inputs and call.outputs else None
     if last is None or last.role != "assistant" or last.called or not last.text.strip():
         return b""
     return digested(last)[1][:SHORT]
-
-
-def _who(call: Call) -> bytes:
-    """Return a digest of who answers: a model, under instructions."""
-    return digest_of(f"{lasting(instructions_of(call))}\0{call.fields.get('model')}")
 
 
 def _asked_of(call: Call) -> bytes:

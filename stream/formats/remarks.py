@@ -4,12 +4,14 @@
     call 2   sends: "A title for: Where is my card? In the app, under Cards."     gets: The missing card
     call 3   sends: "Be polite.", "In the app, under Cards."                      gets: Kindly look into the app.
 
-Call 2 is one: it quotes the exchange before it, and gets a few words. Call 3 words the answer anew, for a user to see.
+Call 2 is one: it quotes the exchange before it. Call 3 words the answer anew, for a user to see: it sends the answer
+alone, or gets most of its words, or what it is asked says so. `answering` knows what calls like it do in other traces.
 """
 
 import re
 from collections.abc import Sequence
 
+from turnsignal.stream.formats.answering import Answering, are_few, asks_otherwise
 from turnsignal.stream.formats.asides import LEFT_OUT
 from turnsignal.stream.formats.instructions import are_others, instructions_of
 from turnsignal.stream.formats.messages import spoken_in
@@ -26,6 +28,18 @@ _NOTES = (
     r"\bextract (?:\w+ ){0,3}facts\b|\bsuggest (?:\w+ ){0,3}questions\b"
     r"|\bsummar\w+ (?:of )?(?:the|this) (?:conversation|chat|exchange|lines)\b"
 )
+_WRITING = re.compile(  #: what is asked of those who write to users out of what another step got
+    r"\b(?:draft\w*|refine\w*|polish\w*|rewrit\w+|re-?phras\w+|improv\w+|revis\w+|translat\w+|notes|plan|findings|outline"
+    r"|research|context|analys[ie]s|reasoning|results?|background)\b"
+    r"|\b(?:existing|original|previous|initial|final) (?:answer|reply|response)\b"
+    r"|\b(?:write|answer|reply|respond)\s+(?:to\s+)?(?:the\s+|a\s+)?(?:customer|user|client|question|reply)\b",
+    re.IGNORECASE,
+)
+_BESIDE = re.compile(  #: and of those who write to none
+    r"\b(?:title\w*|follow[- ]?ups?|suggest\w*|summar\w+|sentiment|feel\w*|satisf\w+|remember\w*|memor\w+|classif\w+"
+    r"|categor\w+|tags?|topics?|facts|extract\w*|intent)\b",
+    re.IGNORECASE,
+)
 _JUDGING = re.compile(_JUDGES, re.IGNORECASE)
 _NOTING = re.compile(f"{_JUDGES}|{_NOTES}", re.IGNORECASE)
 _GRADED = re.compile(  #: how what a judge says ends
@@ -33,20 +47,20 @@ _GRADED = re.compile(  #: how what a judge says ends
     r"|\b(?:overall |final )?score\W{1,8}(?:\d|10|[01]\.\d+)(?: ?(?:/|out of) ?\d+)?\W*\Z",
     re.IGNORECASE,
 )
-_QUERY = re.compile(r"\s*(?:```|[{\[]|SELECT\b|WITH\b)", re.IGNORECASE)  #: how what no user reads begins
+_QUERY = re.compile(
+    r"\s*(?:```|[{\[]|SELECT\b|WITH\b|select\b.+\bfrom\b|with \w+ as \()"
+)  #: how what no user reads begins
 _BEFORE = 3  #: calls of a trace that a call may be about
 _VERDICT = 4  #: words that are more than a guard says
 _AT_ONCE = 5.0  #: seconds after an answer, within which no person pastes it
-_QUOTES = "\"'”’*` "  #: and what may stand around one
 _QUOTED = 8  #: characters that are no quotation by chance,
 _EXCHANGED = 16  #: and those of a question with its answer
 _TYPED = 32  #: parts of a question, of which one may be what was typed
 _READ = 200  #: characters of what is asked
 _ENDS = 60  #: and of what is got
-_TITLED = 9  #: words that are more than a title has
 
 
-def without_remarks(answers: Sequence[Call], assumed: Assumed) -> list[Call]:
+def without_remarks(answers: Sequence[Call], assumed: Assumed, answering: Answering | None = None) -> list[Call]:
     """Leave out of a trace's calls, in their order, those that are about one of the calls before them.
 
     One that words the answer before it anew is given what that was asked, which is left out then, too.
@@ -58,17 +72,46 @@ def without_remarks(answers: Sequence[Call], assumed: Assumed) -> list[Call]:
             call.inputs, call.documents = draft.inputs, call.documents or draft.documents
             kept.append(call)
             continue
-        if not any(_is_beside(call, before) for before in kept[-_BEFORE:]):
+        if not any(_is_beside(call, before, answering) for before in kept[-_BEFORE:]):
             kept.append(call)
+    if answering is not None and answers:
+        answering.settle(answers[-1])
     assumed[LEFT_OUT] += len(answers) - len(kept)
     return kept
 
 
-def _is_beside(call: Call, before: Call) -> bool:
+def learn_from(calls: Sequence[Call], answering: Answering) -> None:
+    """Show which of a trace's calls quote an exchange of it, and what they got."""
+    answers = [call for call in calls if call.kind == "answer" and spoken_in(call.outputs)]
+    answers.sort(key=lambda call: (call.start or 0.0, call.line))
+    for at, call in enumerate(answers):
+        for before in answers[max(at - _BEFORE, 0) : at]:
+            question, answer = (text[-1:] for text in (spoken_in(before.inputs), spoken_in(before.outputs)[:1]))
+            sent = spoken_in(call.inputs)[-1:]
+            if sent and question and answer and _quotes_exchange(sent[0].text, question[0].text, answer[0].text):
+                answering.learn(call, question[0].text, answer[0].text)
+                break
+
+
+def _is_beside(call: Call, before: Call, answering: Answering | None) -> bool:
     """Say whether a call of a trace is about another, and not what the user saw."""
     exchange = [*spoken_in(before.inputs)[-1:], *spoken_in(before.outputs)[:1]]
     is_other = are_others(call, before) or call.fields.get("model") != before.fields.get("model")
-    return _is_verdict(call, before) or _is_title(call, before) or is_about(call, exchange, is_other=is_other)
+    if answering is not None and answering.tells_apart(call, before):
+        if answering.converses(call):
+            return False
+        if answering.answers_nobody(call) and answering.converses(before) and _takes_up(call, exchange):
+            return True
+    if _is_verdict(call, before) or _is_title(call, before, answering):
+        return True
+    return is_about(call, exchange, is_other=is_other, before=before, answering=answering)
+
+
+def _takes_up(call: Call, exchange: Sequence[Message]) -> bool:
+    """Say whether a call quotes a question, or its answer."""
+    sent = "".join(message.text for message in spoken_in(call.inputs)[-1:]).strip()
+    texts = [message.text.strip() for message in exchange]
+    return any(text and text != sent and text in sent for text in texts)
 
 
 def polishes(call: Call, before: Call) -> bool:
@@ -82,29 +125,61 @@ def polishes(call: Call, before: Call) -> bool:
     return is_at_once and is_about_as_long and words == sent[0].text.strip() and are_others(call, before)
 
 
-def is_about(call: Call, exchange: Sequence[Message], *, is_other: bool = True) -> bool:
-    """Say whether a call is about the exchange before it: it quotes question and answer at once, and gets few words.
+def is_about(
+    call: Call,
+    exchange: Sequence[Message],
+    *,
+    is_other: bool = True,
+    before: Call | None = None,
+    answering: Answering | None = None,
+) -> bool:
+    """Say whether a call is about the exchange before it: it quotes question and answer at once.
 
-    is_other: another model answers, or under other instructions, which may ask for a judgement, or for notes.
+    is_other: another model answers, or under other instructions, which may ask for a judgement, or for notes; before:
+    the call that gave the answer; answering: what the log shows, without which only few words are taken for about it.
     """
     sent, got = spoken_in(call.inputs)[-1:], spoken_in(call.outputs)[:1]
     if not sent or not got or [message.role for message in exchange] != ["user", "assistant"]:
         return False
     question, answer = (message.text.strip() for message in exchange)
-    if _QUERY.match(answer):  # a step on the way
+    if not answer or answer not in sent[0].text:
         return False
+    is_usual = answering is not None and answering.is_usual(call)
+    if _QUERY.match(answer) or not _quotes_exchange(sent[0].text, question, answer, is_usual=is_usual):
+        return False  # a step on the way
     if not is_other and any(message.text.strip() == answer for message in spoken_in(call.inputs)[:-1]):
         return False  # its user quotes what was said before
     is_noted = is_other and (_is_asked(call, _NOTING, question, answer) or bool(_GRADED.search(got[0].text[-_ENDS:])))
-    is_remark = _is_few(got[0].text) or is_noted
+    if is_noted or (are_few(got[0].text) and (answering is None or answering.may_title(call))):
+        return True
+    if answering is None or before is None or not asks_otherwise(call, before, answering):
+        return False
+    if answering.words_anew(call, question, answer):
+        return False
+    is_written, is_beside = (_is_asked(call, words, question, answer) for words in (_WRITING, _BESIDE))
+    if is_written or not is_beside:
+        answering.doubt(call, is_about=is_beside or not is_written)
+    return is_beside or not is_written
+
+
+def _quotes_exchange(text: str, question: str, answer: str, *, is_usual: bool = False) -> bool:
+    """Say whether a text quotes an answer behind its question, or behind what that quotes of a user.
+
+    is_usual: others like it do, so that few words are no chance.
+    """
+    question, answer = question.strip(), answer.strip()
+    if not answer or answer not in text:
+        return False
     questions = (question, *quoted_in(question)[:_TYPED])  # of a search, the one among its documents
-    return is_remark and bool(answer) and any(_quotes(sent[0].text, each, answer) for each in questions if each)
+    return any(
+        _quotes(text, each, answer) or (is_usual and answer in text.partition(each)[2]) for each in questions if each
+    )
 
 
 def _is_asked(call: Call, words: re.Pattern[str], *quoted: str) -> bool:
     """Say whether what a call is asked, besides what it quotes, has one of some words in it."""
     asked = spoken_in(call.inputs)[-1].text
-    for text in quoted:
+    for text in sorted(quoted, key=len, reverse=True):  # an answer may hold its question
         asked = asked.replace(text, "")
     return any(words.search(text) for text in (instructions_of(call), asked[:_READ], asked[-_READ:]))
 
@@ -116,23 +191,19 @@ def _quotes(text: str, question: str, answer: str) -> bool:
     return bool(re.search(rf"\b{re.escape(question)}\s*\n.{{0,24}}\b{re.escape(answer)}", text))
 
 
-def _is_title(call: Call, before: Call) -> bool:
+def _is_title(call: Call, before: Call, answering: Answering | None) -> bool:
     """Say whether a call titles or sorts a question that another answered: it gets a few words, or an object, for it.
 
-    A router, or a planner, comes before the answer.
+    A router, or a planner, comes before the answer, which may be short, too, but not each time; and the answer alone
+    may need what was said before.
     """
     (asked, got), (question, answer) = ((spoken_in(each.inputs), spoken_in(each.outputs)) for each in (call, before))
-    if not (asked and got and question and answer) or not are_others(call, before):
+    if not (asked and got and question and answer) or not are_others(call, before) or len(asked) > len(question):
+        return False
+    if answering is not None and not answering.may_title(call):
         return False
     are_same = asked[-1].role == "user" and asked[-1].text.strip() in (question[-1].text, *quoted_in(question[-1].text))
-    return are_same and _is_few(got[0].text) and not _is_few(answer[0].text)
-
-
-def _is_few(text: str) -> bool:
-    """Say whether a text is a title's few words, or an object."""
-    words = text.strip()
-    is_title = len(words.split(None, _TITLED)) < _TITLED and not words.rstrip(_QUOTES).endswith((".", "?", "!", "…"))
-    return is_title or words.startswith(("{", "["))
+    return are_same and are_few(got[0].text) and not are_few(answer[0].text)
 
 
 def _is_verdict(call: Call, before: Call) -> bool:

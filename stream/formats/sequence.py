@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from turnsignal.stream.formats.answering import Answering
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import TOGETHER
 from turnsignal.stream.formats.branches import Branches
@@ -50,7 +51,9 @@ class Added(NamedTuple):
     instead: Message | None
 
 
-def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: UsualFrames) -> list[Added]:
+def added_by(
+    calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: UsualFrames, answering: Answering | None = None
+) -> list[Added]:
     """Return what each call of a conversation says first, its questions as the user typed them.
 
     frames: of the log; what this conversation shows is added to them, and where it shows nothing they are taken.
@@ -72,7 +75,13 @@ def added_by(calls: Sequence[Call], assumed: Assumed, *, repeats: bool, frames: 
         _name_colleagues(call, asked, answers, questions)
         is_other = not news or are_others(call, news[-1].call)
         is_soon = not news or in_order(call)[0] - in_order(news[-1].call)[0] <= TOGETHER
-        if len(asked) == 1 and is_other and is_soon and is_about(call, history.messages[-2:]):
+        before = news[-1].call if news else None
+        exchange = history.messages[-_EXCHANGE:]
+        is_beside = len(asked) == 1 and is_other and is_soon
+        is_beside = is_beside and is_about(call, exchange, before=before, answering=answering)
+        if answering is not None:
+            answering.settle(call)
+        if is_beside:
             # a user quotes it later, or with the history
             assumed[ASIDES] += 1
             continue

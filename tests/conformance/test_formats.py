@@ -21,6 +21,7 @@ SHARED = {
     "hints",
     "__init__",
     "assembly",
+    "answering",
     "answers",
     "beside",
     "bodies",

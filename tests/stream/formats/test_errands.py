@@ -17,12 +17,14 @@ def sent(conversation: int, said: Sequence[str], answer: str, *, named: bool, ro
     messages = [Message("assistant" if at % 2 else "user", text) for at, text in enumerate(said[:-1])]
     inputs = [*messages, Message(role, said[-1])]
     name = f"c{conversation}" if named else None
-    start = 1000.0 * conversation + len(said) - (0.5 if answer.startswith("Ask") else 0.0)  # before the next question
+    start = 1000.0 * conversation + len(said)
     return Call("x:", conversation=name, start=start, inputs=inputs, outputs=[Message("assistant", answer)])
 
 
-def talks(count: int, *, named: bool, role: str = "user", asks: str = ERRAND, gets: str = "Ask {} {}.") -> list[Call]:
-    """Conversations of three exchanges, after each of which a program asks something."""
+def talks(
+    count: int, *, named: bool, role: str = "user", asks: str = ERRAND, gets: str = "Ask {} {}.", after: int = 3
+) -> list[Call]:
+    """Conversations of three exchanges, after each of which, or after one, somebody asks something."""
     calls = []
     for number in range(count):
         said: list[str] = []
@@ -30,7 +32,10 @@ def talks(count: int, *, named: bool, role: str = "user", asks: str = ERRAND, ge
             question, answer = f"How {number}, {place}?", f"So {number}, {place}."
             calls.append(sent(number, [*said, question], answer, named=named))
             said += [question, answer]
-            calls.append(sent(number, [*said, asks], gets.format(number, place), named=named, role=role))
+            if place < after:
+                asked = sent(number, [*said, asks], gets.format(number, place), named=named, role=role)
+                asked.start = (asked.start or 0.0) - 0.5  # before the next question
+                calls.append(asked)
     return calls
 
 
@@ -58,7 +63,29 @@ def test_what_is_asked_in_many_conversations_that_go_on_as_if_it_had_not_been_is
     ("asks", "gets"), [("Thank you!", "Ask {} {}."), ("Who is the king of chess now?", "Ask others.")]
 )
 def test_what_is_short_or_is_answered_alike_a_user_may_have_asked(asks: str, gets: str) -> None:
-    calls = talks(4, named=True, asks=asks, gets=gets)
+    calls = talks(4, named=True, asks=asks, gets=gets, after=1)
+    assert len(left_in(calls)) == len(calls)
+
+
+@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize(
+    ("role", "gets", "after"),
+    [("user", "bad", 3), ("user", '{{"mood": 1}}', 1), ("system", "bad", 1)],
+    ids=["after every answer", "objects", "a system's message"],
+)
+def test_a_few_words_that_a_program_asks_are_known_by_where_they_stand_or_what_they_get(
+    role: str, gets: str, after: int, named: bool
+) -> None:
+    calls = talks(4, named=named, role=role, asks="The mood?", gets=gets, after=after)
+    assert left_in(calls) == [f"How {number}, {place}?" for number in range(4) for place in range(3)]
+
+
+def test_a_button_that_gets_an_object_where_all_answers_are_objects_is_a_users() -> None:
+    calls = talks(4, named=True, asks="My orders", gets='{{"orders": []}}', after=1)
+    for call in calls:
+        for message in (*call.inputs, *call.outputs):
+            if message.role == "assistant" and not message.text.startswith("{"):
+                message.text = f'{{"say": "{message.text}"}}'
     assert len(left_in(calls)) == len(calls)
 
 
