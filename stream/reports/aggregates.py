@@ -423,5 +423,5 @@ def _opening(state: Conversation) -> str | None:
 
 def _language(state: Conversation) -> str:
     """Return the language of what a user wrote so far, as far as it is kept; "" where that is not told."""
-    said = [turn.text for turn in state.kept if turn.role == USER]
-    return glance(said[0] if len(said) == 1 else TOGETHER.join(said)) if said else ""
+    messages = [turn.text for turn in state.kept if turn.role == USER]
+    return glance(messages[0] if len(messages) == 1 else TOGETHER.join(messages)) if messages else ""

@@ -141,8 +141,10 @@ class FirstAnswers:
         changes = {text: difference(*_count_as(alike, self._share(text), before._share(text))) for text in common}
         text, change = max(changes.items(), key=lambda item: item[1].value)
         here, there = alike
-        found, n = round(here * self.texts[text]), round(here * self.n)
-        chance = fisher(found, n, found + round(there * before.texts[text]), n + round(there * before.n))
+        conversations, n = round(here * self.texts[text]), round(here * self.n)
+        chance = fisher(
+            conversations, n, conversations + round(there * before.texts[text]), n + round(there * before.n)
+        )
         p = min(1.0, max(change.p, chance) * len(counts))
         return change._replace(p=p), text.partition(" ")[2]
 

@@ -188,12 +188,12 @@ class ReleaseTotals:
 
     def by(self, *, platform: bool, language: bool) -> "dict[tuple[str, str], ReleaseTotals]":
         """Return the totals by platform, by language or by both, without conversations of which that is not known."""
-        found: dict[tuple[str, str], ReleaseTotals] = {}
+        totals: dict[tuple[str, str], ReleaseTotals] = {}
         for (where, spoken), cell in sorted(self.strata.items()):
             if (where or not platform) and (spoken or not language):
                 key = (where if platform else "", spoken if language else "")
-                found.setdefault(key, self._empty(_ROWS_OF_STRATUM)).merge(cell)
-        return found
+                totals.setdefault(key, self._empty(_ROWS_OF_STRATUM)).merge(cell)
+        return totals
 
     def update(self, values: "array[float]", opened: float, user: int | None = None) -> None:
         """Add a conversation's values; opened: event time of its first answer; user: a digest of who it is."""
