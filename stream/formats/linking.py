@@ -103,12 +103,14 @@ def head_of(number: int, call: Call) -> Head:
         history.take(message)
     before, answered, asked = history.ends(), history.answered, history.said
     earlier = history.earlier()
-    repeats = word_by_word(end_of(history.spoken)) if is_whole else end_of(history.spoken)
+    # Of finished conversations without times, in which others may say the same, nobody goes on word by word alone.
+    is_finished = is_whole and call.start is None
+    repeats = NO_END if is_finished else word_by_word(end_of(history.spoken)) if is_whole else end_of(history.spoken)
     for message in first_choice(outputs):
         history.take(message)
     is_answer = bool(spoken_in(outputs))
     after = history.said if is_answer else history.called
-    leaves = end_of(history.spoken) if is_answer else NO_END
+    leaves = end_of(history.spoken) if is_answer and not is_finished else NO_END
     who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
     order = (*in_order(call), number)
     named = (*order, call.origin, None, call.response, call.previous, who)

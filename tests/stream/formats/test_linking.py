@@ -290,3 +290,14 @@ def test_records_of_whole_conversations_are_not_joined_by_what_they_end_with() -
         (call(1, "a", "A", "b", LONG), call(2, "b", LONG, "x", "X"))
     )]  # fmt: skip
     assert len(set(linked(*whole))) == 2
+
+
+def test_a_finished_conversation_does_not_go_on_from_one_with_another_opening_though_all_answers_are_canned() -> None:
+    def whole(*texts: str) -> Call:
+        spoken = [Message("assistant" if n % 2 else "user", text) for n, text in enumerate(texts)]
+        return Call("", inputs=spoken)
+
+    rest = ("Orders are listed in your account.", "Where is my invoice?", "Under Billing.")
+    first, second = ("Where is my order, number 1011?", *rest), ("Where is my order, number 1045?", *rest)
+    assert len(set(linked(whole(*first), whole(*second, "Can I export my data?", "Yes, in your profile.")))) == 2
+    assert len(set(linked(whole(*first), whole(*first, "Can I export my data?", "Yes, in your profile.")))) == 1
