@@ -12,7 +12,7 @@ from turnsignal.agents.replaying.result import ReplayResult
 from turnsignal.agents.report.escaping import plain
 from turnsignal.agents.report.tables import add, fold, indent, make_table, number
 from turnsignal.agents.report.unread import describe_dead_letters, describe_set_aside
-from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP
+from turnsignal.stream.records.scores import CITED, CLARIFICATION_FREE, DANGLING, FOLLOW_UP, Unscored
 from turnsignal.stream.records.turns import DEFAULT_ASSISTANT
 from turnsignal.stream.reports.findings import Finding, UnscoredScorers
 from turnsignal.stream.statistics.claims import BETTER, CHANGED, WORSE
@@ -99,11 +99,14 @@ def _records_read(summary: Mapping[str, Any]) -> int:
 
 
 def _why_no_follow_up(summary: Mapping[str, Any]) -> str:
-    """Say that no answer has a follow-up, and why; empty where any has: nothing to read looks like nothing to find."""
+    """Say that no answer has a follow-up that tells something, and why; empty where any has."""
     figures = [row.get("figures", {}).get(f"coverage({FOLLOW_UP})") for row in summary["quality"]]
     covered = [figure["value"] for figure in figures if figure is not None]
     if any(covered) or not figures or (not covered and summary["turns"].get("user")):
         return ""
+    unread = [row["unscored"] for row in summary["scores"] if row["scorer"] == FOLLOW_UP]
+    if any(reason in reasons for reasons in unread for reason in (Unscored.NO_SIGNAL, Unscored.LANGUAGE)):
+        return "What users wrote next tells nothing of the answers: no rule recognises it, or none reads its language."
     sentence = "No follow-up could be read: what users thought of the answers is not in these figures. "
     if not summary["turns"].get("user"):
         return f"{sentence}The recording holds no message of a user."

@@ -999,3 +999,13 @@ def test_a_proposal_that_leaves_open_who_speaks_says_so_and_what_to_fill_in(tmp_
     text = mapping.read_text(encoding="utf-8")
     mapping.write_text(text.replace('role = "by"', 'role = { path = "by", "0" = "user", "1" = "assistant" }'))
     assert "8 turns (4 of users, 4 of assistants)" in run("convert", path, "--mapping", mapping, "--check").output
+
+
+def test_a_follow_up_that_no_rule_recognises_is_no_reason_to_look_for_ids(tmp_path: Path) -> None:
+    said = [
+        turn(turn_id=f"t{n}", role=role, text=text, timestamp=f"2026-11-18T09:00:0{n}Z")
+        for n, (role, text) in enumerate((("user", "Hi"), ("assistant", "Hello."), ("user", "blue, size nine")))
+    ]
+    told = " ".join(replayed(tmp_path, b"".join(said)).output.split())
+    assert "What users wrote next tells nothing of the answers" in told
+    assert "have all turns of a conversation one id?" not in told
