@@ -1006,6 +1006,7 @@ def test_a_follow_up_that_no_rule_recognises_is_no_reason_to_look_for_ids(tmp_pa
         turn(turn_id=f"t{n}", role=role, text=text, timestamp=f"2026-11-18T09:00:0{n}Z")
         for n, (role, text) in enumerate((("user", "Hi"), ("assistant", "Hello."), ("user", "blue, size nine")))
     ]
-    told = " ".join(replayed(tmp_path, b"".join(said)).output.split())
+    later = turn(conversation_id="later", turn_id="t9", timestamp="2026-11-18T12:00:00Z")
+    told = " ".join(replayed(tmp_path, b"".join([*said, later])).output.split())
     assert "What users wrote next tells nothing of the answers" in told
     assert "have all turns of a conversation one id?" not in told
