@@ -20,7 +20,13 @@ _TOPICS = {family: compile_pattern(topic) for family, topic in _BUILT["topics"].
 _WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
 _BOUNDS = ("length.number_", "format.number_", "content.number_", "keywords.frequency", "keywords.letter_frequency")
 _BOUNDS += ("case.capital_word_frequency", "citation.max_consecutive", "format.multiple_sections")
-_FORBIDS = ("pattern.forbid", "keywords.forbidden_words", "punctuation.no_comma", "citation.no_source_urls", "table.cells")
+_FORBIDS = (
+    "pattern.forbid",
+    "keywords.forbidden_words",
+    "punctuation.no_comma",
+    "citation.no_source_urls",
+    "table.cells",
+)
 _NAMED = ("things", "links", "commas", "citations", "words")  #: kinds whose spans are what is forbidden
 _BOUND_TO = ("slack", "web")  #: platforms that answers are told apart by
 _SHOWN = 80  #: characters of the next sentence in the reason for a doubt
@@ -57,19 +63,23 @@ def is_general(heading: str) -> bool:
     return all(word[0].casefold() in _GENERAL for word in _WORD.finditer(heading))
 
 
-def let_off(check: str, text: str, masked: str, languages: frozenset[str]) -> str | None:
+def let_off(check: str, text: str, masked: str, languages: frozenset[str], thing: Any) -> str | None:
     """Return why the sentence right after a check's own makes it doubtful; None if it does not.
 
-    It permits or exempts something, or says of the same thing what holds in some case. languages: the codes of those that it names.
+    It permits or exempts something, or says of the same thing what holds in some case. languages: the codes of those
+    that it names; thing: a pattern of the words for what the check forbids, or None.
     """
+    if check == "format.json" and _SAYS["fenced"].search(masked) is not None:
+        return None
     bare = _blank(_SAYS["forbids_too"], masked)
     topic = next((pattern for family, pattern in _TOPICS.items() if check.startswith(family)), None)
     again = topic is not None and _SAYS["conditional"].search(bare) is not None and topic.search(text) is not None
+    if thing is not None or check.startswith(("case.lower", "case.upper", "format.json")):
+        named = (thing or topic).search(masked) is not None
+        again = again or (named and _SAYS["denial"].search(masked) is None)
     if check.startswith("language."):
         others = any(f"code={code})" not in check for code in languages)
         again = others or _SAYS["other_language"].search(masked) is not None
-    if check == "format.json" and not again and _SAYS["fenced"].search(masked) is not None:
-        return None
     if again or _SAYS["exempts"].search(bare) is not None:
         return f'has an exception in the next sentence ("{text[:_SHOWN]}{"…" if len(text) > _SHOWN else ""}")'
     return None
@@ -103,7 +113,9 @@ def _bounded(text: str, span: Span) -> str | None:
     if (start, end) == (0, len(text)):  # of citations, which may be named after the amount
         after, denials = "", [match[0] for match in _SAYS["denial"].finditer(_blank(_SAYS["bound"], text))]
     elif len(denials) == 1 and _SAYS["compares"].search(text[start:end]) is not None:
-        denials = [match[0] for match in _SAYS["degree"].finditer(before.casefold().rpartition(denials[0].casefold())[2])]
+        denials = [
+            match[0] for match in _SAYS["degree"].finditer(before.casefold().rpartition(denials[0].casefold())[2])
+        ]
     back = _SAYS["taken_back"].search(after)
     return _reason(denials[-1] if denials else "" if back is None else back[0])
 

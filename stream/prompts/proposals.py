@@ -56,6 +56,8 @@ _STYLES = read_patterns(_WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(_WORDED['forbidden'])})\b")
 _ADDRESS = r"(?i)https?://|\bwww\."
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in _WORDED["forbidden"].items()}
+#: pattern of a check that forbids → what the words for its thing are
+NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
 
 
 class Sentence(NamedTuple):

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.leftover import Scope, is_english, ordered, part_named, referent
 from turnsignal.stream.prompts.polarity import is_general, let_off, narrowed
-from turnsignal.stream.prompts.proposals import LANGUAGES, Sentence, propose
+from turnsignal.stream.prompts.proposals import LANGUAGES, NAMED_THINGS, Sentence, propose
 from turnsignal.stream.prompts.wording import QUOTED, amounts, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -100,7 +100,7 @@ def read_prompt(text: str) -> PromptReading:
         for name in () if is_heading else names:
             earlier = proposed[name]
             proposed[name] = earlier._replace(doubt=earlier.doubt or _let_off(earlier, sentence, masked))
-        names = []
+        last, names = () if is_heading else names, []
         if not _SAYS["instructs"].search(masked) or _permits(masked):
             if not is_heading and not _permits(masked) and _may_ask(masked):
                 uncovered.append(sentence)
@@ -115,8 +115,15 @@ def read_prompt(text: str) -> PromptReading:
         asked = propose(Sentence(rest, main, dividers, paragraphs, splitter, before, scope))
         names = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS]
         platforms, doubt = _condition(_SAYS["no_other"].sub("", masked), heading)
-        if doubt is None and narrow and not platforms:
+        if doubt is None and narrow:
             doubt = f'stands under the heading "{narrow}"'
+        for earlier_name in last:  # "Complex questions get up to 200 words."
+            if any(
+                name != earlier_name and _family(name) == _family(earlier_name) and (doubt or asked[name])
+                for name in names
+            ):
+                earlier = proposed[earlier_name]
+                proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
         for name in names:
             proposed[name] = _merge(proposed.get(name), Proposal(name, (sentence,), platforms, doubt or asked[name]))
         if names:
@@ -275,16 +282,29 @@ def _condition(masked: str, heading: str) -> tuple[tuple[str, ...], str | None]:
     return (platforms, None) if platforms else narrowed(masked)
 
 
+def _family(check: str) -> str:
+    """Return what a check bounds: its name without its bounds."""
+    return check.partition("(")[0] if check.startswith("length.") else check
+
+
+def _in_the_next(sentence: str) -> str:
+    return f'has an exception in the next sentence ("{sentence[:80]}")'
+
+
 def _let_off(earlier: Proposal, sentence: str, masked: str) -> str | None:
     """Return why the next sentence makes a check doubtful; what it says of another platform does not."""
     platforms = {match[1].casefold() for match in _SAYS["platform"].finditer(masked)}
     if platforms and earlier.platforms and platforms.isdisjoint(earlier.platforms):
         return None
     languages = frozenset(LANGUAGES[match[0].casefold()] for match in _SAYS["a_language"].finditer(masked))
-    return let_off(earlier.check, sentence, masked, languages)
+    name = parse_name(earlier.check)
+    thing = NAMED_THINGS.get(str(name.params.get("regex", ""))) if name.family == "pattern.forbid" else None
+    return let_off(earlier.check, sentence, masked, languages, thing)
 
 
-def _said_elsewhere(proposals: list[Proposal], sentences: list[_Placed], exempt: dict[str, Exemption]) -> list[Proposal]:
+def _said_elsewhere(
+    proposals: list[Proposal], sentences: list[_Placed], exempt: dict[str, Exemption]
+) -> list[Proposal]:
     """Mark as doubtful the words that are forbidden but that another sentence quotes for an answer to say."""
     forbidding = [one for one in proposals if one.check.startswith("keywords.forbidden_words")]
     own = {sentence for one in forbidding for sentence in one.sentences} | {one.sentence for one in exempt.values()}
