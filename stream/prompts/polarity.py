@@ -1,11 +1,14 @@
 """Polarity: whether a sentence means what a check says, or its opposite, or only some answers.
 
-A denial has a reach: the piece of a sentence between two commas, and the list that goes on from it. A check that forbids
-is proposed without doubt only if exactly one plain denial reaches it, one that requires only if none does, and a bound
-only if a denial is part of how it is worded. All else ("never omit …", "don't limit yourself to …") is for a person.
+A denial has a reach: the piece of a sentence between two commas, and the list that goes on from it. A check that
+forbids is proposed without doubt only if exactly one plain denial reaches it, one that requires only if none does, and
+a bound only if a denial is part of how it is worded. All else ("never omit …", "don't limit
+yourself to …") is for a person.
 """
 
 import tomllib
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,16 @@ _GENERAL = frozenset(_BUILT["general"].split())
 _SAYS = read_patterns(_BUILT["patterns"], ANSWER=_BUILT["answer"])
 _TOPICS = {family: compile_pattern(topic) for family, topic in _BUILT["topics"].items()}
 _WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
-_BOUNDS = ("length.number_", "format.number_", "content.number_", "keywords.frequency", "keywords.letter_frequency")
-_BOUNDS += ("case.capital_word_frequency", "citation.max_consecutive", "format.multiple_sections")
+_BOUNDS = (
+    "length.number_",
+    "format.number_",
+    "content.number_",
+    "keywords.frequency",
+    "keywords.letter_frequency",
+    "case.capital_word_frequency",
+    "citation.max_consecutive",
+    "format.multiple_sections",
+)
 _FORBIDS = (
     "pattern.forbid",
     "keywords.forbidden_words",
@@ -75,8 +86,8 @@ def let_off(check: str, text: str, masked: str, languages: frozenset[str], thing
     topic = next((pattern for family, pattern in _TOPICS.items() if check.startswith(family)), None)
     again = topic is not None and _SAYS["conditional"].search(bare) is not None and topic.search(text) is not None
     if thing is not None or check.startswith(("case.lower", "case.upper", "format.json")):
-        named = (thing or topic).search(masked) is not None
-        again = again or (named and _SAYS["denial"].search(masked) is None)
+        words: Any = thing or topic
+        again = again or (words.search(masked) is not None and _SAYS["denial"].search(masked) is None)
     if check.startswith("language."):
         others = any(f"code={code})" not in check for code in languages)
         again = others or _SAYS["other_language"].search(masked) is not None
@@ -135,14 +146,12 @@ def _denied(text: str, span: Span, one: RequestedCheck) -> str | None:
     """Return why it is unclear whether the words of a check are forbidden."""
     start, end = span
     own = _piece(text, start)
-    piece = own
-    while not (denials := list(_SAYS["denial"].finditer(text[slice(*piece)]))) and piece[0] > 0:
-        piece = _piece(text, piece[0] - 1)
-    if not denials:  # "emojis, headings and tables are forbidden"
-        piece = own
-        while not (denials := list(_SAYS["denial"].finditer(text[slice(*piece)]))) and piece[1] < len(text):
-            piece = _piece(text, piece[1])
-    elif piece != own:
+    denying = _denying(text)
+    earlier = [piece for piece in denying if piece[0] <= own[0]]
+    later = [piece for piece in denying if piece[0] > own[0]]  # "emojis, headings and tables are forbidden"
+    piece = earlier[-1] if earlier else later[0] if later else own
+    denials = list(_SAYS["denial"].finditer(text[slice(*piece)]))
+    if earlier and piece != own:
         fresh = text[piece[1] : start if one.kind in _NAMED else own[1]]
         match = _SAYS["anew"].search(fresh)
         if match is not None:
@@ -167,13 +176,17 @@ def _denied(text: str, span: Span, one: RequestedCheck) -> str | None:
 
 def _piece(text: str, at: int) -> Span:
     """Return the piece of a sentence that offset `at` is in; it ends with the sign or word that ends it."""
-    start, end = 0, len(text)
-    for match in _SAYS["piece"].finditer(text):
-        if match.end() > at:
-            end = match.end()
-            break
-        start = match.end()
-    return start, end
+    return next((piece for piece in _pieces(text) if at < piece[1]), (0, len(text)))
+
+
+@lru_cache(maxsize=16)
+def _pieces(text: str) -> list[Span]:
+    return list(pairwise([0, *(match.end() for match in _SAYS["piece"].finditer(text)), len(text)]))
+
+
+@lru_cache(maxsize=16)
+def _denying(text: str) -> list[Span]:
+    return [piece for piece in _pieces(text) if _SAYS["denial"].search(text[slice(*piece)]) is not None]
 
 
 def _blank(pattern: Any, text: str) -> str:

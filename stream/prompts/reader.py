@@ -5,6 +5,7 @@ comes with the sentence that asks for it, and every other instruction is listed 
 """
 
 import tomllib
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -308,17 +309,21 @@ def _said_elsewhere(
     """Mark as doubtful the words that are forbidden but that another sentence quotes for an answer to say."""
     forbidding = [one for one in proposals if one.check.startswith("keywords.forbidden_words")]
     own = {sentence for one in forbidding for sentence in one.sentences} | {one.sentence for one in exempt.values()}
-    quotes = [
-        (quote[0].casefold(), placed.sentence)
-        for placed in sentences
-        if forbidding and placed.sentence not in own
-        for quote in QUOTED.finditer(placed.sentence)
-    ]
+    starts: list[int] = []
+    quoting: list[str] = []
+    parts: list[str] = []
+    for placed in sentences if forbidding else ():
+        for quote in QUOTED.finditer(placed.sentence) if placed.sentence not in own else ():
+            starts.append(starts[-1] + len(parts[-1]) if parts else 0)
+            quoting.append(placed.sentence)
+            parts.append(f"{quote[0].casefold()}\n")
+    quoted = "".join(parts)
     for index, one in enumerate(proposals):
-        if one in forbidding and one.doubt is None:
+        if one.doubt is None and one.check.startswith("keywords.forbidden_words"):
             words = [word.casefold() for word in str(parse_name(one.check).params["words"]).split("|")]
-            other = next((said for quote, said in quotes if any(word in quote for word in words)), None)
-            if other is not None:
+            at = next((found for word in words if (found := quoted.find(word)) >= 0), None)
+            if at is not None:
+                other = quoting[bisect_right(starts, at) - 1]
                 proposals[index] = one._replace(doubt=f'another sentence quotes it ("{other[:80]}")')
     return proposals
 
