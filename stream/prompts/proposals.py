@@ -14,6 +14,7 @@ import re2
 
 from turnsignal.stream.names import Value, write_name
 from turnsignal.stream.prompts.leftover import RequestedCheck, Scope, Span, doubts
+from turnsignal.stream.prompts.polarity import reaches, turned
 from turnsignal.stream.prompts.wording import (
     QUOTED,
     Amount,
@@ -55,6 +56,8 @@ _STYLES = read_patterns(_WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(_WORDED['forbidden'])})\b")
 _ADDRESS = r"(?i)https?://|\bwww\."
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in _WORDED["forbidden"].items()}
+#: pattern of a check that forbids → what the words for its thing are
+NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
 
 
 class Sentence(NamedTuple):
@@ -81,6 +84,7 @@ def propose(sentence: Sentence) -> dict[str, str | None]:
     signs = [match.span() for match in QUOTED.finditer(sentence.text) if not any(map(str.isalnum, match[0]))]
     proposed: dict[str, str | None] = {}
     for asked, doubt in zip(requested, doubts(sentence.masked, requested, signs, sentence.scope), strict=True):
+        doubt = doubt or turned(sentence.masked, asked)
         proposed[asked.check] = proposed.get(asked.check, doubt) and doubt
     return proposed
 
@@ -347,7 +351,8 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
         if len(options) > 1 and not any("|" in option for option in options):
             check = write_name("format.constrained_response", {"options": "|".join(dict.fromkeys(options))})
             spans = [(match.start(), match.start() + 1), *(quote.span() for quote in quotes)]
-            yield from _asked([check], "choice", *spans, doubt=_otherwise(masked))
+            more = "asks for more than the choice" if _SAYS["and_more"].search(masked[quotes[-1].end() :]) else None
+            yield from _asked([check], "choice", *spans, doubt=more or _otherwise(masked))
 
 
 def _bracketed(text: str) -> Iterator[Span]:
@@ -360,8 +365,10 @@ def _cases(sentence: Sentence) -> Iterator[RequestedCheck]:
         return
     upper, lower = _SAYS["upper"].search(masked), _SAYS["lower"].search(masked)
     for name, match in (("case.upper", upper), ("case.lower", lower)):
-        if match is not None and not forbidden(masked, *match.span()):
-            yield from _asked([name], "case", (match.end() - 1, match.end()))
+        no = match is not None and forbidden(masked, *match.span())
+        if match is not None and not (no and reaches(masked, match.end() - 1)):
+            doubt = "comes after something that is forbidden" if no else None
+            yield from _asked([name], "case", (match.end() - 1, match.end()), doubt=doubt)
             return
     for pattern, name in ((_SAYS["any_upper"], "case.lower"), (_SAYS["any_lower"], "case.upper")):
         match = pattern.search(masked)
@@ -390,7 +397,8 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
         spans = [match.span() for match in thing.finditer(masked) if _forbids_thing(masked, *match.span())]
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
             name = write_name("pattern.forbid", {"regex": regex})
-            yield from _asked([name], "things", *spans)
+            doubt = None if len(spans) == len(list(thing.finditer(masked))) else "names it in another sense, too"
+            yield from _asked([name], "things", *spans, doubt=doubt)
 
 
 def _forbids_thing(masked: str, start: int, end: int) -> bool:

@@ -5,6 +5,7 @@ comes with the sentence that asks for it, and every other instruction is listed 
 """
 
 import tomllib
+from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.leftover import Scope, is_english, ordered, part_named, referent
-from turnsignal.stream.prompts.proposals import LANGUAGES, Sentence, propose
+from turnsignal.stream.prompts.polarity import is_general, let_off, narrowed
+from turnsignal.stream.prompts.proposals import LANGUAGES, NAMED_THINGS, Sentence, propose
 from turnsignal.stream.prompts.wording import QUOTED, amounts, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
@@ -89,14 +91,17 @@ def read_prompt(text: str) -> PromptReading:
     about = previous = ""
     names: list[str] = []
     order = ordered(_mask(sentence) for sentence, *_ in sentences)
-    for sentence, heading, is_heading, lead in sentences:
+    for sentence, heading, is_heading, lead, narrow in sentences:
         masked, before, about = _mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
         if names and (_SAYS["goes_back"].search(masked) is not None):  # "The only exception is …"
             for name in names:
                 earlier = proposed[name]
                 proposed[name] = earlier._replace(doubt=earlier.doubt or "has an exception in the next sentence")
-        names = []
+        for name in () if is_heading else names:
+            earlier = proposed[name]
+            proposed[name] = earlier._replace(doubt=earlier.doubt or _let_off(earlier, sentence, masked))
+        last, names = () if is_heading else names, []
         if not _SAYS["instructs"].search(masked) or _permits(masked):
             if not is_heading and not _permits(masked) and _may_ask(masked):
                 uncovered.append(sentence)
@@ -111,6 +116,15 @@ def read_prompt(text: str) -> PromptReading:
         asked = propose(Sentence(rest, main, dividers, paragraphs, splitter, before, scope))
         names = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS]
         platforms, doubt = _condition(_SAYS["no_other"].sub("", masked), heading)
+        if doubt is None and narrow:
+            doubt = f'stands under the heading "{narrow}"'
+        for earlier_name in last:  # "Complex questions get up to 200 words."
+            if any(
+                name != earlier_name and _family(name) == _family(earlier_name) and (doubt or asked[name])
+                for name in names
+            ):
+                earlier = proposed[earlier_name]
+                proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
         for name in names:
             proposed[name] = _merge(proposed.get(name), Proposal(name, (sentence,), platforms, doubt or asked[name]))
         if names:
@@ -119,7 +133,8 @@ def read_prompt(text: str) -> PromptReading:
             prescribed += 1
         elif not is_heading:
             uncovered.append(sentence)
-    proposals = _contradictions(list(proposed.values()))
+    all_proposed = list(proposed.values())
+    proposals = _contradictions(all_proposed if order else _said_elsewhere(all_proposed, sentences, exempt))
     sure = {proposal.check for proposal in proposals if proposal.doubt is None}
     plainly = sum(any(name in sure for name in names) for names in covered)
     exemptions = tuple(exempt.values())
@@ -141,23 +156,31 @@ def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:
 
 
 class _Placed(NamedTuple):
-    """A sentence, on one line and cut to MAX_SENTENCE, the headings above it, and the line that introduces its list."""
+    """A sentence, on one line and cut to MAX_SENTENCE, with what stands above it.
+
+    heading: the headings; lead: the line that introduces its list; narrow: a heading that names some answers only.
+    """
 
     sentence: str
     heading: str
     is_heading: bool
     lead: str
+    narrow: str = ""
 
 
 def _sentences(text: str) -> Iterator[_Placed]:
     headings: list[tuple[int, str]] = []
-    lead = ""
+    lead = title = ""
+    seen = False
     for block, level, in_list in _blocks(text):
         if level:
             headings = [above for above in headings if above[0] < level]
         heading = " ".join(title for _, title in headings)
+        narrow = next((above for _, above in reversed(headings) if above != title and not is_general(above)), "")
         if level:
             headings.append((level, block[:MAX_HEADING]))
+            title = title or ("" if seen or level > 1 else block[:MAX_HEADING])  # a prompt's title names the assistant
+        seen = True
         if not in_list:
             lead = ""
         masked = _closed(_mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), block)), block)
@@ -165,7 +188,7 @@ def _sentences(text: str) -> Iterator[_Placed]:
         for begin, end in pairwise([0, *ends, len(block)]):
             sentence = block[begin:end].strip(" \t;")[:MAX_SENTENCE]
             if sentence:
-                yield _Placed(sentence, heading, level > 0, lead if in_list else "")
+                yield _Placed(sentence, heading, level > 0, lead if in_list else "", narrow)
         if not in_list and block.endswith(":"):
             lead = _mask(block[-MAX_HEADING:])
 
@@ -231,6 +254,8 @@ def _paragraphs(text: str, sentences: list[_Placed]) -> tuple[str, int]:
 
 def _may_ask(masked: str) -> bool:
     """Return whether a sentence may be an instruction although no usual wording of one stands in it."""
+    if _SAYS["demands"].search(masked):
+        return True
     if _SAYS["describes"].search(masked):
         return False
     imperative = _SAYS["imperative"].search(masked) is not None and _SAYS["declarative"].search(masked) is None
@@ -254,7 +279,53 @@ def _condition(masked: str, heading: str) -> tuple[tuple[str, ...], str | None]:
     condition = _SAYS["if"].search(masked)
     if condition is not None and not platforms:
         return (), f"only under a condition ({condition[0].casefold()} …)"
-    return platforms or tuple(dict.fromkeys(match[1].casefold() for match in _SAYS["headed"].finditer(heading))), None
+    platforms = platforms or tuple(dict.fromkeys(match[1].casefold() for match in _SAYS["headed"].finditer(heading)))
+    return (platforms, None) if platforms else narrowed(masked)
+
+
+def _family(check: str) -> str:
+    """Return what a check bounds: its name without its bounds."""
+    return check.partition("(")[0] if check.startswith("length.") else check
+
+
+def _in_the_next(sentence: str) -> str:
+    return f'has an exception in the next sentence ("{sentence[:80]}")'
+
+
+def _let_off(earlier: Proposal, sentence: str, masked: str) -> str | None:
+    """Return why the next sentence makes a check doubtful; what it says of another platform does not."""
+    platforms = {match[1].casefold() for match in _SAYS["platform"].finditer(masked)}
+    if platforms and earlier.platforms and platforms.isdisjoint(earlier.platforms):
+        return None
+    languages = frozenset(LANGUAGES[match[0].casefold()] for match in _SAYS["a_language"].finditer(masked))
+    name = parse_name(earlier.check)
+    thing = NAMED_THINGS.get(str(name.params.get("regex", ""))) if name.family == "pattern.forbid" else None
+    return let_off(earlier.check, sentence, masked, languages, thing)
+
+
+def _said_elsewhere(
+    proposals: list[Proposal], sentences: list[_Placed], exempt: dict[str, Exemption]
+) -> list[Proposal]:
+    """Mark as doubtful the words that are forbidden but that another sentence quotes for an answer to say."""
+    forbidding = [one for one in proposals if one.check.startswith("keywords.forbidden_words")]
+    own = {sentence for one in forbidding for sentence in one.sentences} | {one.sentence for one in exempt.values()}
+    starts: list[int] = []
+    quoting: list[str] = []
+    parts: list[str] = []
+    for placed in sentences if forbidding else ():
+        for quote in QUOTED.finditer(placed.sentence) if placed.sentence not in own else ():
+            starts.append(starts[-1] + len(parts[-1]) if parts else 0)
+            quoting.append(placed.sentence)
+            parts.append(f"{quote[0].casefold()}\n")
+    quoted = "".join(parts)
+    for index, one in enumerate(proposals):
+        if one.doubt is None and one.check.startswith("keywords.forbidden_words"):
+            words = [word.casefold() for word in str(parse_name(one.check).params["words"]).split("|")]
+            at = next((found for word in words if (found := quoted.find(word)) >= 0), None)
+            if at is not None:
+                other = quoting[bisect_right(starts, at) - 1]
+                proposals[index] = one._replace(doubt=f'another sentence quotes it ("{other[:80]}")')
+    return proposals
 
 
 def _merge(first: Proposal | None, second: Proposal) -> Proposal:

@@ -54,7 +54,7 @@ _RELATIONS: dict[str, tuple[int | None, int | None]] = {
     "exactly|precisely|only|just": (0, 0),
 }
 _AFTER: dict[str, tuple[int | None, int | None]] = {
-    r"or more|\+|at least|minimum|or longer": (0, None),
+    r"or more|\+|at least|minimum|min|or longer": (0, None),
     "or fewer|or less|at most|max|maximum|or shorter|tops": (None, 0),
 }
 _ALL_RELATIONS = "|".join(sorted("|".join(_RELATIONS).split("|"), key=len, reverse=True))

@@ -1,0 +1,198 @@
+"""Polarity: whether a sentence means what a check says, or its opposite, or only some answers.
+
+A denial has a reach: the piece of a sentence between two commas, and the list that goes on from it. A check that
+forbids is proposed without doubt only if exactly one plain denial reaches it, one that requires only if none does, and
+a bound only if a denial is part of how it is worded. All else ("never omit …", "don't limit
+yourself to …") is for a person.
+"""
+
+import tomllib
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from turnsignal.stream.prompts.leftover import RequestedCheck, Span
+from turnsignal.stream.prompts.wording import compile_pattern, read_patterns
+
+_BUILT = tomllib.loads(Path(__file__).with_name("polarity.toml").read_text(encoding="utf-8"))
+_WHOLE = frozenset(_BUILT["whole"].split())
+_GENERAL = frozenset(_BUILT["general"].split())
+_SAYS = read_patterns(_BUILT["patterns"], ANSWER=_BUILT["answer"])
+_TOPICS = {family: compile_pattern(topic) for family, topic in _BUILT["topics"].items()}
+_WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
+_BOUNDS = (
+    "length.number_",
+    "format.number_",
+    "content.number_",
+    "keywords.frequency",
+    "keywords.letter_frequency",
+    "case.capital_word_frequency",
+    "citation.max_consecutive",
+    "format.multiple_sections",
+)
+_FORBIDS = (
+    "pattern.forbid",
+    "keywords.forbidden_words",
+    "punctuation.no_comma",
+    "citation.no_source_urls",
+    "table.cells",
+)
+_NAMED = ("things", "links", "commas", "citations", "words")  #: kinds whose spans are what is forbidden
+_BOUND_TO = ("slack", "web")  #: platforms that answers are told apart by
+_SHOWN = 80  #: characters of the next sentence in the reason for a doubt
+
+
+def turned(masked: str, one: RequestedCheck) -> str | None:
+    """Return why a check may be the opposite of what its sentence says; None if it is not.
+
+    masked: the sentence, with dots for quoted text.
+    """
+    if not one.spans:
+        return None
+    text = _blank(_SAYS["neutral"], masked)
+    if _is_bound(one):
+        return _bounded(text, one.spans[0] if one.kind != "citations" else (0, len(text)))
+    if not _forbids(masked, one):
+        return _required(text, one)
+    spans = one.spans if one.kind in ("things", "links") else one.spans[:1]
+    spans = one.spans[1:] or spans if one.kind == "words" else spans
+    return next((doubt for span in spans if (doubt := _denied(text, span, one))), None)
+
+
+def narrowed(masked: str) -> tuple[tuple[str, ...], str | None]:
+    """Return what kind of answers a sentence is about, as "SMS replies": the platform, or a reason for doubt."""
+    match = _SAYS["narrow_platform"].search(masked) or _SAYS["narrow"].search(masked)
+    kind = "" if match is None else match[1].casefold()
+    if not kind or kind in _WHOLE:
+        return (), None
+    return ((kind,), None) if kind in _BOUND_TO else ((), f"may hold of some answers only ({kind})")
+
+
+def is_general(heading: str) -> bool:
+    """Return whether a heading narrows nothing, as "Style" and unlike "Escalations"."""
+    return all(word[0].casefold() in _GENERAL for word in _WORD.finditer(heading))
+
+
+def let_off(check: str, text: str, masked: str, languages: frozenset[str], thing: Any) -> str | None:
+    """Return why the sentence right after a check's own makes it doubtful; None if it does not.
+
+    It permits or exempts something, or says of the same thing what holds in some case. languages: the codes of those
+    that it names; thing: a pattern of the words for what the check forbids, or None.
+    """
+    if check == "format.json" and _SAYS["fenced"].search(masked) is not None:
+        return None
+    bare = _blank(_SAYS["forbids_too"], masked)
+    topic = next((pattern for family, pattern in _TOPICS.items() if check.startswith(family)), None)
+    again = topic is not None and _SAYS["conditional"].search(bare) is not None and topic.search(text) is not None
+    if thing is not None or check.startswith(("case.lower", "case.upper", "format.json")):
+        words: Any = thing or topic
+        again = again or (words.search(masked) is not None and _SAYS["denial"].search(masked) is None)
+    if check.startswith("language."):
+        others = any(f"code={code})" not in check for code in languages)
+        again = others or _SAYS["other_language"].search(masked) is not None
+    if again or _SAYS["exempts"].search(bare) is not None:
+        return f'has an exception in the next sentence ("{text[:_SHOWN]}{"…" if len(text) > _SHOWN else ""}")'
+    return None
+
+
+def reaches(masked: str, at: int) -> bool:
+    """Return whether a denial stands in the same piece of a sentence as offset `at`."""
+    start, end = _piece(masked, at)
+    return _SAYS["denial"].search(masked[start:end]) is not None
+
+
+def _is_bound(one: RequestedCheck) -> bool:
+    if one.check.startswith("keywords.letter_frequency(at_most=0"):
+        return False
+    return one.check.startswith(_BOUNDS) or one.kind == "counts"
+
+
+def _forbids(masked: str, one: RequestedCheck) -> bool:
+    if one.check.startswith(("case.lower", "case.upper")):
+        start, end = one.spans[0]
+        own = masked[max(0, start - 20) : end].casefold()
+        lower = max(own.rfind("lower"), own.rfind("small")) > max(own.rfind(sign) for sign in ("upper", "cap"))
+        return lower == one.check.startswith("case.upper")
+    return one.check.startswith((*_FORBIDS, "keywords.letter_frequency(at_most=0"))
+
+
+def _bounded(text: str, span: Span) -> str | None:
+    start, end = span
+    before, after = text[_piece(text, start)[0] : start], text[end : _piece(text, max(start, end - 1))[1]]
+    denials = [match[0] for match in _SAYS["denial"].finditer(before)]
+    if (start, end) == (0, len(text)):  # of citations, which may be named after the amount
+        after, denials = "", [match[0] for match in _SAYS["denial"].finditer(_blank(_SAYS["bound"], text))]
+    elif len(denials) == 1 and _SAYS["compares"].search(text[start:end]) is not None:
+        denials = [
+            match[0] for match in _SAYS["degree"].finditer(before.casefold().rpartition(denials[0].casefold())[2])
+        ]
+    back = _SAYS["taken_back"].search(after)
+    return _reason(denials[-1] if denials else "" if back is None else back[0])
+
+
+def _required(text: str, one: RequestedCheck) -> str | None:
+    start, end = one.spans[0]
+    if one.kind == "citations":
+        match = _SAYS["denial"].search(_blank(_SAYS["bound"], text))
+        return _reason("" if match is None else match[0])
+    before = _SAYS["denial"].search(text[_piece(text, start)[0] : start])
+    rest = text[end : _piece(text, max(start, end - 1))[1]]
+    match = before or _SAYS["taken_back"].search(rest) or _SAYS["sparing"].search(rest)
+    return _reason("" if match is None else match[0])
+
+
+def _denied(text: str, span: Span, one: RequestedCheck) -> str | None:
+    """Return why it is unclear whether the words of a check are forbidden."""
+    start, end = span
+    own = _piece(text, start)
+    denying = _denying(text)
+    earlier = [piece for piece in denying if piece[0] <= own[0]]
+    later = [piece for piece in denying if piece[0] > own[0]]  # "emojis, headings and tables are forbidden"
+    piece = earlier[-1] if earlier else later[0] if later else own
+    denials = list(_SAYS["denial"].finditer(text[slice(*piece)]))
+    if earlier and piece != own:
+        fresh = text[piece[1] : start if one.kind in _NAMED else own[1]]
+        match = _SAYS["anew"].search(fresh)
+        if match is not None:
+            return _reason(match[0])
+    if len(denials) != 1:
+        return _reason(" … ".join(match[0] for match in denials[:2]) or "no denial")
+    at = piece[0] + denials[0].end()
+    between = text[at:start] if at <= start and one.kind != "citations" else ""
+    rest = text[end : own[1]]
+    match = _SAYS["degree"].search(between) or _SAYS["sparing"].search(rest) or _SAYS["instead"].search(rest)
+    if match is None and one.kind == "things":  # "never bold the word …"
+        match = _SAYS["object"].search(text[end:])
+    if match is None and one.kind == "case":
+        match = _SAYS["one_word"].search(text[slice(*own)])
+        if one.check == "case.upper" and (
+            _SAYS["lowercase_letters"].search(text[max(0, end - 20) : end]) is None
+            or _SAYS["placed_in"].search(between[:-10]) is not None
+        ):
+            return _reason(denials[0][0])
+    return _reason("" if match is None else match[0])
+
+
+def _piece(text: str, at: int) -> Span:
+    """Return the piece of a sentence that offset `at` is in; it ends with the sign or word that ends it."""
+    return next((piece for piece in _pieces(text) if at < piece[1]), (0, len(text)))
+
+
+@lru_cache(maxsize=16)
+def _pieces(text: str) -> list[Span]:
+    return list(pairwise([0, *(match.end() for match in _SAYS["piece"].finditer(text)), len(text)]))
+
+
+@lru_cache(maxsize=16)
+def _denying(text: str) -> list[Span]:
+    return [piece for piece in _pieces(text) if _SAYS["denial"].search(text[slice(*piece)]) is not None]
+
+
+def _blank(pattern: Any, text: str) -> str:
+    blanked: str = pattern.sub(lambda match: "¦" * len(match[0]), text)
+    return blanked
+
+
+def _reason(words: str) -> str | None:
+    return f"may mean the opposite ({words.casefold()})" if words else None

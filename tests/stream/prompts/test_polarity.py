@@ -1,0 +1,148 @@
+"""A check is never proposed without doubt where its sentence, or what stands around it, says otherwise."""
+
+import pytest
+
+from turnsignal.stream.prompts.reader import PromptReading, read_prompt
+
+
+def asked(prompt: str) -> list[str]:
+    return [one.check.partition("(")[0] for one in read_prompt(prompt).proposals if one.doubt is None]
+
+
+def doubt(reading: PromptReading, index: int = 0) -> str:
+    return str(reading.proposals[index].doubt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        'Never leave out the word "deposit".',
+        "Do not skip headings.",
+        "Don't avoid emojis.",
+        "Replies without a table are not allowed.",
+        "Never answer without bullet points.",
+        'Never finish without saying "Goodbye".',
+        "It is not forbidden to use emojis.",
+        "You don't have to use bullet points.",
+        "Not all answers need tables.",
+        'Use the word "really" sparingly.',
+        "Use emojis rarely.",
+        "Do not use long tables.",
+        "Never use excessive bold.",
+        'Never bold the word "sale".',
+        'Do not capitalize the word "web".',
+        "Always use emojis, never emoticons.",
+    ],
+)
+def test_a_thing_is_forbidden_only_by_one_plain_denial(prompt: str) -> None:
+    assert asked(prompt) == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Don't limit yourself to 40 words.",
+        "Never restrict replies to two sentences.",
+        "Replies under 30 words are not allowed.",
+        "Replies over 30 words are not allowed.",
+        "A reply with at most 10 words is too short.",
+        "Answers need not have at least 50 words.",
+        "Never reply in lowercase.",
+        'Don\'t always end with "Any questions?".',
+        "Do not only answer in German.",
+        "Never put a title in double angular brackets.",
+        "Return prose, not JSON.",
+        "Do not put citations after the text they support.",
+        "Citations do not go after the full stop.",
+        'Answer "yes" or "no" and say why.',
+    ],
+)
+def test_what_a_check_requires_is_not_denied(prompt: str) -> None:
+    assert asked(prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "checks"),
+    [
+        ("Never use tables, never exceed 90 words.", ["length.number_words", "pattern.forbid"]),
+        ("Avoid tables, headings and emojis.", ["pattern.forbid"] * 3),
+        ("No emojis, all lowercase.", ["pattern.forbid"]),
+        ("All lowercase, no emojis.", ["case.lower", "pattern.forbid"]),
+        ('No emojis, end with "Bye".', ["pattern.forbid"]),
+        ('No commas, say "and".', ["punctuation.no_comma"]),
+        ("No bullet points, tables only.", ["pattern.forbid"]),
+        ("Replies must not be shorter than 30 words.", ["length.number_words"]),
+        ("At most 90 words, no less than 20.", ["length.number_words"]),
+        ("Don't forget to use at most 60 words.", ["length.number_words"]),
+    ],
+)
+def test_a_denial_reaches_its_own_piece_of_a_sentence(prompt: str, checks: list[str]) -> None:
+    assert asked(prompt) == checks
+
+
+@pytest.mark.parametrize(
+    ("prompt", "exception"),
+    [
+        ("Stay under 90 words. Recipes may be longer.", "Recipes may be longer."),
+        ("Stay under 90 words.\n- Tables are exempt.", "Tables are exempt."),
+        ("At most 90 words. Hard questions deserve up to 200 words.", "Hard questions deserve up to 200 words."),
+        ("Max two sentences. Four if it is about law.", "Four if it is about law."),
+        ("No tables. The only place for tables is prices.", "The only place for tables is prices."),
+        ("No tables. Prices go in tables.", "Prices go in tables."),
+        ("Return only JSON. Failures are returned as prose.", "Failures are returned as prose."),
+        ("Write in lowercase. Brands keep their capitals.", "Brands keep their capitals."),
+        ('Begin with "Hey!". Skip it later on.', "Skip it later on."),
+        ("Always answer in English. Greet French users in French.", "Greet French users in French."),
+        ("Always cite your sources. Chitchat needs no sources.", "Chitchat needs no sources."),
+    ],
+)
+def test_the_next_sentence_may_let_something_off(prompt: str, exception: str) -> None:
+    assert doubt(read_prompt(prompt)) == f'has an exception in the next sentence ("{exception}")'
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "At most 90 words. Answers may not use tables.",
+        "At most 90 words. Be kind.",
+        "No tables. No emojis.",
+        "On Slack, at most 40 words. On web, answers can be longer.",
+        "Return only JSON. Backticks around it are fine.",
+    ],
+)
+def test_a_next_sentence_that_lets_nothing_off_changes_nothing(prompt: str) -> None:
+    assert read_prompt(prompt).proposals[0].doubt is None
+
+
+def test_a_forbidden_word_that_another_sentence_prescribes_is_doubtful() -> None:
+    reading = read_prompt('You are Bo. Never say "alas". Be kind.\nBad news ends with "Alas, no."')
+    assert doubt(reading) == 'another sentence quotes it ("Bad news ends with "Alas, no."")'
+
+
+@pytest.mark.parametrize("kind", ["WhatsApp", "Voice", "Short", "Telegram"])
+def test_a_limit_of_some_answers_is_doubtful(kind: str) -> None:
+    reading = read_prompt(f"{kind} replies: at most 20 words.")
+    assert doubt(reading) == f"may hold of some answers only ({kind.casefold()})"
+
+
+def test_a_limit_of_the_answers_on_a_platform_is_bound_to_it() -> None:
+    reading = read_prompt("Slack replies: at most 20 words.\nWeb answers must have at most 90 words.")
+    assert [(one.platforms, one.doubt) for one in reading.proposals] == [(("slack",), None), (("web",), None)]
+
+
+def test_a_heading_that_narrows_makes_doubtful_what_stands_under_it() -> None:
+    reading = read_prompt("# Acme bot\n## Escalations\n### Style\n- No emojis.\n## Answer format\n- No tables.")
+    assert [one.doubt for one in reading.proposals] == ['stands under the heading "Escalations"', None]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'The word "cheap" is banned.',
+        "Readers hate question marks.",
+        "Our brand book prohibits slang.",
+        "Customers must get a name.",
+    ],
+)
+def test_a_demand_is_listed_whoever_makes_it(sentence: str) -> None:
+    assert read_prompt(f"You are Bo.\n{sentence}").uncovered == (sentence,)
