@@ -12,7 +12,6 @@ it does, whoever asks that otherwise answers the user, and `remarks` and `asides
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from os.path import commonprefix
 from typing import NamedTuple
 
 from turnsignal.stream.formats.linking import digested
@@ -43,13 +42,55 @@ _LABEL = re.compile(
     r"|<(?P<tag>/?[^\W\d_][\w -]{0,30})>"
 )
 _FIRST = re.compile(r"\W{0,20}\w{1,40}")
-_ASKS = frozenset("question query input message request user customer frage anfrage pregunta requête domanda".split())
-_FOUND = frozenset(
-    "context contexts document documents docs source sources passage passages result results article articles "
-    "knowledge information chunks excerpts kontext contexto contexte contesto dokumente quellen".split()
+_ASKS = frozenset(
+    (
+        "question",
+        "query",
+        "input",
+        "message",
+        "request",
+        "user",
+        "customer",
+        "frage",
+        "anfrage",
+        "pregunta",
+        "requête",
+        "domanda",
+    )
 )
-_SAYS = frozenset("answer response reply assistant ai bot verdict antwort respuesta réponse".split())
-_STAMP = re.compile(r"\A[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z| ?UTC|[+-]\d\d:?\d\d)?[\])]?:? +(?=\S)")
+_FOUND = frozenset(
+    (
+        "context",
+        "contexts",
+        "document",
+        "documents",
+        "docs",
+        "source",
+        "sources",
+        "passage",
+        "passages",
+        "result",
+        "results",
+        "article",
+        "articles",
+        "knowledge",
+        "information",
+        "chunks",
+        "excerpts",
+        "kontext",
+        "contexto",
+        "contexte",
+        "contesto",
+        "dokumente",
+        "quellen",
+    )
+)
+_SAYS = frozenset(
+    ("answer", "response", "reply", "assistant", "ai", "bot", "verdict", "antwort", "respuesta", "réponse")
+)
+_STAMP = re.compile(
+    r"\A[\[(]?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z| ?UTC|[+-]\d\d:?\d\d)?[\])]?:? +(?=\S)"
+)
 
 
 class _Part(NamedTuple):
@@ -73,6 +114,7 @@ class Template:
         self.answers = [each.answer for each in samples]
         self.is_long = sum("\n" in middle.strip() for middle in middles) * 2 > len(middles)
         self.takes_out = self.is_known = self.is_answered = False
+        self.is_answered_by_others = False  # who are asked what differs alone
 
     def matches(self, text: str) -> bool:
         """Say whether a text has the same frame."""
@@ -100,7 +142,8 @@ class Template:
         middle = text[len(self.before) : len(text) - len(self.after)]
         parts = list(self._parts(middle))
         asked = [part.text for part in parts if part.name in _ASKS]
-        return (asked[0] if asked else middle).strip()
+        is_first = _last_word(self.first) in _ASKS
+        return (asked[0 if is_first else -1] if asked else middle).strip()
 
     def _parts(self, middle: str) -> Iterator[_Part]:
         """Give the parts of a middle: what was found may hold labels, too, and stands last or before the last label."""
@@ -134,6 +177,7 @@ class Prompts:
         self._groups: dict[str, dict[str, _Sample]] = {}  # first word → prompts
         self._plain: Counter[bytes] = Counter()  # what anybody asks, history or not
         self._returned: set[bytes] = set()  # answers that histories hold
+        self._got: dict[bytes, bytes] = {}  # what is asked → the last answer to that
         self._first: Counter[str] = Counter()  # of the first questions, by their first word
         self._stamped = 0
         self._templates: dict[str, list[Template]] | None = None
@@ -154,6 +198,8 @@ class Prompts:
             if message.role == "user":
                 self._plain[digest_of(message.text.strip())] += 1
         text = spoken[-1].text.strip()
+        answer = next((digested(each)[1][:SHORT] for each in spoken_in(call.outputs)[:1]), b"")
+        self._got[digest_of(text)] = answer
         first = _first_word(text)
         self._first[first] += 1
         self._stamped += _STAMP.match(text) is not None
@@ -161,7 +207,6 @@ class Prompts:
             return
         group = self._groups.setdefault(first, {})
         if len(group) < _SAMPLES:
-            answer = next((digested(each)[1][:SHORT] for each in spoken_in(call.outputs)[:1]), b"")
             group.setdefault(text, _Sample(text, answer))
 
     def conclude(self) -> None:
@@ -176,6 +221,9 @@ class Prompts:
                 each.is_answered = returned * _ANSWERED > each.calls
                 known = sum(self._plain[digest_of(question)] > 0 for question in each.questions)
                 each.is_known = known > _KNOWN * each.calls
+                answers = [self._got.get(digest_of(question)) for question in each.questions]
+                answers += [digested(Message("assistant", text))[1][:SHORT] for text in each.questions]
+                each.is_answered_by_others = any(answer in self._returned for answer in answers)
             kept = [each for each in found if each.is_known or each.is_marked]
             self._templates[first] = sorted(kept, key=lambda each: (not each.is_known, -len(each.before + each.after)))
         searched = {
@@ -196,7 +244,7 @@ class Prompts:
                 if not each.takes_out and is_most and each.words >= _LENGTHY and each.is_long:
                     self._doubted.append(each)
         self._groups, self._returned = {}, set()
-        self._plain = Counter()
+        self._plain, self._got = Counter(), {}
 
     def template_of(self, text: str) -> Template | None:
         """Return the frame of a text."""
@@ -255,11 +303,11 @@ class Prompts:
 def _templates(samples: Sequence[_Sample], deep: int) -> Iterator[Template]:
     """Give the frames of prompts that begin with the same word."""
     texts = [each.text for each in samples]
-    begun = commonprefix(texts)
+    begun = _common(texts)
     marked, whole = _up_to_mark(begun), begun[: begun.rfind(" ") + 1]
     for before in dict.fromkeys((marked, whole)):
         rest = [text[len(before) :] for text in texts]
-        after = _from_mark(commonprefix([text[::-1] for text in rest])[::-1])
+        after = _from_mark(_common([text[::-1] for text in rest])[::-1])
         if len(before) >= _BEGUN and all(text[: len(text) - len(after)].strip() for text in rest):
             yield Template(before, after, samples, is_marked=before == marked)
     if not deep or len(marked) >= _BEGUN:
@@ -270,6 +318,13 @@ def _templates(samples: Sequence[_Sample], deep: int) -> Iterator[Template]:
     for group in groups.values():
         if _FEWEST <= len(group) < len(samples):
             yield from _templates(group, deep - 1)
+
+
+def _common(texts: Sequence[str]) -> str:
+    """Return what all texts begin with."""
+    first, last = min(texts), max(texts)
+    size = min(len(first), len(last))
+    return first[: next((at for at in range(size) if first[at] != last[at]), size)]
 
 
 def _up_to_mark(begun: str) -> str:

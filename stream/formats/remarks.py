@@ -213,7 +213,13 @@ def _is_framed(call: Call, before: Call, answering: Answering | None) -> bool:
     come back; else the other must have been asked plainly, and this one at once, for few words or what nobody reads.
     """
     (sent, got), (asked, answers) = ((spoken_in(each.inputs), spoken_in(each.outputs)) for each in (call, before))
-    if [message.role for message in sent] != ["user"] or not got or not answers or not asked or asked[-1].role != "user":
+    if (
+        [message.role for message in sent] != ["user"]
+        or not got
+        or not answers
+        or not asked
+        or asked[-1].role != "user"
+    ):
         return False
     text, question, answer = (message.text.strip() for message in (sent[0], asked[-1], answers[0]))
     template = answering.prompts.template_of(text) if answering is not None and answering.prompts is not None else None
@@ -224,15 +230,18 @@ def _is_framed(call: Call, before: Call, answering: Answering | None) -> bool:
     is_answer = middle == answer or (len(answer) >= _EXCHANGED and stands_in(answer, text))
     if is_question == is_answer or (is_answer and rewords(call, question, answer)):
         return False  # what quotes both is looked at otherwise
-    if template is not None and answering is not None and answering.converses(before):
+    is_conversing = answering is not None and answering.converses(before)
+    if template is not None and (template.is_answered_by_others or is_conversing):
         return True
     is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
-    is_shorter = are_few(got[0].text) and not are_few(answers[0].text)
-    is_asked = any(_is_asked(call, words, question, answer) for words in (_NOTING, _BESIDE))
-    if are_others(call, before) or (not is_at_once and template is None):
+    if template is None and not is_at_once:
         return False
-    is_few = is_shorter and not _is_asked(call, _WRITING, question, answer)
-    return is_few or is_asked or (is_question and template is not None and template.is_known)
+    is_asked = any(_is_asked(call, words, question, answer) for words in (_NOTING, _BESIDE))
+    if _is_asked(call, _WRITING, question, answer) or are_few(answers[0].text):
+        return is_asked and not are_others(call, before)
+    if are_others(call, before):  # who was asked before may have been a router
+        return is_asked and not instructions_of(call)
+    return is_asked or are_few(got[0].text) or (is_question and template is not None and template.is_known)
 
 
 def _is_verdict(call: Call, before: Call) -> bool:
