@@ -362,8 +362,10 @@ def _name_searched(answers: Sequence[Call], calls: Sequence[Call], answering: An
         if (template := prompts.template_of(text)) is None or template.is_known:
             continue
         stands = (query.strip() for query in queries if query.strip() in text[len(template.before) - 1 :])
-        found = (query for query in stands if re.search(rf"(?:^|[\n:>\"])\s*{re.escape(query)}\s*(?:$|[\n<\"])", text))
-        answer.typed = next(found, None)
+        queried = (
+            query for query in stands if re.search(rf"(?:^|[\n:>\"])\s*{re.escape(query)}\s*(?:$|[\n<\"])", text)
+        )
+        answer.typed = next(queried, None)
 
 
 def _failed_in_the_end(last: Call, answers: Sequence[Call]) -> bool:

@@ -110,6 +110,8 @@ class Template:
         held = [dict.fromkeys(_names(middle)) for middle in middles]
         self.labels = [name for name in held[0] if all(name in names for names in held[1:])]
         self.first = next(reversed(list(_names(before))), "")
+        last = self.labels[-1] if self.labels else ""
+        self.is_behind = last.startswith("</") and last.strip("</>") in _FOUND  # what is asked, what was found
         self.questions = [self.question_in(each.text) for each in samples]
         self.answers = [each.answer for each in samples]
         self.is_long = sum("\n" in middle.strip() for middle in middles) * 2 > len(middles)
@@ -134,8 +136,9 @@ class Template:
     @property
     def is_search(self) -> bool:
         """Say whether a question is asked about what was found for it, and nobody has answered."""
-        found = self.names & _FOUND or _FOUND & set(re.findall(r"\w+", self.before.lower()))
-        return bool(self.names & _ASKS and found and not self.names & _SAYS and self.labels)
+        searched = self.names & _FOUND or _FOUND & set(re.findall(r"\w+", self.before.lower()))
+        is_asked = self.is_behind or bool(self.names & _ASKS)
+        return bool(is_asked and searched and not self.names & _SAYS and self.labels)
 
     def question_in(self, text: str) -> str:
         """Return what was asked in a text of this frame: behind its label, else all that differs."""
@@ -143,6 +146,9 @@ class Template:
         parts = list(self._parts(middle))
         asked = [part.text for part in parts if part.name in _ASKS]
         is_first = _last_word(self.first) in _ASKS
+        is_tagged = any(label[:1] == "<" and _last_word(label) in _ASKS for label in self.labels)
+        if self.is_behind and not (is_first or is_tagged) and parts[-1].text.strip():
+            return parts[-1].text.strip()
         return (asked[0 if is_first else -1] if asked else middle).strip()
 
     def _parts(self, middle: str) -> Iterator[_Part]:
@@ -215,8 +221,8 @@ class Prompts:
             return
         self._templates = {}
         for first, group in self._groups.items():
-            found = list(_templates(list(group.values()), _DEEP)) if len(group) >= _FEWEST else []
-            for each in found:
+            templates = list(_templates(list(group.values()), _DEEP)) if len(group) >= _FEWEST else []
+            for each in templates:
                 returned = sum(answer in self._returned for answer in each.answers)
                 each.is_answered = returned * _ANSWERED > each.calls
                 known = sum(self._plain[digest_of(question)] > 0 for question in each.questions)
@@ -224,22 +230,24 @@ class Prompts:
                 answers = [self._got.get(digest_of(question)) for question in each.questions]
                 answers += [digested(Message("assistant", text))[1][:SHORT] for text in each.questions]
                 each.is_answered_by_others = any(answer in self._returned for answer in answers)
-            kept = [each for each in found if each.is_known or each.is_marked]
+            kept = [each for each in templates if each.is_known or each.is_marked]
             self._templates[first] = sorted(kept, key=lambda each: (not each.is_known, -len(each.before + each.after)))
         searched = {
             digest_of(question)
-            for found in self._templates.values()
-            for each in found
+            for templates in self._templates.values()
+            for each in templates
             if each.is_search and not each.is_known
             for question in each.questions
         }
-        for first, found in self._templates.items():
+        for first, templates in self._templates.items():
             is_most = self._first[first] >= _NEARLY_ALL * self._calls
-            for each in found:
+            for each in templates:
                 if each.is_known or each.calls < _MANY or each.names & _SAYS:
                     continue
                 others = sum(digest_of(question) in searched for question in each.questions)
-                is_plain = not each.labels and not each.is_long and each.words >= _WORDS and is_most and len(found) == 1
+                is_plain = (
+                    not each.labels and not each.is_long and each.words >= _WORDS and is_most and len(templates) == 1
+                )
                 each.takes_out = each.is_search or (is_plain and others <= _KNOWN * each.calls)
                 if not each.takes_out and is_most and each.words >= _LENGTHY and each.is_long:
                     self._doubted.append(each)

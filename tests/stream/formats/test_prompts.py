@@ -23,6 +23,7 @@ RAG = (
     "Use what was found to answer.\nQuestion: {q} \nContext: {d} \nAnswer:",
     "Use what was found to answer.\nContext: {d}\n\nQuestion: {q}\nHelpful reply:",
     "Answer from this.\n<context>\n{d}\n</context>\n<question>{q}</question>",
+    "Answer from this.\n\n<context>\n{d}\n</context>\n\n{q}",
     "<question>{q}</question>\n<documents>{d}</documents>",
 )
 FOUND = "Article {n}: cards.\n\nQuestion: is article {n} old? No: it is of {n}."
