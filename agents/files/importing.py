@@ -37,12 +37,13 @@ from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
 from turnsignal.stream.formats.asked_again import AskedAgain
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
-from turnsignal.stream.formats.errands import Errands
+from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.messages import leave_thoughts_out
+from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.repeats import UsualFrames
@@ -176,6 +177,7 @@ class _Reading:
         self._transcripts = Transcripts()
         self._held = HeldAnswers()
         self._errands = Errands()
+        self._prompts = self._errands.answering.prompts = Prompts()
         self._again = AskedAgain()
         self._answering = None if how.keeps_asides else self._errands.answering
         self._has_traces = False
@@ -220,6 +222,8 @@ class _Reading:
             self._line_of.append(line)
             part.line = len(self._line_of)  # not the line, in which many may stand
             self._transcripts.add(part)
+            if not is_errand(part):
+                self._prompts.add(part)
             if not self._keeps_asides:
                 self._errands.add(part)
                 self._has_traces = self._has_traces or (part.trace is not None and part.kind == "answer")
@@ -235,6 +239,7 @@ class _Reading:
         heads: list[Head] = []
         openings: list[bytes] = []
         assumed, answering = self._report.assumed, self._answering
+        self._prompts.conclude()
         if self._has_traces and answering is not None:
             self._errands.conclude()
             for _, calls in islice(traces.groups(), _LEARNT_FROM):
@@ -243,8 +248,10 @@ class _Reading:
             for _, calls in traces.groups():
                 for answer in join_trace(self._errands.taken_out(calls, assumed), assumed, answering):
                     self._transcripts.take_apart(answer, self._report.assumed)
+                    framed = self._prompts.framed_in(answer)
+                    self._prompts.take_apart(answer, self._report.assumed)
                     heads.append(head_of(len(heads), answer))
-                    openings.append(opening_of(answer))
+                    openings.append(opening_of(answer, framed))
                     answers.put("", answer)
             traces.close()
             asides = set() if self._keeps_asides else asides_in(openings, heads)
@@ -295,7 +302,7 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        for looked in (self._left_out, self._errands, self._errands.answering, self._held, self._again):
+        for looked in (self._left_out, self._errands, self._errands.answering, self._held, self._again, self._prompts):
             report.warnings += looked.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from turnsignal.stream.formats.asides import TO_KEEP
 from turnsignal.stream.formats.instructions import are_others, instructions_of, lasting
 from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Call
 from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
 from turnsignal.stream.text.visible import one_line
@@ -59,6 +60,7 @@ class Answering:
         self._rewording: Counter[bytes] = Counter()  # and word its answer anew
         self._open: tuple[Call | None, bool] = None, False
         self._unsure = _Unsure()
+        self.prompts: Prompts | None = None  # of the log
 
     def add(self, call: Call, answer: bytes, before: bytes) -> None:
         """Take in a call. answer: what it got; before: the answer that its history ends with, b"" without one."""
@@ -89,7 +91,7 @@ class Answering:
         """Take in that a call of a trace quotes an exchange of it under other instructions."""
         key = self._key(call)
         self._quoting[key] += 1
-        self._rewording[key] += _rewords(call, question, answer)
+        self._rewording[key] += rewords(call, question, answer)
 
     def converses(self, call: Call) -> bool:
         """Say whether answers under a call's instructions come back in histories."""
@@ -129,7 +131,7 @@ class Answering:
         key = self._key(call)
         if (times := self._quoting[key]) >= _FEWEST:
             return self._rewording[key] > _MOST * times
-        return _rewords(call, question, answer)
+        return rewords(call, question, answer)
 
     def doubt(self, call: Call, *, is_about: bool) -> None:
         """Take in a call that quotes an exchange, of which nothing tells whether the user saw what it got."""
@@ -220,7 +222,7 @@ def _keys(call: Call) -> Sequence[bytes]:
     return alone, own, alike
 
 
-def _rewords(call: Call, question: str, answer: str) -> bool:
+def rewords(call: Call, question: str, answer: str) -> bool:
     """Say whether what a call got has most words of an answer, and is not of the question as well, as summaries are."""
     got = _words(spoken_in(call.outputs)[0].text)
     words = _words(answer)

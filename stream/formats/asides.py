@@ -36,12 +36,12 @@ _AT_LENGTH = 9  #: words
 _OWN = 40  #: characters of a question and its answer that others are not likely to say, too
 
 
-def opening_of(call: Call) -> bytes:
+def opening_of(call: Call, framed: str = "") -> bytes:
     """Return digests of a call's instructions, question and answer, and of what tells others like it.
 
     The answer as a history repeats it, and as a user would, and the exchange; the first exchange, the last answer and
     the last exchange that are sent before the question; and, where that is more than one plain line, how it begins and
-    what it may quote. Each is SHORT bytes long; b"" where it is no call.
+    what it may quote. Each is SHORT bytes long; b"" where it is no call. framed: what it quotes, as the log shows.
     """
     spoken = spoken_in(call.inputs)
     if not spoken or not call.outputs or spoken[-1].role != "user":
@@ -51,7 +51,7 @@ def opening_of(call: Call) -> bytes:
     answer = digested(answers[0])[1][:SHORT] + digest_of(answers[0].text.strip()) if answers else 2 * _NOTHING
     opening = digest_of(instructions) + digest_of(question.strip()) + answer + _last_of([*spoken[-_FIRST:], *answers])
     before = _before(spoken)
-    if quoted := digests_quoted(question):
+    if quoted := digests_quoted(question) + (digest_of(framed) if framed else b""):
         begun = digest_of(f"{instructions}\0{template_of(question)}")
         return opening + (before or 3 * _NOTHING) + begun + quoted
     return opening + before

@@ -11,6 +11,7 @@ one request, the answers that the user saw, with their documents. `linking`: who
 conversation, as the second repeats what was said in the first. `take_turns` gives How?, So. (with d1), Why?, Because.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -104,6 +105,7 @@ def join_trace(calls: Iterable[Call], assumed: Assumed, answering: Answering | N
     if not answers:
         assumed[_why_silent(ordered)] += 1
     _give_documents(answers, [call for call in ordered if call.kind in ("retrieval", "reranking")])
+    _name_searched(answers, ordered, answering)
     if answers and ordered[0].start is not None:
         answers[0].start = ordered[0].start  # what came first is what the user's message set off
     _share(ordered, answers)
@@ -346,6 +348,24 @@ def _name_typed(models: Sequence[Call], answers: Sequence[Call]) -> None:
                 answer.typed = texts[0]
                 break
         begin = end + 1
+
+
+def _name_searched(answers: Sequence[Call], calls: Sequence[Call], answering: Answering | None) -> None:
+    """Name what users typed: what was searched for, where a prompt that begins as others do has it behind a label."""
+    prompts = answering.prompts if answering is not None else None
+    queries = [call.typed for call in calls if call.kind == "retrieval" and call.typed] if prompts is not None else []
+    for answer in answers if queries else ():
+        asked = spoken_in(answer.inputs)[-1:]
+        if answer.typed or not asked or asked[0].role != "user" or prompts is None:
+            continue
+        text = asked[0].text.strip()
+        if (template := prompts.template_of(text)) is None or template.is_known:
+            continue
+        stands = (query.strip() for query in queries if query.strip() in text[len(template.before) - 1 :])
+        queried = (
+            query for query in stands if re.search(rf"(?:^|[\n:>\"])\s*{re.escape(query)}\s*(?:$|[\n<\"])", text)
+        )
+        answer.typed = next(queried, None)
 
 
 def _failed_in_the_end(last: Call, answers: Sequence[Call]) -> bool:

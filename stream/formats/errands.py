@@ -72,7 +72,7 @@ class Errands:
 
     def add(self, call: Call) -> None:
         """Take in a call; called for each before the first `taken_out`."""
-        if call.kind != "answer" or call.partial or _is_usual(call):
+        if call.kind != "answer" or call.partial or is_errand(call):
             return
         answers = spoken_in(call.outputs)[:1]
         answer = digested(answers[0])[1][:SHORT] if answers else _NOTHING
@@ -105,7 +105,7 @@ class Errands:
         self.conclude()
         kept: list[Call] = []
         for call in calls:
-            if _is_usual(call):
+            if is_errand(call):
                 continue
             if (ended := _last_answer_of(call)) and who(call) in self._checking:
                 self._behind.add(call)
@@ -222,7 +222,7 @@ class _Ask:
         return self._length >= _LONG or is_distinct or is_object or is_systems or is_usual
 
 
-def _is_usual(call: Call) -> bool:
+def is_errand(call: Call) -> bool:
     """Say whether a call asks what a widely used program does."""
     if call.kind != "answer":
         return False

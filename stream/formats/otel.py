@@ -72,6 +72,7 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
     call.documents = read_documents(given.get("gen_ai.retrieval.documents"))
     if operation == "retrieval" or (call.documents and operation not in _ANSWERS):
         call.kind = "retrieval"
+        call.typed = str(given.get("gen_ai.retrieval.query.text") or "") or None
     elif operation in _ANSWERS or (operation is None and (inputs or outputs)):
         call.kind, call.inputs, call.outputs = "answer", inputs, outputs
     elif operation in ("invoke_agent", "invoke_workflow") and (inputs or outputs):

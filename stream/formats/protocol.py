@@ -47,8 +47,8 @@ class Call(msgspec.Struct, omit_defaults=True):
     one; named: the conversation by an id that others may have as well, so that their words must go on from each other,
     too; trace: what belongs to one request; response, previous: its own id and that of the response that it follows;
     partial: one of several pieces of the same response; start, end: seconds since 1970; inputs: the history as it was
-    sent; typed: what its user typed, where a program put the question; fields: assistant, version, model and so on of
-    its turns; line: its number in the log, in the order in which calls stand.
+    sent; typed: what its user typed, where a program put the question, or what a retrieval looked for; fields:
+    assistant, version, model and so on of its turns; line: its number in the log, in the order in which calls stand.
     """
 
     origin: str

@@ -48,6 +48,22 @@ def quoted_in(text: str) -> list[str]:
     return [part for part in dict.fromkeys(_parts(whole)) if part and part != whole]
 
 
+def stands_in(part: str, text: str) -> bool:
+    """Say whether a part stands in a text, within a line or over several, with other words or none beside it.
+
+    >>> stands_in("How?", "A title for: How?"), stands_in("art", "What a party")
+    (True, False)
+    """
+    at = text.find(part) if part else -1
+    while at >= 0:
+        end = at + len(part)
+        begins = at == 0 or not (text[at - 1].isalnum() and part[0].isalnum())
+        if begins and not (text[end : end + 1].isalnum() and part[-1].isalnum()):
+            return True
+        at = text.find(part, at + 1)
+    return False
+
+
 def template_of(text: str) -> str:
     """Return how a prompt begins that is the same for each message that it quotes."""
     line = text.strip().partition("\n")[0][:_TITLE]

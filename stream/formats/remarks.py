@@ -11,12 +11,12 @@ alone, or gets most of its words, or what it is asked says so. `answering` knows
 import re
 from collections.abc import Sequence
 
-from turnsignal.stream.formats.answering import Answering, are_few, asks_otherwise
+from turnsignal.stream.formats.answering import Answering, are_few, asks_otherwise, rewords
 from turnsignal.stream.formats.asides import LEFT_OUT
 from turnsignal.stream.formats.instructions import are_others, instructions_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
-from turnsignal.stream.formats.quotations import quoted_in
+from turnsignal.stream.formats.quotations import quoted_in, stands_in
 
 #: What is asked of an answer, by whom no user is answered; and of an exchange. Others ask for a better answer.
 _JUDGES = (
@@ -102,7 +102,7 @@ def _is_beside(call: Call, before: Call, answering: Answering | None) -> bool:
             return False
         if answering.answers_nobody(call) and answering.converses(before) and _takes_up(call, exchange):
             return True
-    if _is_verdict(call, before) or _is_title(call, before, answering):
+    if _is_verdict(call, before) or _is_title(call, before, answering) or _is_framed(call, before, answering):
         return True
     return is_about(call, exchange, is_other=is_other, before=before, answering=answering)
 
@@ -204,6 +204,44 @@ def _is_title(call: Call, before: Call, answering: Answering | None) -> bool:
         return False
     are_same = asked[-1].role == "user" and asked[-1].text.strip() in (question[-1].text, *quoted_in(question[-1].text))
     return are_same and are_few(got[0].text) and not are_few(answer[0].text)
+
+
+def _is_framed(call: Call, before: Call, answering: Answering | None) -> bool:
+    """Say whether a call alone puts words of a program around a question that another answered, or its answer.
+
+    Under the same instructions, within a line or over several. Where the log knows such prompts, it tells whose answers
+    come back; else the other must have been asked plainly, and this one at once, for few words or what nobody reads.
+    """
+    (sent, got), (asked, answers) = ((spoken_in(each.inputs), spoken_in(each.outputs)) for each in (call, before))
+    if (
+        [message.role for message in sent] != ["user"]
+        or not got
+        or not answers
+        or not asked
+        or asked[-1].role != "user"
+    ):
+        return False
+    text, question, answer = (message.text.strip() for message in (sent[0], asked[-1], answers[0]))
+    template = answering.prompts.template_of(text) if answering is not None and answering.prompts is not None else None
+    if text in (question, answer) or (template is not None and (template.is_answered or template.is_search)):
+        return False
+    middle = template.question_in(text) if template is not None else ""
+    is_question = middle == question or (len(question) >= _QUOTED and stands_in(question, text))
+    is_answer = middle == answer or (len(answer) >= _EXCHANGED and stands_in(answer, text))
+    if is_question == is_answer or (is_answer and rewords(call, question, answer)):
+        return False  # what quotes both is looked at otherwise
+    is_conversing = answering is not None and answering.converses(before)
+    if template is not None and (template.is_answered_by_others or is_conversing):
+        return True
+    is_at_once = before.end is None or call.start is None or call.start - before.end < _AT_ONCE
+    if template is None and not is_at_once:
+        return False
+    is_asked = any(_is_asked(call, words, question, answer) for words in (_NOTING, _BESIDE))
+    if _is_asked(call, _WRITING, question, answer) or are_few(answers[0].text):
+        return is_asked and not are_others(call, before)
+    if are_others(call, before):  # who was asked before may have been a router
+        return is_asked and not instructions_of(call)
+    return is_asked or are_few(got[0].text) or (is_question and template is not None and template.is_known)
 
 
 def _is_verdict(call: Call, before: Call) -> bool:

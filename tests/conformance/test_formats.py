@@ -38,6 +38,7 @@ SHARED = {
     "sequence",
     "examples",
     "errands",
+    "prompts",
     "endings",
     "envelopes",
     "halves",

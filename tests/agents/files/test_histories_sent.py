@@ -483,7 +483,7 @@ def test_questions_that_are_written_anew_with_the_time_of_each_call_are_asked_on
     said = said_in(tmp_path / "log.jsonl", records)
     typed: Counter[tuple[str, str]] = Counter()
     for (role, text), times in said.items():
-        typed[role, text.rpartition(" Anna: ")[2]] += times
+        typed[role, text.rpartition("Anna: ")[2]] += times
     assert typed == told_by(all_of)
 
 
