@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from turnsignal.stream.formats.given_documents import ANSWERING, blocks_of, came_in, documents_of, resolved
+from turnsignal.stream.formats.given_documents import ANSWERING, blocks_of, placed_in, documents_of, resolved
 from turnsignal.stream.formats.messages import instructed, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, ENDED, time_in
@@ -39,9 +39,9 @@ class AnthropicMessages:
         if not response:
             refuse_foreign(record, "anthropic")
         metadata = {**mapping(request.get("metadata")), **mapping(record.get("metadata"))}
-        came = [*came_in(request), *came_in({"messages": [response]}, ANSWERING)]
-        searched = [each.document for each in came if each.kind == "search_result"]
-        given = [each.document for each in came if each.kind == "document"]
+        placed = [*placed_in(request), *placed_in({"messages": [response]}, ANSWERING)]
+        searched = [each.document for each in placed if each.kind == "search_result"]
+        given = [each.document for each in placed if each.kind == "document"]
         content = [resolved(part, searched, given) for part in items(response.get("content"))]
         outputs = read_messages([{**response, "role": "assistant", "content": content}] if content else [], assumed)
         for message in outputs:
@@ -56,7 +56,7 @@ class AnthropicMessages:
             end=end if end is not None else start,
             inputs=instructed(read_messages(request.get("messages"), assumed), request.get("system"), assumed),
             outputs=outputs,
-            documents=documents_of(came, content, assumed),
+            documents=documents_of(placed, content, assumed),
             fields=fields_of(metadata, response, record, request),
         )
 

@@ -97,7 +97,7 @@ def found_by_tools(messages: object) -> list[dict[str, Any]]:
     >>> found_by_tools([{"role": "tool", "content": '[{"id": 7, "text": "By card."}]'}])
     [{'doc_id': '7', 'text': 'By card.'}]
     """
-    found: list[dict[str, Any]] = []
+    documents: list[dict[str, Any]] = []
     for message in map(mapping, items(messages)):
         content = first(message, "content", "parts")
         parts = [mapping(part) for part in content] if isinstance(content, list) else []
@@ -106,9 +106,9 @@ def found_by_tools(messages: object) -> list[dict[str, Any]]:
         if role == "tool" and not results:
             results = [part.get("text") for part in parts] or [content]
         if role == "user" and not results:
-            found = []
-        found += [document for result in results for document in documents_in(result)]
-    return once(found)
+            documents = []
+        documents += [document for result in results for document in documents_in(result)]
+    return once(documents)
 
 
 def documents_in(result: object) -> list[dict[str, Any]]:

@@ -47,24 +47,24 @@ def _is_typed(part: Record) -> bool:
     return part.get("type", "text") == "text" and isinstance(text, str) and bool(text.strip())
 
 
-class Came(NamedTuple):
+class Placed(NamedTuple):
     """A document that came with a message.
 
-    turn: how many messages a user had typed by then; standing: given with a message, and not as a tool's result.
+    turn: how many messages a user had typed by then; lasting: given with a message, and not as a tool's result.
     """
 
     kind: str
     document: dict[str, Any] | None
     turn: int
-    standing: bool
+    lasting: bool
 
 
-def came_in(request: Record, turn: int = 0) -> list[Came]:
+def placed_in(request: Record, turn: int = 0) -> list[Placed]:
     """Return the documents of all messages, in their order, and those that are none in their places.
 
     turn: the first message's; the documents of the last turn are in the end of turn ANSWERING.
     """
-    came: list[Came] = []
+    placed: list[Placed] = []
     numbers = count()
     for is_user, messages in groupby(map(mapping, items(request.get("messages"))), key=_is_user):  # several are one
         parts = [part for message in messages for part in _parts(message)]
@@ -73,19 +73,19 @@ def came_in(request: Record, turn: int = 0) -> list[Came]:
             kind = part.get("type")
             if kind in _READ:
                 document = _document(part, next(numbers)) if kind == "document" else read_document(part)
-                came.append(Came(str(kind), document, turn, not is_result))
-    return [each._replace(turn=ANSWERING) if each.turn == turn else each for each in came]
+                placed.append(Placed(str(kind), document, turn, not is_result))
+    return [each._replace(turn=ANSWERING) if each.turn == turn else each for each in placed]
 
 
-def documents_of(came: Sequence[Came], content: Sequence[Any], assumed: Assumed) -> list[dict[str, Any]]:
+def documents_of(placed: Sequence[Placed], content: Sequence[Any], assumed: Assumed) -> list[dict[str, Any]]:
     """Return the documents of the turn that is answered, with what its answer cites of those before, behind them."""
-    chosen = [each for each in came if each.turn == ANSWERING]
-    if not chosen and all(each.turn <= 1 and each.standing for each in came):
-        chosen = list(came)
+    chosen = [each for each in placed if each.turn == ANSWERING]
+    if not chosen and all(each.turn <= 1 and each.lasting for each in placed):
+        chosen = list(placed)
     citations = [mapping(item) for part in content for item in items(mapping(part).get("citations"))]
     cited = {named for item in citations if isinstance(named := first(item, "doc_id", "source", "url"), str)}
     own = once(each.document for each in chosen if each.document is not None)
-    documents = once((*own, *(each.document for each in came if each.document and each.document["doc_id"] in cited)))
+    documents = once((*own, *(each.document for each in placed if each.document and each.document["doc_id"] in cited)))
     assumed[_EARLIER] += len(documents) - len(own)
     return documents
 

@@ -38,8 +38,8 @@ def are_requests(heads: Sequence[Head], openings: Sequence[bytes], asides: Set[i
         if sends_history(opening):
             sending.setdefault(head.conversation, []).append(last_exchange(opening))
     sent = [(exchange, name) for name, exchanges in sending.items() for exchange in exchanges if exchange]
-    found = [exchange for exchange, name in sent if given.get(exchange, set()) - {name}]
-    if not found or len(found) < _ELSEWHERE * len(sent) or len(set(found)) < _ELSEWHERE * len(found):
+    elsewhere = [exchange for exchange, name in sent if given.get(exchange, set()) - {name}]
+    if not elsewhere or len(elsewhere) < _ELSEWHERE * len(sent) or len(set(elsewhere)) < _ELSEWHERE * len(elsewhere):
         return False
     return sum(len(asked[name]) > 1 for name in sending) <= _COME_BACK * len(sending)
 
