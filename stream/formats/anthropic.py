@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from turnsignal.stream.formats.given_documents import ANSWERING, blocks_of, placed_in, documents_of, resolved
+from turnsignal.stream.formats.given_documents import ANSWERING, blocks_of, documents_of, placed_in, resolved
 from turnsignal.stream.formats.messages import instructed, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, ENDED, time_in

@@ -47,7 +47,7 @@ def _is_typed(part: Record) -> bool:
     return part.get("type", "text") == "text" and isinstance(text, str) and bool(text.strip())
 
 
-class Placed(NamedTuple):
+class GivenDocument(NamedTuple):
     """A document that came with a message.
 
     turn: how many messages a user had typed by then; lasting: given with a message, and not as a tool's result.
@@ -59,12 +59,12 @@ class Placed(NamedTuple):
     lasting: bool
 
 
-def placed_in(request: Record, turn: int = 0) -> list[Placed]:
+def placed_in(request: Record, turn: int = 0) -> list[GivenDocument]:
     """Return the documents of all messages, in their order, and those that are none in their places.
 
     turn: the first message's; the documents of the last turn are in the end of turn ANSWERING.
     """
-    placed: list[Placed] = []
+    placed: list[GivenDocument] = []
     numbers = count()
     for is_user, messages in groupby(map(mapping, items(request.get("messages"))), key=_is_user):  # several are one
         parts = [part for message in messages for part in _parts(message)]
@@ -73,11 +73,11 @@ def placed_in(request: Record, turn: int = 0) -> list[Placed]:
             kind = part.get("type")
             if kind in _READ:
                 document = _document(part, next(numbers)) if kind == "document" else read_document(part)
-                placed.append(Placed(str(kind), document, turn, not is_result))
+                placed.append(GivenDocument(str(kind), document, turn, not is_result))
     return [each._replace(turn=ANSWERING) if each.turn == turn else each for each in placed]
 
 
-def documents_of(placed: Sequence[Placed], content: Sequence[Any], assumed: Assumed) -> list[dict[str, Any]]:
+def documents_of(placed: Sequence[GivenDocument], content: Sequence[Any], assumed: Assumed) -> list[dict[str, Any]]:
     """Return the documents of the turn that is answered, with what its answer cites of those before, behind them."""
     chosen = [each for each in placed if each.turn == ANSWERING]
     if not chosen and all(each.turn <= 1 and each.lasting for each in placed):
