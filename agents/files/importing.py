@@ -47,6 +47,7 @@ from turnsignal.stream.formats.prompts import Prompts
 from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.repeats import UsualFrames
+from turnsignal.stream.formats.request_ids import are_requests, unnamed
 from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.silence import doubt_answers, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
@@ -255,10 +256,13 @@ class _Reading:
                     answers.put("", answer)
             traces.close()
             asides = set() if self._keeps_asides else asides_in(openings, heads)
-            self._report.assumed[ASIDES] += len(asides)
             self._repeats = any(map(sends_history, openings))
-            resume(heads, openings, asides, self._report.assumed)
-            chosen = link(heads, self._report.assumed, asides)
+            if are_requests(heads, openings, asides):
+                heads[:] = unnamed(heads, (answer for _, answer in answers.all()), assumed)
+                asides |= set() if self._keeps_asides else asides_in(openings, heads)
+            resume(heads, openings, asides, assumed, lambda: (answer for _, answer in answers.all()))
+            assumed[ASIDES] += len(asides)
+            chosen = link(heads, assumed, asides)
             heads.clear()
             examples = Examples(openings, chosen)
             openings.clear()

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from turnsignal.stream.formats.values import first, is_redacted, mapping, nested
+from turnsignal.stream.formats.messages import role_of
+from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested
 from turnsignal.stream.records.turns import MAX_DOC_ID
 
 DOCUMENTS = ("retrieved", "documents", "contexts", "sources")  #: names of what holds those of an answer
@@ -27,6 +28,8 @@ _LISTS = (
     "output",
     "data",
 )
+_RESULT_PARTS = ("tool_call_response", "tool_result")  #: of messages of OpenTelemetry's, and what they hold
+_RESULTS = ("response", "result", "content")
 _LONGEST_ID = 120  #: characters; a longer string, or one with spaces, is a document's text and not its id
 
 
@@ -86,6 +89,43 @@ def once(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     for document in documents:
         kept.setdefault(document["doc_id"], document)
     return list(kept.values())
+
+
+def found_by_tools(messages: object) -> list[dict[str, Any]]:
+    """Read what tools found for the last question among messages: that of earlier turns is repeated, and is theirs.
+
+    >>> found_by_tools([{"role": "tool", "content": '[{"id": 7, "text": "By card."}]'}])
+    [{'doc_id': '7', 'text': 'By card.'}]
+    """
+    documents: list[dict[str, Any]] = []
+    for message in map(mapping, items(messages)):
+        content = first(message, "content", "parts")
+        parts = [mapping(part) for part in content] if isinstance(content, list) else []
+        results = [first(part, *_RESULTS) for part in parts if part.get("type") in _RESULT_PARTS]
+        role = role_of(message.get("role"))
+        if role == "tool" and not results:
+            results = [part.get("text") for part in parts] or [content]
+        if role == "user" and not results:
+            documents = []
+        documents += [document for result in results for document in documents_in(result)]
+    return once(documents)
+
+
+def documents_in(result: object) -> list[dict[str, Any]]:
+    """Read what a tool returned where it is a list of documents, each with an id, and a text or a score.
+
+    >>> documents_in([{"id": 7, "status": "sent"}])
+    []
+    """
+    result = nested(result)
+    listed = nested(first(result, *_LISTS)) if isinstance(result, dict) else result
+    are_documents = isinstance(listed, list) and all(
+        isinstance(item, dict)
+        and first(item, *_IDS) is not None
+        and (isinstance(first(item, *_TEXTS), str) or type(first(item, *_SCORES)) in (int, float))
+        for item in listed
+    )
+    return read_documents(listed) if are_documents else []
 
 
 def reranked(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> list[dict[str, Any]]:

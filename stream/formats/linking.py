@@ -61,7 +61,8 @@ class Head(NamedTuple):
     user, and an id that others may have as well, None for what it does not name; before: where in its history another
     call may have ended, the last first, each DIGEST bytes long; asked, after: what was said before and after its
     answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer;
-    earlier: like before, of the answers before the last one, of which so many are telling.
+    earlier: like before, of the answers before the last one, of which so many are telling; request: an id that calls
+    of one question share.
     """
 
     start: float
@@ -81,6 +82,7 @@ class Head(NamedTuple):
     leaves: End = NO_END
     earlier: bytes = b""
     telling: int = 0
+    request: str | None = None
 
     @property
     def is_answered(self) -> bool:
@@ -126,6 +128,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     else a new one.
     """
     by_response: dict[str, str] = {}
+    by_request: dict[str, str] = {}
     waiting = _Standing()
     loose = _LooseEnds(heads)
     ordered = _ordered([head for head in heads if head.number not in asides])
@@ -135,7 +138,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
     for head in ordered:
-        chosen = head.conversation or by_response.get(head.previous or "")
+        chosen = head.conversation or by_response.get(head.previous or "") or by_request.get(head.request or "")
         if chosen is None and head.before:
             chosen = _gone_on(head, waiting, before) or loose.take(head, assumed)
             assumed["conversations continued where a call repeats their history"] += chosen is not None
@@ -144,6 +147,8 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             chosen = chosen if head.start - start <= _SOON else None
             assumed["questions sent again where their call had failed, taken as asked once"] += chosen is not None
             chosen = chosen or first.again(head)
+        if chosen is None and head.request is not None:
+            chosen = head.request
         if chosen is None:
             begun[head.origin] += 1
             chosen = _name(head, begun[head.origin])
@@ -152,6 +157,8 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
         conversations[head.number] = chosen
         if head.response:
             by_response[head.response] = chosen
+        if head.request:
+            by_request.setdefault(head.request, chosen)
         if head.conversation is None:
             waiting.put(head, chosen)
             loose.put(head, chosen)

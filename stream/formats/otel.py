@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.documents import documents_in, found_by_tools, read_documents
 from turnsignal.stream.formats.messages import blocks_in, instructed, read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
@@ -60,21 +60,21 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
         trace=span.trace or None,
         conversation=bounded_id(conversation) if isinstance(conversation, str) and conversation else None,
         session=_session_of(given),
-        response=short_name(given.get("gen_ai.response.id")),
+        response=None if span.is_log else short_name(given.get("gen_ai.response.id")),  # its pieces are of one span
         partial=span.is_log,
         start=span.start,
         end=span.end,
         fields=_fields(given, span),
     )
-    if span.is_log:
-        call.response = None  # pieces of one span belong together, whatever response they name
     inputs, outputs = _messages(given, span, assumed)
-    call.documents = read_documents(given.get("gen_ai.retrieval.documents"))
+    listed, result = given.get("gen_ai.retrieval.documents"), given.get("gen_ai.tool.call.result")
+    call.documents = read_documents(listed) or documents_in(result)
     if operation == "retrieval" or (call.documents and operation not in _ANSWERS):
         call.kind = "retrieval"
         call.typed = str(given.get("gen_ai.retrieval.query.text") or "") or None
     elif operation in _ANSWERS or (operation is None and (inputs or outputs)):
         call.kind, call.inputs, call.outputs = "answer", inputs, outputs
+        call.documents = call.documents or found_by_tools(given.get("gen_ai.input.messages"))
     elif operation in ("invoke_agent", "invoke_workflow") and (inputs or outputs):
         call.kind, call.inputs, call.outputs = "inner" if span.parent else "whole", inputs, outputs
     return call if span.trace or call.inputs or call.outputs else None

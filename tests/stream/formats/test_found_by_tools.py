@@ -1,0 +1,96 @@
+"""What tools return is read as documents where it is a list of them, and for the question that it was found for."""
+
+from collections import Counter
+from typing import Any
+
+import orjson
+import pytest
+
+from turnsignal.stream.formats.documents import found_by_tools
+from turnsignal.stream.formats.openai import OpenAIChat
+from turnsignal.stream.formats.otel import OpenTelemetry
+
+ROSES = [{"id": "p-1", "text": "Roses want sun.", "score": 0.8}, {"id": "p-2", "text": "Ferns want shade."}]
+TULIPS = [{"id": "p-3", "text": "Tulips come in April.", "score": 0.7}]
+
+
+def tool(result: Any) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": "k1", "content": orjson.dumps(result).decode()}
+
+
+def ids(documents: list[dict[str, Any]]) -> list[str]:
+    return [document["doc_id"] for document in documents]
+
+
+EARLIER = [
+    {"role": "user", "content": "What wants sun?"},
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "k1", "function": {"name": "find"}}]},
+    tool(ROSES),
+    {"role": "assistant", "content": "Roses."},
+    {"role": "user", "content": "What comes in April?"},
+]
+
+
+def test_an_openai_call_has_what_its_tools_found_since_the_question() -> None:
+    message = {"role": "assistant", "content": "Tulips."}
+    record = {"messages": [*EARLIER, tool(TULIPS)], "response": {"id": "r1", "choices": [{"message": message}]}}
+    (call,) = OpenAIChat().read(record, Counter())
+    assert call.documents == [{"doc_id": "p-3", "text": "Tulips come in April.", "score": 0.7}]
+    (thanked,) = OpenAIChat().read(record | {"messages": EARLIER}, Counter())
+    assert thanked.documents == []
+    (named,) = OpenAIChat().read(record | {"documents": ["p-9"]}, Counter())
+    assert ids(named.documents) == ["p-9"]
+
+
+@pytest.mark.parametrize(
+    ("result", "found"),
+    [
+        ({"results": ROSES}, ["p-1", "p-2"]),
+        ([{"id": "o-1", "score": 0.5}], ["o-1"]),
+        ([{"id": "o-1", "status": "sent"}], []),
+        ([{"text": "nameless"}], []),
+        ({"id": "o-1", "text": "an order"}, []),
+        ([*ROSES, "and more"], []),
+        ("It rains.", []),
+        ([], []),
+    ],
+)
+def test_only_lists_of_objects_with_an_id_and_a_text_or_a_score_are_documents(result: Any, found: list[str]) -> None:
+    assert ids(found_by_tools([EARLIER[0], tool(result)])) == found
+
+
+def test_results_of_several_tools_are_in_their_order_each_once() -> None:
+    assert ids(found_by_tools([EARLIER[0], tool(TULIPS), tool(ROSES), tool(TULIPS)])) == ["p-3", "p-1", "p-2"]
+
+
+def span(name: str, **attributes: Any) -> dict[str, Any]:
+    listed = [
+        {"key": key, "value": {"stringValue": value if isinstance(value, str) else orjson.dumps(value).decode()}}
+        for key, value in (("gen_ai.operation.name", name), *attributes.items())
+    ]
+    both = {"traceId": "a" * 32, "spanId": "b" * 16, "startTimeUnixNano": "1", "endTimeUnixNano": "2"}
+    return {"resourceSpans": [{"scopeSpans": [{"spans": [{**both, "name": name, "attributes": listed}]}]}]}
+
+
+def test_a_span_of_a_tool_that_returns_documents_is_a_retrieval_and_others_are_none() -> None:
+    (call,) = OpenTelemetry().read(span("execute_tool", **{"gen_ai.tool.call.result": ROSES}), Counter())
+    assert (call.kind, ids(call.documents)) == ("retrieval", ["p-1", "p-2"])
+    (other,) = OpenTelemetry().read(span("execute_tool", **{"gen_ai.tool.call.result": {"booked": True}}), Counter())
+    assert (other.kind, other.documents) == ("context", [])
+
+
+def test_tool_parts_of_messages_are_documents_of_the_question_before_them() -> None:
+    def said(role: str, **part: Any) -> dict[str, Any]:
+        return {"role": role, "parts": [part]}
+
+    messages = [
+        said("user", type="text", content="What wants sun?"),
+        said("tool", type="tool_call_response", id="k1", response=ROSES),
+        said("assistant", type="text", content="Roses."),
+        said("user", type="text", content="What comes in April?"),
+        said("tool", type="tool_call_response", id="k2", response=TULIPS),
+    ]
+    output = [said("assistant", type="text", content="Tulips.")]
+    attributes = {"gen_ai.input.messages": messages, "gen_ai.output.messages": output}
+    (call,) = OpenTelemetry().read(span("chat", **attributes), Counter())
+    assert ids(call.documents) == ["p-3"]
