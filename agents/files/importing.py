@@ -47,6 +47,7 @@ from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
 from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.resumed import resume
+from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.silence import doubt_answers, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
@@ -176,6 +177,7 @@ class _Reading:
         self._transcripts = Transcripts()
         self._held = HeldAnswers()
         self._errands = Errands()
+        self._rounds = Rounds()
         self._again = AskedAgain()
         self._answering = None if how.keeps_asides else self._errands.answering
         self._has_traces = False
@@ -222,6 +224,7 @@ class _Reading:
             self._transcripts.add(part)
             if not self._keeps_asides:
                 self._errands.add(part)
+                self._rounds.add(part)
                 self._has_traces = self._has_traces or (part.trace is not None and part.kind == "answer")
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
@@ -241,7 +244,8 @@ class _Reading:
                 learn_from(calls, answering)
         with Heaps(1) as answers:
             for _, calls in traces.groups():
-                for answer in join_trace(self._errands.taken_out(calls, assumed), assumed, answering):
+                calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
+                for answer in join_trace(calls, assumed, answering):
                     self._transcripts.take_apart(answer, self._report.assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer))
@@ -295,7 +299,7 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        for looked in (self._left_out, self._errands, self._errands.answering, self._held, self._again):
+        for looked in (self._left_out, self._rounds, self._errands, self._errands.answering, self._held, self._again):
             report.warnings += looked.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)
