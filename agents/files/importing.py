@@ -37,6 +37,7 @@ from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
 from turnsignal.stream.formats.asked_again import AskedAgain
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
+from turnsignal.stream.formats.bursts import Bursts
 from turnsignal.stream.formats.errands import Errands
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -178,6 +179,7 @@ class _Reading:
         self._held = HeldAnswers()
         self._errands = Errands()
         self._rounds = Rounds()
+        self._bursts = Bursts()
         self._again = AskedAgain()
         self._answering = None if how.keeps_asides else self._errands.answering
         self._has_traces = False
@@ -249,9 +251,12 @@ class _Reading:
                     self._transcripts.take_apart(answer, self._report.assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer))
+                    if not self._keeps_asides:
+                        self._bursts.add(answer)
                     answers.put("", answer)
             traces.close()
-            asides = set() if self._keeps_asides else asides_in(openings, heads)
+            bursts = self._bursts.found()
+            asides = set() if self._keeps_asides else asides_in(openings, heads) | bursts
             self._report.assumed[ASIDES] += len(asides)
             self._repeats = any(map(sends_history, openings))
             resume(heads, openings, asides, self._report.assumed)
@@ -261,12 +266,12 @@ class _Reading:
             openings.clear()
             for name, (_, answer) in zip(chosen, answers.all() if examples else (), strict=bool(examples)):
                 examples.compare(name, answer)
-            for name, (_, answer) in zip(chosen, answers.all(), strict=True):
+            for at, (name, (_, answer)) in enumerate(zip(chosen, answers.all(), strict=True)):
                 if name:
                     examples.take_out(name, answer, self._report.assumed)
                     self._held.add(answer)
                     conversations.put(name, answer)
-                else:
+                elif at not in bursts:
                     self._left_out.add(answer)
         return len(chosen)
 
@@ -299,7 +304,8 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        for looked in (self._left_out, self._rounds, self._errands, self._errands.answering, self._held, self._again):
+        asked = (self._left_out, self._bursts, self._rounds, self._errands, self._errands.answering)
+        for looked in (*asked, self._held, self._again):
             report.warnings += looked.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)
