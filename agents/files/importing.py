@@ -255,8 +255,8 @@ class _Reading:
                         self._bursts.add(answer)
                     answers.put("", answer)
             traces.close()
-            bursts = self._bursts.found()
-            asides = set() if self._keeps_asides else asides_in(openings, heads) | bursts
+            asides = set() if self._keeps_asides else asides_in(openings, heads)
+            asides |= (bursts := self._bursts.found(asides))
             self._report.assumed[ASIDES] += len(asides)
             self._repeats = any(map(sends_history, openings))
             resume(heads, openings, asides, self._report.assumed)

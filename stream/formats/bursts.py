@@ -10,7 +10,7 @@ they got.
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from turnsignal.stream.formats.asides import TO_KEEP
@@ -84,8 +84,8 @@ class Bursts:
             )
         )
 
-    def found(self) -> set[int]:
-        """Return the numbers of those that come in bursts; what was taken in is gone then."""
+    def found(self, asides: Set[int]) -> set[int]:
+        """Return the numbers of those that come in bursts, and are no asides; what was taken in is gone then."""
         kinds: dict[bytes, list[int]] = {}
         for at, call in enumerate(self._calls):
             if call is not None:
@@ -95,8 +95,8 @@ class Bursts:
         found: set[int] = set()
         for kind, members in many.items() if answering else ():
             if self._is_burst([call for at in members if (call := self._calls[at]) is not None], answering):
-                found.update(members)
-                self._shown = self._shown or self._texts[kind]
+                found.update(others := [at for at in members if at not in asides])
+                self._shown = self._shown or (self._texts[kind] if others else "")
         self._times = len(found)
         self._calls, self._returned, self._texts = [], set(), {}
         return found
@@ -106,10 +106,11 @@ class Bursts:
         if not self._times:
             return []
         shown = f", such as “{self._shown}”" if quoted else ""
-        return [
-            f"{self._times:,} calls are left out as steps on the way to an answer, as several come before each of those "
-            f"that answer the same question{shown}: where users saw what they got, {TO_KEEP}"
-        ]
+        doubt = (
+            f"{self._times:,} calls are left out as steps on the way to an answer, as several come before each "
+            f"that answers the same question{shown}: where users saw what they got, {TO_KEEP}"
+        )
+        return [doubt]
 
     def _answering(self) -> dict[tuple[bytes, bytes], list[tuple[float, int]]]:
         """Return the calls by their conversation and question, in the order of their times."""
@@ -125,7 +126,8 @@ class Bursts:
         """Say whether calls of one kind answer nobody."""
         grades = Counter(call.grade for call in calls if call.grade)
         are_grades = sum(n for _, n in grades.most_common(_GRADES)) >= _MOST * len(calls)
-        if sum(call.answer in self._returned for call in calls) * _BACK > len(calls) and not are_grades:
+        returned = sum(call.answer in self._returned for call in calls)
+        if returned * (_GRADES if are_grades else _BACK) > len(calls):  # a yes is said elsewhere, too
             return False
         before: dict[int, set[bytes]] = {}
         times = 0

@@ -5,9 +5,9 @@
     call 3   sends: "How?" "So." "Why?"                   gets: Because.
 
 Call 2 is one: within a minute or two, it asks something of the answer of call 1, and the later history of call 3 holds
-neither, but its own answer in their place. A user's correction stays in the history, and who edits a question, or has it
-answered anew, takes nothing out behind an answer that stays. Where an answer was cut, the history holds both pieces as
-one. At the end of a conversation nothing goes on: there what a round asks begins as in others of the log.
+neither, but its own answer in their place. A user's correction stays in the history, and who edits a question, or has
+it answered anew, takes nothing out behind an answer that stays. Where an answer was cut, the history holds both pieces
+as one. At the end of a conversation nothing goes on: there what a round asks begins as in others of the log.
 """
 
 from array import array
@@ -15,6 +15,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from typing import NamedTuple
 
 from turnsignal.stream.formats.answering import in_parts
@@ -107,10 +108,11 @@ class Rounds:
         if not self._times:
             return []
         shown = f", such as “{self._shown}”" if quoted else ""
-        return [
+        doubt = (
             f"{self._times:,} messages that end a conversation are left out with the answer before them, as they begin "
             f"like what a program asks of its answers{shown}: where users wrote them, {TO_KEEP}"
-        ]
+        )
+        return [doubt]
 
     def _find(self) -> None:
         """Find the rounds that histories show, then those at the end that begin like them."""
@@ -248,7 +250,7 @@ def _digests_of(call: Call, *, alone: bool = False) -> bytes:
     ends, instead = [], []
     joined = [answers[0].text if answers else ""] * len(_WAYS)
     places = _asked_at(spoken)
-    for place, before in zip(places, places[1:], strict=False):
+    for place, before in pairwise(places):
         ends.append(said[place])
         for way, between in enumerate(_WAYS):
             if way:
