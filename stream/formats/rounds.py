@@ -123,7 +123,7 @@ class Rounds:
         if not latest:
             return
         asked = [call for call in self._all() if call.ends[0] != _NOTHING and call.after != _NOTHING]
-        wanted = {end for call in asked for end in call.ends}
+        wanted = {digest for call in asked for digest in (*call.ends, *call.instead)} - {_NOTHING}
         given: dict[bytes, list[float]] = {}
         for call in sorted(self._all(), key=lambda call: call.order):
             if call.after in wanted:
@@ -133,7 +133,7 @@ class Rounds:
         for call in asked:
             if call.after in latest:
                 stays[call.what] += 1
-            elif (found := _shown_by(call, latest)) is not None and self._take(call, given, *found):
+            elif (found := _shown_by(call, latest, given)) is not None and self._take(call, given, *found):
                 shown[call.what, found[1]] += 1
         if self._on_the_way:
             self._find_at_ends(asked, given, shown, stays)
@@ -187,11 +187,15 @@ class Rounds:
             yield _Asked(order, bool(is_timed), what, after, tuple(others[:_DEEP]), tuple(others[_DEEP:]))
 
 
-def _shown_by(call: _Asked, latest: dict[bytes, float]) -> tuple[int, int] | None:
-    """Return how many rounds before a call a later history lacks, and in which way it holds its answer instead."""
+def _shown_by(call: _Asked, latest: dict[bytes, float], given: dict[bytes, list[float]]) -> tuple[int, int] | None:
+    """Return how many rounds before a call a later history lacks, and in which way it holds its answer instead.
+
+    Not where the question itself was answered so later, as its user had it answered anew.
+    """
     for at, instead in enumerate(call.instead):
         depth, way = at // len(_WAYS) + 1, at % len(_WAYS)
-        if instead != call.ends[depth - 1] and latest.get(instead, call.order) > call.order:
+        is_shown = instead != call.ends[depth - 1] and latest.get(instead, call.order) > call.order
+        if is_shown and given.get(instead, [call.order])[-1] <= call.order:
             return depth, way
     return None
 

@@ -118,9 +118,15 @@ def test_an_edited_question_and_one_that_is_answered_anew_leave_all_calls() -> N
         sent(0, 60, ["Who?", "He.", "When?", "Now.", "Why?"], "So."),
     ]
     anew = [sent(1, 0, ["Who?"], "He."), sent(1, 9, ["Who?"], "She."), sent(1, 60, ["Who?", "She.", "Why?"], "So.")]
+    alike = [
+        sent(3, 0, ["Who?"], "He."),
+        sent(3, 20, ["Who?", "He.", "Where?"], "I do not know."),
+        sent(3, 40, ["Who?"], "I do not know."),
+        sent(3, 60, ["Who?", "I do not know.", "Why?"], "So."),
+    ]
     late = [
         sent(2, 0, ["Who?"], "He."),
         sent(2, 500, ["Who?", "He.", "Not he, surely."], "She."),
         sent(2, 900, ["Who?", "She.", "Why?"], "So."),
     ]
-    assert len(read([*edited, *anew, *late])[0]) == len([*edited, *anew, *late])
+    assert len(read([*edited, *anew, *alike, *late])[0]) == len([*edited, *anew, *alike, *late])
