@@ -256,7 +256,7 @@ class _Reading:
                     answers.put("", answer)
             traces.close()
             asides = set() if self._keeps_asides else asides_in(openings, heads)
-            asides |= (bursts := self._bursts.found(asides))
+            asides |= (bursts := self._bursts.take_steps(asides))
             self._report.assumed[ASIDES] += len(asides)
             self._repeats = any(map(sends_history, openings))
             resume(heads, openings, asides, self._report.assumed)

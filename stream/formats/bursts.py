@@ -33,7 +33,7 @@ _GRADE, _WORDS = 40, 2  #: characters of one that is an object, and words of one
 _SHOWN = 60
 
 
-class _Asked(NamedTuple):
+class _BurstCall(NamedTuple):
     """A call. conversation: b"" where none is named; own: its question; kind: how it begins; grade: its few words."""
 
     order: float
@@ -50,7 +50,7 @@ class Bursts:
     """The calls of a log, and which kinds of them come in bursts."""
 
     def __init__(self) -> None:
-        self._calls: list[_Asked | None] = []
+        self._calls: list[_BurstCall | None] = []
         self._returned: set[bytes] = set()
         self._texts: dict[bytes, str] = {}  # what the first call of a kind got
         self._shown = ""
@@ -72,7 +72,7 @@ class Bursts:
         kind = digest_of(begun)
         self._texts.setdefault(kind, one_line(text, _SHOWN))
         self._calls.append(
-            _Asked(
+            _BurstCall(
                 call.start if call.start is not None else float(call.line),
                 digest_of(call.conversation) if call.conversation else b"",
                 digest_of(question),
@@ -84,7 +84,7 @@ class Bursts:
             )
         )
 
-    def found(self, asides: Set[int]) -> set[int]:
+    def take_steps(self, asides: Set[int]) -> set[int]:
         """Return the numbers of those that come in bursts, and are no asides; what was taken in is gone then."""
         kinds: dict[bytes, list[int]] = {}
         for at, call in enumerate(self._calls):
@@ -92,14 +92,14 @@ class Bursts:
                 kinds.setdefault(call.kind, []).append(at)
         many = {kind: members for kind, members in kinds.items() if len(members) >= _FEWEST}
         answering = self._answering() if len(kinds) > 1 and many else {}
-        found: set[int] = set()
+        steps: set[int] = set()
         for kind, members in many.items() if answering else ():
             if self._is_burst([call for at in members if (call := self._calls[at]) is not None], answering):
-                found.update(others := [at for at in members if at not in asides])
+                steps.update(others := [at for at in members if at not in asides])
                 self._shown = self._shown or (self._texts[kind] if others else "")
-        self._times = len(found)
+        self._times = len(steps)
         self._calls, self._returned, self._texts = [], set(), {}
-        return found
+        return steps
 
     def doubts(self, *, quoted: bool) -> list[str]:
         """Say how to read them where users saw that. quoted: with what one of them got."""
@@ -122,7 +122,7 @@ class Bursts:
             calls.sort()
         return asked
 
-    def _is_burst(self, calls: Sequence[_Asked], asked: dict[tuple[bytes, bytes], list[tuple[float, int]]]) -> bool:
+    def _is_burst(self, calls: Sequence[_BurstCall], asked: dict[tuple[bytes, bytes], list[tuple[float, int]]]) -> bool:
         """Say whether calls of one kind answer nobody."""
         grades = Counter(call.grade for call in calls if call.grade)
         are_grades = sum(n for _, n in grades.most_common(_GRADES)) >= _MOST * len(calls)
@@ -140,7 +140,7 @@ class Bursts:
         unlike = sum(map(len, before.values()))
         return times >= max(_SHARE * len(calls), _EACH * len(before)) and unlike >= _UNLIKE * times
 
-    def _next(self, call: _Asked, others: Sequence[tuple[float, int]]) -> int | None:
+    def _next(self, call: _BurstCall, others: Sequence[tuple[float, int]]) -> int | None:
         """Return the first call of another kind that asks the same soon after a call."""
         for order, at in others[bisect_left(others, (call.order, -1)) :]:
             if order - call.order > _SOON:

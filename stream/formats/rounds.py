@@ -46,7 +46,7 @@ class _Round(NamedTuple):
     begun: float
 
 
-class _Asked(NamedTuple):
+class _RoundCall(NamedTuple):
     """A call behind an answer.
 
     what: how its question begins; after: what was said until after its answer; ends: until after the answers before
@@ -133,19 +133,19 @@ class Rounds:
         for call in asked:
             if call.after in latest:
                 stays[call.what] += 1
-            elif (found := _shown_by(call, latest, given)) is not None and self._take(call, given, *found):
-                shown[call.what, found[1]] += 1
+            elif (last := _shown_by(call, latest, given)) is not None and self._take(call, given, *last):
+                shown[call.what, last[1]] += 1
         if self._on_the_way:
             self._find_at_ends(asked, given, shown, stays)
 
     def _find_at_ends(
         self,
-        asked: Sequence[_Asked],
+        asked: Sequence[_RoundCall],
         given: dict[bytes, list[float]],
         shown: Counter[tuple[bytes, int]],
         stays: Counter[bytes],
     ) -> None:
-        ways = {}
+        ways: dict[bytes, int] = {}
         for (what, way), times in shown.most_common():
             if what != _NOTHING and times >= _FEWEST and stays[what] * _OTHERS <= times:
                 ways.setdefault(what, way)
@@ -162,9 +162,9 @@ class Rounds:
                 depths[call.after] = depth
                 self._guessed.add((call.after, call.order))
 
-    def _take(self, call: _Asked, given: dict[bytes, list[float]], depth: int, way: int) -> bool:
+    def _take(self, call: _RoundCall, given: dict[bytes, list[float]], depth: int, way: int) -> bool:
         """Take in that a call is the last round; False where none of those before it is logged, shortly before it."""
-        found: list[tuple[bytes, float]] = []
+        before: list[tuple[bytes, float]] = []
         order = call.order
         for end in call.ends[:depth]:
             orders = given.get(end, [])
@@ -172,22 +172,22 @@ class Rounds:
             if not at or (call.is_timed and order - orders[at - 1] > _SOON):
                 break
             order = orders[at - 1]
-            found.append((end, order))
-        if not found or self._last is None:
+            before.append((end, order))
+        if not before or self._last is None:
             return False
-        for key in found:
+        for key in before:
             self._last.pop(key, None)
             self._on_the_way.add(key)
         self._last[call.after, call.order] = _Round(depth, way, order)
         return True
 
-    def _all(self) -> Iterator[_Asked]:
+    def _all(self) -> Iterator[_RoundCall]:
         parts = in_parts(self._digests, _PARTS)
         for order, is_timed, (what, after, *others) in zip(self._orders, self._timed, parts, strict=True):
-            yield _Asked(order, bool(is_timed), what, after, tuple(others[:_DEEP]), tuple(others[_DEEP:]))
+            yield _RoundCall(order, bool(is_timed), what, after, tuple(others[:_DEEP]), tuple(others[_DEEP:]))
 
 
-def _shown_by(call: _Asked, latest: dict[bytes, float], given: dict[bytes, list[float]]) -> tuple[int, int] | None:
+def _shown_by(call: _RoundCall, latest: dict[bytes, float], given: dict[bytes, list[float]]) -> tuple[int, int] | None:
     """Return how many rounds before a call a later history lacks, and in which way it holds its answer instead.
 
     Not where the question itself was answered so later, as its user had it answered anew.
@@ -237,7 +237,7 @@ def _asked_at(spoken: Sequence[Message]) -> list[int]:
 
 
 def _digests_of(call: Call, *, alone: bool = False) -> bytes:
-    """Return the digests of a call, in the order of `_Asked`; alone: those up to `after`, b"" where it is no call."""
+    """Return the digests of a call, in the order of `_RoundCall`; alone: those up to `after`, b"" where it is no call."""
     if call.kind != "answer" or call.partial:
         return b""
     spoken, answers = spoken_in(call.inputs), spoken_in(call.outputs)[:1]
@@ -259,7 +259,9 @@ def _digests_of(call: Call, *, alone: bool = False) -> bytes:
         for way, between in enumerate(_WAYS):
             if way:
                 joined[way] = spoken[place - 1].text + between + joined[way]
-            instead.append(_going_on(said[before + 1], Message("assistant", joined[way])))
+            is_again = spoken[before].text == spoken[-1].text  # then a history that is cut may begin with the last one
+            answer = Message("assistant", joined[way])
+            instead.append(_NOTHING if is_again else _going_on(said[before + 1], answer))
     ends += [_NOTHING] * (_DEEP - len(ends))
     instead += [_NOTHING] * (_DEEP * len(_WAYS) - len(instead))
     return b"".join((what, after, *ends, *instead))

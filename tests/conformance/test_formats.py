@@ -39,6 +39,8 @@ SHARED = {
     "examples",
     "errands",
     "endings",
+    "rounds",
+    "bursts",
     "envelopes",
     "halves",
     "mapped_times",

@@ -40,7 +40,7 @@ def found(calls: list[Call]) -> tuple[set[int], Bursts]:
     bursts = Bursts()
     for each in calls:
         bursts.add(each)
-    return bursts.found(set()), bursts
+    return bursts.take_steps(set()), bursts
 
 
 @pytest.mark.parametrize("calls", [mapped(4), graded(4), graded(4, '{{"score": 1}}')])
@@ -73,5 +73,5 @@ def test_asides_are_warned_of_elsewhere() -> None:
     bursts = Bursts()
     for each in graded(4):
         bursts.add(each)
-    assert bursts.found(set(range(16))) == set()
+    assert bursts.take_steps(set(range(16))) == set()
     assert not bursts.doubts(quoted=True)
