@@ -237,35 +237,35 @@ def _asked_at(spoken: Sequence[Message]) -> list[int]:
 
 
 def _digests_of(call: Call, *, alone: bool = False) -> bytes:
-    """Return the digests of a call, in the order of `_RoundCall`; alone: those up to `after`, b"" where it is no call."""
+    """Return the digests of a call, as `_RoundCall` has them; alone: up to `after`, b"" where it is none."""
     if call.kind != "answer" or call.partial:
         return b""
     spoken, answers = spoken_in(call.inputs), spoken_in(call.outputs)[:1]
     if not spoken or spoken[-1].role != "user":
         return b""
-    said = [(call.conversation or call.session or "").encode("utf-8", "replace")]
+    passages = [(call.conversation or call.session or "").encode("utf-8", "replace")]
     for message in spoken:
-        said.append(_going_on(said[-1], message))
+        passages.append(_going_on(passages[-1], message))
     text = template_of(spoken[-1].text)
     what = digest_of(text) if len(text) >= _BEGUN else _NOTHING
-    after = _going_on(said[-1], answers[0]) if answers else _NOTHING
+    after = _going_on(passages[-1], answers[0]) if answers else _NOTHING
     if alone:
         return what + after
     ends, instead = [], []
     joined = [answers[0].text if answers else ""] * len(_WAYS)
     places = _asked_at(spoken)
     for place, before in pairwise(places):
-        ends.append(said[place])
+        ends.append(passages[place])
         for way, between in enumerate(_WAYS):
             if way:
                 joined[way] = spoken[place - 1].text + between + joined[way]
             is_again = spoken[before].text == spoken[-1].text  # then a history that is cut may begin with the last one
             answer = Message("assistant", joined[way])
-            instead.append(_NOTHING if is_again else _going_on(said[before + 1], answer))
+            instead.append(_NOTHING if is_again else _going_on(passages[before + 1], answer))
     ends += [_NOTHING] * (_DEEP - len(ends))
     instead += [_NOTHING] * (_DEEP * len(_WAYS) - len(instead))
     return b"".join((what, after, *ends, *instead))
 
 
-def _going_on(said: bytes, message: Message) -> bytes:
-    return blake2b(said + digested(message)[1], digest_size=SHORT).digest()
+def _going_on(passage: bytes, message: Message) -> bytes:
+    return blake2b(passage + digested(message)[1], digest_size=SHORT).digest()
