@@ -37,6 +37,7 @@ from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import LeftOut, asides_in, opening_of, sends_history
 from turnsignal.stream.formats.asked_again import AskedAgain
 from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
+from turnsignal.stream.formats.bursts import Bursts
 from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -49,6 +50,7 @@ from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.request_ids import are_requests, unnamed
 from turnsignal.stream.formats.resumed import resume
+from turnsignal.stream.formats.rounds import Rounds
 from turnsignal.stream.formats.silence import doubt_answers, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
@@ -179,6 +181,8 @@ class _Reading:
         self._held = HeldAnswers()
         self._errands = Errands()
         self._prompts = self._errands.answering.prompts = Prompts()
+        self._rounds = Rounds()
+        self._bursts = Bursts()
         self._again = AskedAgain()
         self._answering = None if how.keeps_asides else self._errands.answering
         self._has_traces = False
@@ -227,6 +231,7 @@ class _Reading:
                 self._prompts.add(part)
             if not self._keeps_asides:
                 self._errands.add(part)
+                self._rounds.add(part)
                 self._has_traces = self._has_traces or (part.trace is not None and part.kind == "answer")
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
@@ -247,15 +252,19 @@ class _Reading:
                 learn_from(calls, answering)
         with Heaps(1) as answers:
             for _, calls in traces.groups():
-                for answer in join_trace(self._errands.taken_out(calls, assumed), assumed, answering):
+                calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
+                for answer in join_trace(calls, assumed, answering):
                     self._transcripts.take_apart(answer, self._report.assumed)
                     framed = self._prompts.framed_in(answer)
                     self._prompts.take_apart(answer, self._report.assumed)
                     heads.append(head_of(len(heads), answer))
                     openings.append(opening_of(answer, framed))
+                    if not self._keeps_asides:
+                        self._bursts.add(answer)
                     answers.put("", answer)
             traces.close()
             asides = set() if self._keeps_asides else asides_in(openings, heads)
+            asides |= (bursts := self._bursts.take_steps(asides))
             self._repeats = any(map(sends_history, openings))
             if are_requests(heads, openings, asides):
                 heads[:] = unnamed(heads, (answer for _, answer in answers.all()), assumed)
@@ -268,12 +277,12 @@ class _Reading:
             openings.clear()
             for name, (_, answer) in zip(chosen, answers.all() if examples else (), strict=bool(examples)):
                 examples.compare(name, answer)
-            for name, (_, answer) in zip(chosen, answers.all(), strict=True):
+            for at, (name, (_, answer)) in enumerate(zip(chosen, answers.all(), strict=True)):
                 if name:
                     examples.take_out(name, answer, self._report.assumed)
                     self._held.add(answer)
                     conversations.put(name, answer)
-                else:
+                elif at not in bursts:
                     self._left_out.add(answer)
         return len(chosen)
 
@@ -306,7 +315,8 @@ class _Reading:
         why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
-        for looked in (self._left_out, self._errands, self._errands.answering, self._held, self._again, self._prompts):
+        asked = (self._left_out, self._bursts, self._rounds, self._errands, self._errands.answering)
+        for looked in (*asked, self._held, self._again, self._prompts):
             report.warnings += looked.doubts(quoted=self._users is None)
         if self._users is not None and turns:
             report.warnings += self._users.doubts(self._named_before)

@@ -43,21 +43,21 @@ _BOUND_TO = ("slack", "web")  #: platforms that answers are told apart by
 _SHOWN = 80  #: characters of the next sentence in the reason for a doubt
 
 
-def turned(masked: str, one: RequestedCheck) -> str | None:
+def turned(masked: str, check: RequestedCheck) -> str | None:
     """Return why a check may be the opposite of what its sentence says; None if it is not.
 
     masked: the sentence, with dots for quoted text.
     """
-    if not one.spans:
+    if not check.spans:
         return None
     text = _blank(_SAYS["neutral"], masked)
-    if _is_bound(one):
-        return _bounded(text, one.spans[0] if one.kind != "citations" else (0, len(text)))
-    if not _forbids(masked, one):
-        return _required(text, one)
-    spans = one.spans if one.kind in ("things", "links") else one.spans[:1]
-    spans = one.spans[1:] or spans if one.kind == "words" else spans
-    return next((doubt for span in spans if (doubt := _denied(text, span, one))), None)
+    if _is_bound(check):
+        return _bounded(text, check.spans[0] if check.kind != "citations" else (0, len(text)))
+    if not _forbids(masked, check):
+        return _required(text, check)
+    spans = check.spans if check.kind in ("things", "links") else check.spans[:1]
+    spans = check.spans[1:] or spans if check.kind == "words" else spans
+    return next((doubt for span in spans if (doubt := _denied(text, span, check))), None)
 
 
 def narrowed(masked: str) -> tuple[tuple[str, ...], str | None]:
@@ -102,19 +102,19 @@ def reaches(masked: str, at: int) -> bool:
     return _SAYS["denial"].search(masked[start:end]) is not None
 
 
-def _is_bound(one: RequestedCheck) -> bool:
-    if one.check.startswith("keywords.letter_frequency(at_most=0"):
+def _is_bound(check: RequestedCheck) -> bool:
+    if check.check.startswith("keywords.letter_frequency(at_most=0"):
         return False
-    return one.check.startswith(_BOUNDS) or one.kind == "counts"
+    return check.check.startswith(_BOUNDS) or check.kind == "counts"
 
 
-def _forbids(masked: str, one: RequestedCheck) -> bool:
-    if one.check.startswith(("case.lower", "case.upper")):
-        start, end = one.spans[0]
+def _forbids(masked: str, check: RequestedCheck) -> bool:
+    if check.check.startswith(("case.lower", "case.upper")):
+        start, end = check.spans[0]
         own = masked[max(0, start - 20) : end].casefold()
         lower = max(own.rfind("lower"), own.rfind("small")) > max(own.rfind(sign) for sign in ("upper", "cap"))
-        return lower == one.check.startswith("case.upper")
-    return one.check.startswith((*_FORBIDS, "keywords.letter_frequency(at_most=0"))
+        return lower == check.check.startswith("case.upper")
+    return check.check.startswith((*_FORBIDS, "keywords.letter_frequency(at_most=0"))
 
 
 def _bounded(text: str, span: Span) -> str | None:
@@ -131,9 +131,9 @@ def _bounded(text: str, span: Span) -> str | None:
     return _reason(denials[-1] if denials else "" if back is None else back[0])
 
 
-def _required(text: str, one: RequestedCheck) -> str | None:
-    start, end = one.spans[0]
-    if one.kind == "citations":
+def _required(text: str, check: RequestedCheck) -> str | None:
+    start, end = check.spans[0]
+    if check.kind == "citations":
         match = _SAYS["denial"].search(_blank(_SAYS["bound"], text))
         return _reason("" if match is None else match[0])
     before = _SAYS["denial"].search(text[_piece(text, start)[0] : start])
@@ -142,7 +142,7 @@ def _required(text: str, one: RequestedCheck) -> str | None:
     return _reason("" if match is None else match[0])
 
 
-def _denied(text: str, span: Span, one: RequestedCheck) -> str | None:
+def _denied(text: str, span: Span, check: RequestedCheck) -> str | None:
     """Return why it is unclear whether the words of a check are forbidden."""
     start, end = span
     own = _piece(text, start)
@@ -152,21 +152,21 @@ def _denied(text: str, span: Span, one: RequestedCheck) -> str | None:
     piece = earlier[-1] if earlier else later[0] if later else own
     denials = list(_SAYS["denial"].finditer(text[slice(*piece)]))
     if earlier and piece != own:
-        fresh = text[piece[1] : start if one.kind in _NAMED else own[1]]
+        fresh = text[piece[1] : start if check.kind in _NAMED else own[1]]
         match = _SAYS["anew"].search(fresh)
         if match is not None:
             return _reason(match[0])
     if len(denials) != 1:
         return _reason(" … ".join(match[0] for match in denials[:2]) or "no denial")
     at = piece[0] + denials[0].end()
-    between = text[at:start] if at <= start and one.kind != "citations" else ""
+    between = text[at:start] if at <= start and check.kind != "citations" else ""
     rest = text[end : own[1]]
     match = _SAYS["degree"].search(between) or _SAYS["sparing"].search(rest) or _SAYS["instead"].search(rest)
-    if match is None and one.kind == "things":  # "never bold the word …"
+    if match is None and check.kind == "things":  # "never bold the word …"
         match = _SAYS["object"].search(text[end:])
-    if match is None and one.kind == "case":
+    if match is None and check.kind == "case":
         match = _SAYS["one_word"].search(text[slice(*own)])
-        if one.check == "case.upper" and (
+        if check.check == "case.upper" and (
             _SAYS["lowercase_letters"].search(text[max(0, end - 20) : end]) is None
             or _SAYS["placed_in"].search(between[:-10]) is not None
         ):

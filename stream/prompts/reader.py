@@ -321,7 +321,7 @@ def _said_elsewhere(
     for index, one in enumerate(proposals):
         if one.doubt is None and one.check.startswith("keywords.forbidden_words"):
             words = [word.casefold() for word in str(parse_name(one.check).params["words"]).split("|")]
-            at = next((found for word in words if (found := quoted.find(word)) >= 0), None)
+            at = next((place for word in words if (place := quoted.find(word)) >= 0), None)
             if at is not None:
                 other = quoting[bisect_right(starts, at) - 1]
                 proposals[index] = one._replace(doubt=f'another sentence quotes it ("{other[:80]}")')

@@ -40,6 +40,8 @@ SHARED = {
     "errands",
     "prompts",
     "endings",
+    "rounds",
+    "bursts",
     "envelopes",
     "halves",
     "mapped_times",
