@@ -304,7 +304,8 @@ class BatchOutput:
         """Count the verdicts of the batch, and hand the values of those that move something to the series."""
         deltas, fates = self.deltas, [row.fate for _, row in verdicts]
         for fate in dict.fromkeys(fates):
-            deltas.verdicts[fate] = count = fates.count(fate)
+            count = fates.count(fate)
+            deltas.verdicts[fate] += count
             deltas.records[topic, "duplicate" if fate is Fate.DUPLICATE else "scored"] += count
         deltas.last_event[topic] = verdicts[-1][1].verdict.time
         for key, row in verdicts:

@@ -1,8 +1,11 @@
 """Fetches follow each other at a pace where they bring little, and at once after a silence or where much waits."""
 
+import asyncio
 from collections.abc import Iterator
 from itertools import accumulate
+from types import SimpleNamespace
 
+from turnsignal.agents.worker.consumer import PartitionThread
 from turnsignal.agents.worker.fetch_pace import FetchPace
 
 REST = 0.02
@@ -57,3 +60,27 @@ def test_a_partition_that_comes_to_a_broker_later_counts_from_where_it_is() -> N
     pace = FetchPace(REST)
     assert pace.pause(1, [("turns", [(0, 10, 1)])], 10.0) == 0.0
     assert pace.pause(1, [("turns", [(0, 10, 1), (1, 90, 1)])], 10.001) == 0.0
+
+
+async def test_aiokafka_fetches_at_our_pace_and_a_fetch_that_waits_ends_quietly_when_partitions_go() -> None:
+    sent: list[int] = []
+
+    async def fetch(_assignment: object, node: int, _request: object) -> bool:
+        sent.append(node)
+        return True
+
+    def request(offset: int) -> SimpleNamespace:
+        return SimpleNamespace(topics=[("turns", [(0, offset, 1)])])
+
+    fetcher = SimpleNamespace(_proc_fetch_request=fetch)
+    app, loop = SimpleNamespace(fetch_pace=FetchPace(1_000.0)), asyncio.get_running_loop()
+    consumer = SimpleNamespace(_fetcher=fetcher)
+    thread = SimpleNamespace(_ensure_consumer=lambda: consumer, app=app, thread_loop=loop)
+    PartitionThread._pace_fetches(thread)  # type: ignore[arg-type]
+    assert await fetcher._proc_fetch_request(None, 1, request(0))
+    second = asyncio.ensure_future(fetcher._proc_fetch_request(None, 1, request(1)))
+    await asyncio.sleep(0)
+    assert sent == [1]
+    second.cancel()
+    assert await second is False
+    assert sent == [1]
