@@ -18,6 +18,7 @@ from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.pipeline.compliance import Results
 from turnsignal.stream.pipeline.effects import Close, Effects, ScoreRow, VerdictRow
 from turnsignal.stream.pipeline.metric_deltas import MetricDeltas, Release, SeriesName, rank_band
+from turnsignal.stream.pipeline.row_head import RowHead
 from turnsignal.stream.pipeline.scoring import Scored
 from turnsignal.stream.pipeline.truth_scoring import failing_stage_of
 from turnsignal.stream.records.dead_letters import dead_letter, reason_for
@@ -41,20 +42,9 @@ class _Source(msgspec.Struct, gc=False):
     offset: int
 
 
-class _WrittenRow(msgspec.Struct, gc=False, omit_defaults=True):
+class _WrittenRow(RowHead, gc=False, omit_defaults=True):
     """A score record as it is written, in this order; the last fields only where they say something."""
 
-    schema: int
-    conversation_id: str
-    turn_id: str
-    stage: str
-    assistant: str | None
-    version: str | None
-    model: str | None
-    platform: str | None
-    time: float
-    id: str
-    suite: str
     scores: msgspec.Raw
     source: _Source | None = None
     outcome: str | None = None

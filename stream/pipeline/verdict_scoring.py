@@ -15,6 +15,7 @@ from turnsignal.stream.errors import ConfigError
 from turnsignal.stream.judging.judges import JudgePart, is_rubric_file
 from turnsignal.stream.judging.rubric_files import choose_rubric
 from turnsignal.stream.pipeline.effects import VerdictRow
+from turnsignal.stream.pipeline.row_head import RowHead
 from turnsignal.stream.records.environments import read_environment
 from turnsignal.stream.records.scores import Stage, Unscored, row_id
 from turnsignal.stream.records.verdicts import Verdict, scorer_of
@@ -52,20 +53,9 @@ class _WrittenVerdict(msgspec.Struct, gc=False, omit_defaults=True):
     cut: list[str] | None = None
 
 
-class _WrittenVerdictRow(msgspec.Struct, gc=False, omit_defaults=True):
+class _WrittenVerdictRow(RowHead, gc=False, omit_defaults=True):
     """The row of a verdict as it is written, in this order."""
 
-    schema: int
-    conversation_id: str
-    turn_id: str
-    stage: str
-    assistant: str | None
-    version: str | None
-    model: str | None
-    platform: str | None
-    time: float
-    id: str
-    suite: str
     scores: tuple[_WrittenScore]
     follow_up: str | None = None
     environment: str | None = None
