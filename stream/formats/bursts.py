@@ -34,7 +34,7 @@ _SHOWN = 60
 
 
 class _BurstCall(NamedTuple):
-    """A call. conversation: b"" where none is named; own: its question; kind: how it begins; grade: its few words."""
+    """A call. conversation: b"" where none is named; own: its question; kind: how it begins; verdict: its few words."""
 
     order: float
     conversation: bytes
@@ -42,7 +42,7 @@ class _BurstCall(NamedTuple):
     kind: bytes
     sent: bytes
     answer: bytes
-    grade: str
+    verdict: str
     quoted: tuple[bytes, ...]
 
 
@@ -67,8 +67,8 @@ class Bursts:
         question, text = spoken[-1].text.strip(), answers[0].text.strip()
         begun = f"{template_of(instructions_of(call))}\0{template_of(question) if chr(10) in question else ''}"
         system = call.inputs[0].text if call.inputs[0].role == "system" else ""
-        grade = text.casefold() if _is_grade(text) else ""
-        quoted = digests_quoted(question) if grade else b""
+        verdict = text.casefold() if _is_grade(text) else ""
+        quoted = digests_quoted(question) if verdict else b""
         kind = digest_of(begun)
         self._texts.setdefault(kind, one_line(text, _SHOWN))
         self._calls.append(
@@ -79,7 +79,7 @@ class Bursts:
                 kind,
                 digest_of(f"{system}\0{question}"),
                 digested(answers[0])[1][:SHORT],
-                grade,
+                verdict,
                 tuple(quoted[at : at + SHORT] for at in range(0, len(quoted), SHORT)),
             )
         )
@@ -124,7 +124,7 @@ class Bursts:
 
     def _is_burst(self, calls: Sequence[_BurstCall], asked: dict[tuple[bytes, bytes], list[tuple[float, int]]]) -> bool:
         """Say whether calls of one kind answer nobody."""
-        grades = Counter(call.grade for call in calls if call.grade)
+        grades = Counter(call.verdict for call in calls if call.verdict)
         are_grades = sum(n for _, n in grades.most_common(_GRADES)) >= _MOST * len(calls)
         returned = sum(call.answer in self._returned for call in calls)
         if returned * (_GRADES if are_grades else _BACK) > len(calls):  # a yes is said elsewhere, too
