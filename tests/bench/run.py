@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 from types import ModuleType
 
+import batches
 import check_costs
 import growth
 import live
@@ -36,6 +37,7 @@ SECTIONS: dict[str, ModuleType] = {
     "throughput": throughput,
     "live": live,
     "scaling": scaling,
+    "batches": batches,
     "recovery": recovery,
     "growth": growth,
     "replay": replaying,

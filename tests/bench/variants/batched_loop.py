@@ -1,5 +1,9 @@
-"""The other ceiling: the work alone, in batches per partition as the score worker does it."""
+"""The other ceiling: the work alone, in batches per partition, and with the memory settings, of the score worker.
 
+BENCH_BATCH: turns of a batch, by default as many as a worker takes at most.
+"""
+
+import os
 import time
 from collections import defaultdict
 
@@ -8,10 +12,11 @@ from place import Place
 from stopwatch import Stopwatch
 
 from turnsignal.agents.kafka.topics import partition_for
+from turnsignal.agents.process.memory import kept_memory
 from turnsignal.stream.pipeline.processor import PartitionProcessor
 from turnsignal.stream.suite import Suite
 
-PARTITIONS, BATCH = 4, 2000
+PARTITIONS, BATCH = 4, int(os.environ.get("BENCH_BATCH", "2000"))
 
 watch = Stopwatch.from_env()
 suite, now = Suite(), time.time()
@@ -24,6 +29,7 @@ for turn in read_turns(Place.from_env().load):
     if len(waiting[number]) == BATCH:
         batches.append((processors[number], waiting.pop(number)))
 batches += [(processors[number], left) for number, left in waiting.items()]
-for processor, records in batches:
-    processor.accept(processor.process(records, now))
-    watch.tick(len(records))
+with kept_memory():
+    for processor, records in batches:
+        processor.accept(processor.process(records, now))
+        watch.tick(len(records))
