@@ -27,12 +27,12 @@ def measure(session: Session) -> None:
         write_turns(_load(session, count), _LARGE_TURNS, _LARGE_TURNS // 4, documents=count)
     for round_ in range(sizes.rounds):
         for partitions in PARTITIONS:
-            _run_live(session, round_, f"{partitions} partitions", 1, partitions, USUAL)
+            _run_live(session, round_, f"partitions: {partitions}", 1, partitions, USUAL)
         for processes in PROCESSES:
-            _run_live(session, round_, f"{processes} processes", processes, SHARED, BUSY)
+            _run_live(session, round_, f"processes: {processes}", processes, SHARED, BUSY)
         for count in DOCUMENTS:
             env = {"BENCH_LOAD": str(_load(session, count)), "BENCH_TURNS": str(_LARGE_TURNS)}
-            name = f"{count} documents"
+            name = f"documents: {count}"
             session.run(SECTION, "plain_loop.py", session.new_prefix("docs"), name, round_, **env, BENCH_WARM="1000")
 
 
@@ -57,10 +57,10 @@ def _run_live(session: Session, round_: int, name: str, processes: int, partitio
 def report(rows: list[Row]) -> tuple[str, list[Target]]:
     """Return the table; nothing was promised but that the costs are known."""
     rounds = Rounds(rows, SECTION)
-    first = {"partitions": PARTITIONS[0], "processes": PROCESSES[0], "documents": DOCUMENTS[0]}
+    first = {name.partition(":")[0]: name for name in reversed(rounds.variants)}
     lines = []
     for name in rounds.variants:
-        base = f"{first[name.split()[1]]} {name.split()[1]}"
+        base = first[name.partition(":")[0]]
         field = "both_us" if rounds.median(name, "both_us") is not None else "cpu_us"
         ratio = rounds.ratio(name, base, field)
         shown = [
