@@ -93,6 +93,11 @@ def describe_way_out(reason: str, letter: Mapping[str, Any], *, quoted: bool = T
             f"    a mapping says who that is: turnsignal convert {name} --propose mapping.toml; there, "
             'role = { path = "role", "…" = "user" }'
         )
+    if reason == Reason.CONFLICT and letter.get("file") is not None:
+        yield (
+            "    a turn_id names one turn of its conversation: log another one with each, or none, which is then that of "
+            "the file and line"
+        )
     if reason == Reason.BAD_TIMESTAMP and "date_format" not in str(letter.get("detail")):
         name = _file_of(letter)
         came = _timestamp_at(letter) if quoted else ""

@@ -47,6 +47,9 @@ class Completeness:
         counts["turns"] += 1
         counts["times"] += turn.time >= _FIRST_PLAUSIBLE
         counts["environments"] += names_environment
+        if turn.role == "user":
+            counts["asked"] += 1
+            counts["users"] += turn.user_id is not None
         before = self._last.get(turn.conversation_id)
         if before is not None:
             counts["neighbours"] += 1
@@ -114,6 +117,11 @@ class Completeness:
             "answers with a version", n["versions"], n["answers"],
             "releases cannot be compared: log the release or the prompt's version, as `version` of a turn, or as "
             "metadata.version of a call",
+        )  # fmt: skip
+        yield Share(
+            "user messages with a user", n["users"], n["asked"],
+            "who wrote is not told: users cannot be counted once each when releases are compared, nor forgotten by their "
+            "id: log `user_id` (`convert --hash-users` keeps a digest of it), or user of a call",
         )  # fmt: skip
         yield Share(
             "turns whose role differs from the one before", n["alternating"], n["neighbours"],

@@ -8,7 +8,11 @@ from turnsignal.stream.formats.messages import role_of
 from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested
 from turnsignal.stream.records.turns import MAX_DOC_ID
 
-DOCUMENTS = ("retrieved", "documents", "contexts", "sources")  #: names of what holds those of an answer
+#: names of what holds those of an answer; of `context`, which may hold anything, those of LangChain's chains
+DOCUMENTS = (
+    *("retrieved", "documents", "contexts", "sources", "source_documents", "sourceDocuments"),
+    *("retrieved_documents", "retrieved_docs", "context"),
+)
 _IDS = ("doc_id", "id", "document_id", "documentId", "file_id", "chunk_id", "_id", "uuid")
 _TEXTS = ("text", "page_content", "pageContent", "content", "chunk", "passage", "snippet", "document")
 _HELD_TEXTS = (*_TEXTS, "document.content")

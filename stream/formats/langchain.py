@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.errors import Reason, Refused
-from turnsignal.stream.formats.documents import read_documents
+from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
 from turnsignal.stream.formats.messages import read_message, read_messages
 from turnsignal.stream.formats.protocol import Assumed, Call, Record, TurnFields, split_origin
 from turnsignal.stream.formats.times import BEGAN, time_in
@@ -59,7 +59,7 @@ class LangChainMessages:
         conversation = conversation_of(record, metadata, {"session_id": first(record, "SessionId") or stored_under})
         named = short_name(first(record, "id", "run_id", "checkpoint_id")) or conversation or ""
         messages = read_messages(_listed(record), assumed)
-        documents = read_documents(first(record, "documents", "context", "source_documents"))
+        documents = read_documents(first(record, *DOCUMENTS))
         if documents and messages and messages[-1].role == "assistant":
             messages[-1].documents = documents
         yield Call(

@@ -13,12 +13,13 @@ as one. At the end of a conversation nothing goes on: there what a round asks be
 from array import array
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from turnsignal.stream.formats.answering import in_parts
+import numpy as np
+
 from turnsignal.stream.formats.asides import TO_KEEP
 from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
@@ -36,6 +37,7 @@ _FEWEST = 2  #: rounds that histories show, to know others by,
 _OTHERS = 10  #: and of so many messages one may begin so and stay in its history
 _SHOWN = 60
 _NOTHING = bytes(SHORT)
+_NUMBER = np.dtype("<u8")  #: that a digest of SHORT bytes is; 0 for none
 
 
 class _Round(NamedTuple):
@@ -55,10 +57,61 @@ class _RoundCall(NamedTuple):
 
     order: float
     is_timed: bool
-    what: bytes
-    after: bytes
-    ends: tuple[bytes, ...]
-    instead: tuple[bytes, ...]
+    what: int
+    after: int
+    ends: Sequence[int]
+    instead: Sequence[int]
+
+
+class _Table:
+    """All calls behind an answer, a row each, as `_digests_of` gives them: a long log has no room for an object each.
+
+    behind: of each, whether another answer stands before what it asks; followed: whether another call goes on from its
+    answer; others: whether its answer may stand in a history as if it were another's; begun: how its question begins.
+    """
+
+    def __init__(self, digests: bytearray, orders: "array[float]", timed: bytearray) -> None:
+        self._rows: Any = np.frombuffer(digests, _NUMBER).reshape(-1, _PARTS)
+        self._orders: Any = np.frombuffer(orders, float)
+        self._timed = timed
+        self.begun, self._after, self._ends = self._rows[:, 0], self._rows[:, 1], self._rows[:, 2]
+        ends = self._ends[self._ends != 0]
+        self.behind = (self._ends != 0) & (self._after != 0)
+        self.followed = np.isin(self._after, ends)
+        self.others = np.isin(self._rows[:, 2 + _DEEP :], ends).any(axis=1)
+
+    def take(self, which: Any) -> list[_RoundCall]:
+        """Return the calls of some rows, which a mask names."""
+        places = np.flatnonzero(which)
+        rows = zip(places.tolist(), self._orders[places].tolist(), self._rows[places].tolist(), strict=True)
+        return [
+            _RoundCall(order, bool(self._timed[at]), row[0], row[1], row[2 : 2 + _DEEP], row[2 + _DEEP :])
+            for at, order, row in rows
+        ]
+
+    def given(self, wanted: set[int]) -> dict[int, list[float]]:
+        """Return when calls gave answers after which so much was said, in the order of time."""
+        given: dict[int, list[float]] = {}
+        for after, order in self._of(self._after, wanted):
+            given.setdefault(after, []).append(order)
+        for orders in given.values():
+            orders.sort()
+        return given
+
+    def latest(self, wanted: set[int]) -> dict[int, float]:
+        """Return when a call last went on from there."""
+        latest: dict[int, float] = {}
+        for end, order in self._of(self._ends, wanted):
+            latest[end] = max(order, latest.get(end, order))
+        return latest
+
+    def gone_on(self, which: Any, among: Iterable[int]) -> set[int]:
+        """Return from which of some answers the calls of some rows go on."""
+        return set(self._ends[which].tolist()) & set(among)
+
+    def _of(self, column: Any, wanted: set[int]) -> Iterable[tuple[int, float]]:
+        which = np.isin(column, np.fromiter(wanted - {0}, _NUMBER))
+        return zip(column[which].tolist(), self._orders[which].tolist(), strict=True)
 
 
 class Rounds:
@@ -68,9 +121,9 @@ class Rounds:
         self._digests = bytearray()
         self._orders = array("d")
         self._timed = bytearray()
-        self._last: dict[tuple[bytes, float], _Round] | None = None  # by what was said until after it, and when
-        self._on_the_way: set[tuple[bytes, float]] = set()
-        self._guessed: set[tuple[bytes, float]] = set()
+        self._last: dict[tuple[int, float], _Round] | None = None  # by what was said until after it, and when
+        self._on_the_way: set[tuple[int, float]] = set()
+        self._guessed: set[tuple[int, float]] = set()
         self._shown = ""
         self._times = 0
 
@@ -116,44 +169,32 @@ class Rounds:
 
     def _find(self) -> None:
         """Find the rounds that histories show, then those at the end that begin like them."""
-        latest: dict[bytes, float] = {}
-        for call in self._all():
-            if call.ends[0] != _NOTHING:
-                latest[call.ends[0]] = max(call.order, latest.get(call.ends[0], call.order))
-        if not latest:
-            return
-        asked = [call for call in self._all() if call.ends[0] != _NOTHING and call.after != _NOTHING]
-        wanted = {digest for call in asked for digest in (*call.ends, *call.instead)} - {_NOTHING}
-        given: dict[bytes, list[float]] = {}
-        for call in sorted(self._all(), key=lambda call: call.order):
-            if call.after in wanted:
-                given.setdefault(call.after, []).append(call.order)
-        shown = Counter[tuple[bytes, int]]()
-        stays = Counter[bytes]()
-        for call in asked:
-            if call.after in latest:
-                stays[call.what] += 1
-            elif (last := _shown_by(call, latest, given)) is not None and self._take(call, given, *last):
+        table = _Table(self._digests, self._orders, self._timed)
+        may_be = table.take(table.behind & ~table.followed & table.others)
+        given = table.given({digest for call in may_be for digest in (*call.ends, *call.instead)})
+        latest = table.latest({digest for call in may_be for digest in call.instead})
+        shown = Counter[tuple[int, int]]()
+        for call in may_be:
+            if (last := _shown_by(call, latest, given)) is not None and self._take(call, given, *last):
                 shown[call.what, last[1]] += 1
         if self._on_the_way:
-            self._find_at_ends(asked, given, shown, stays)
+            self._find_at_ends(table, shown)
 
-    def _find_at_ends(
-        self,
-        asked: Sequence[_RoundCall],
-        given: dict[bytes, list[float]],
-        shown: Counter[tuple[bytes, int]],
-        stays: Counter[bytes],
-    ) -> None:
-        ways: dict[bytes, int] = {}
+    def _find_at_ends(self, table: _Table, shown: Counter[tuple[int, int]]) -> None:
+        stays = Counter[int](table.begun[table.behind & table.followed].tolist())
+        ways: dict[int, int] = {}
         for (what, way), times in shown.most_common():
-            if what != _NOTHING and times >= _FEWEST and stays[what] * _OTHERS <= times:
+            if what and times >= _FEWEST and stays[what] * _OTHERS <= times:
                 ways.setdefault(what, way)
-        followed = {call.ends[0] for call in asked if call.what not in ways}
-        depths: dict[bytes, int] = {}
-        for call in sorted(asked, key=lambda call: call.order) if ways else ():
+        are_known = np.isin(table.begun, np.fromiter(ways, _NUMBER))
+        may_be = table.take(table.behind & are_known)
+        given = table.given({digest for call in may_be for digest in call.ends})
+        places = [digest for call in may_be for digest in (call.after, call.ends[0])]
+        followed = table.gone_on(table.behind & ~are_known, places)
+        depths: dict[int, int] = {}
+        for call in sorted(may_be, key=lambda call: call.order):
             is_known = self._last is not None and (call.after, call.order) in self._last
-            if is_known or call.what not in ways or not followed.isdisjoint((call.after, call.ends[0])):
+            if is_known or not followed.isdisjoint((call.after, call.ends[0])):
                 continue
             if (call.after, call.order) in self._on_the_way:
                 continue
@@ -162,9 +203,9 @@ class Rounds:
                 depths[call.after] = depth
                 self._guessed.add((call.after, call.order))
 
-    def _take(self, call: _RoundCall, given: dict[bytes, list[float]], depth: int, way: int) -> bool:
+    def _take(self, call: _RoundCall, given: dict[int, list[float]], depth: int, way: int) -> bool:
         """Take in that a call is the last round; False where none of those before it is logged, shortly before it."""
-        before: list[tuple[bytes, float]] = []
+        before: list[tuple[int, float]] = []
         order = call.order
         for end in call.ends[:depth]:
             orders = given.get(end, [])
@@ -181,13 +222,8 @@ class Rounds:
         self._last[call.after, call.order] = _Round(depth, way, order)
         return True
 
-    def _all(self) -> Iterator[_RoundCall]:
-        parts = in_parts(self._digests, _PARTS)
-        for order, is_timed, (what, after, *others) in zip(self._orders, self._timed, parts, strict=True):
-            yield _RoundCall(order, bool(is_timed), what, after, tuple(others[:_DEEP]), tuple(others[_DEEP:]))
 
-
-def _shown_by(call: _RoundCall, latest: dict[bytes, float], given: dict[bytes, list[float]]) -> tuple[int, int] | None:
+def _shown_by(call: _RoundCall, latest: dict[int, float], given: dict[int, list[float]]) -> tuple[int, int] | None:
     """Return how many rounds before a call a later history lacks, and in which way it holds its answer instead.
 
     Not where the question itself was answered so later, as its user had it answered anew.
@@ -219,9 +255,8 @@ def _order(call: Call) -> float:
     return call.start if call.start is not None else float(call.line)
 
 
-def _after(call: Call) -> bytes:
-    digests = _digests_of(call, alone=True)
-    return digests[SHORT : 2 * SHORT]
+def _after(call: Call) -> int:
+    return int.from_bytes(_digests_of(call, alone=True)[SHORT : 2 * SHORT], "little")
 
 
 def _asked_at(spoken: Sequence[Message]) -> list[int]:

@@ -44,7 +44,7 @@ _FIELD_KEYS = {
     "version": ("version", "release", "prompt_version", "app_version"),
     "model": ("model", "model_name"),
     "platform": ("platform", "channel"),
-    "user_id": ("user_id", "userId", "user"),
+    "user_id": ("user_id", "userId", "end_user", "end_user_id", "request_user_id", "user"),
     "environment": ("environment", "env"),
 }
 _ENVIRONMENTS = dict.fromkeys(("prod", "prd", "live", "default", "production"), "production")
