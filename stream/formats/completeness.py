@@ -120,8 +120,8 @@ class Completeness:
         )  # fmt: skip
         yield Share(
             "user messages with a user", n["users"], n["asked"],
-            "who wrote is not told: users cannot be counted once each when releases are compared, nor forgotten by their "
-            "id: log `user_id` (`convert --hash-users` keeps a digest of it), or user of a call",
+            "who wrote is not told: users cannot be counted once each when releases are compared: log `user_id` "
+            "(`convert --hash-users` keeps a digest of it), or the user of a call",
         )  # fmt: skip
         yield Share(
             "turns whose role differs from the one before", n["alternating"], n["neighbours"],

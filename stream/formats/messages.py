@@ -15,7 +15,8 @@ ROLES = {
     **dict.fromkeys(("ai_agent", "ai_assistant", "virtual_agent", "virtual_assistant", "chat_bot"), "assistant"),
     **dict.fromkeys(("kunde", "kundin", "nutzer", "benutzer", "cliente", "usuario", "utilisateur", "utente"), "user"),
     **dict.fromkeys(("klant", "gebruiker", "用户", "客户", "ユーザー", "사용자"), "user"),
-    **dict.fromkeys(("ki", "ia", "assistent", "berater", "asistente", "assistente", "助手", "アシスタント"), "assistant"),
+    **dict.fromkeys(("ki", "ia"), "assistant"),
+    **dict.fromkeys(("assistent", "berater", "asistente", "assistente", "助手", "アシスタント"), "assistant"),
     **dict.fromkeys(("system", "developer", "system_ignored"), "system"),
     **dict.fromkeys(("tool", "function", "observation", "tool_result"), "tool"),
 }
