@@ -9,7 +9,7 @@ one id, as one question takes when it needs a tool, stay together, and a convers
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import msgspec
 
@@ -26,21 +26,30 @@ _ELSEWHERE = (
 
 def are_requests(heads: Sequence[Head], openings: Sequence[bytes], asides: Set[int]) -> bool:
     """Say whether the conversations that calls name are requests. asides: calls that are in none."""
-    given: dict[bytes, set[str]] = {}  # an exchange → the ids of calls that it was
-    asked: dict[str, set[bytes]] = {}
-    sending: dict[str, list[bytes]] = {}  # an id → the last exchange of each history
-    for head, opening in zip(heads, openings, strict=True):
-        if head.conversation is None or head.number in asides or not opening:
-            continue
-        asked.setdefault(head.conversation, set()).add(question_of(opening))
-        if exchange := exchange_of(opening):
-            given.setdefault(exchange, set()).add(head.conversation)
-        if sends_history(opening):
-            sending.setdefault(head.conversation, []).append(last_exchange(opening))
-    sent = [(exchange, name) for name, exchanges in sending.items() for exchange in exchanges if exchange]
-    elsewhere = [exchange for exchange, name in sent if given.get(exchange, set()) - {name}]
-    if not elsewhere or len(elsewhere) < _ELSEWHERE * len(sent) or len(set(elsewhere)) < _ELSEWHERE * len(elsewhere):
+
+    def named() -> Iterator[tuple[str, bytes]]:
+        for head, opening in zip(heads, openings, strict=True):
+            if head.conversation is not None and head.number not in asides and opening:
+                yield head.conversation, opening
+
+    given: dict[bytes, str] = {}  # an exchange → the first id of a call that it was
+    again: set[bytes] = set()  # those that calls of other ids were, too
+    for name, opening in named():
+        if (exchange := exchange_of(opening)) and given.setdefault(exchange, name) != name:
+            again.add(exchange)
+    sent, elsewhere = 0, Counter[bytes]()
+    for name, opening in named():
+        if sends_history(opening) and (exchange := last_exchange(opening)):
+            sent += 1
+            if exchange in again or given.get(exchange, name) != name:
+                elsewhere[exchange] += 1
+    times = elsewhere.total()
+    if not times or times < _ELSEWHERE * sent or len(elsewhere) < _ELSEWHERE * times:
         return False
+    asked: dict[str, set[bytes]] = {}
+    for name, opening in named():
+        asked.setdefault(name, set()).add(question_of(opening))
+    sending = {name for name, opening in named() if sends_history(opening)}
     return sum(len(asked[name]) > 1 for name in sending) <= _COME_BACK * len(sending)
 
 
