@@ -95,8 +95,8 @@ def describe_way_out(reason: str, letter: Mapping[str, Any], *, quoted: bool = T
         )
     if reason == Reason.CONFLICT and letter.get("file") is not None:
         yield (
-            "    a turn_id names one turn of its conversation: log another one with each, or none, which is then the file "
-            "and line"
+            "    a turn_id names one turn of its conversation: log another one with each, or none; then the file "
+            "and the line name it"
         )
     if reason == Reason.BAD_TIMESTAMP and "date_format" not in str(letter.get("detail")):
         name = _file_of(letter)
