@@ -54,7 +54,8 @@ LANGUAGES: dict[str, str] = _WORDED["languages"]  #: name → code
 _SAYS = read_patterns(_WORDED["patterns"], LANGUAGE="|".join(LANGUAGES))
 _STYLES = read_patterns(_WORDED["styles"])
 _ANY_THING = compile_pattern(rf"\b(?:{'|'.join(_WORDED['forbidden'])})\b")
-_ADDRESS = r"(?i)https?://|\bwww\."
+ADDRESS = r"(?i)https?://|\bwww\."  #: pattern of a check that forbids addresses
+EMOJIS: str = _WORDED["forbidden"]["emojis?|emoticons?"]  #: pattern of a check that forbids emojis
 _THINGS = {compile_pattern(rf"\b(?:{words})\b"): pattern for words, pattern in _WORDED["forbidden"].items()}
 #: pattern of a check that forbids → what the words for its thing are
 NAMED_THINGS = {pattern: words for words, pattern in _THINGS.items()}
@@ -84,9 +85,18 @@ def propose(sentence: Sentence) -> dict[str, str | None]:
     signs = [match.span() for match in QUOTED.finditer(sentence.text) if not any(map(str.isalnum, match[0]))]
     proposed: dict[str, str | None] = {}
     for asked, doubt in zip(requested, doubts(sentence.masked, requested, signs, sentence.scope), strict=True):
-        doubt = doubt or turned(sentence.masked, asked)
+        doubt = doubt or turned(sentence.masked, asked) or _placeholder(sentence.text, asked)
         proposed[asked.check] = proposed.get(asked.check, doubt) and doubt
     return proposed
+
+
+def _placeholder(text: str, asked: RequestedCheck) -> str | None:
+    """Return a doubt if what is to be said holds a placeholder, as "Hi {{name}}", which answers fill in."""
+    if asked.kind not in ("words", "edges", "choice", "letters"):
+        return None
+    held = (_SAYS["placeholder"].search(text[start:end]) for start, end in asked.spans)
+    match = next((match for match in held if match is not None), None)
+    return None if match is None else f"holds a placeholder ({match[0]})"
 
 
 def _asked(names: Iterable[str], kind: str, *spans: Span, doubt: str | None = None) -> Iterator[RequestedCheck]:
@@ -398,6 +408,8 @@ def _forbids(sentence: Sentence) -> Iterator[RequestedCheck]:
         if spans and not any(amount.unit in ("bullets", "exclamations", "hashtags") for amount in amounts(masked)):
             name = write_name("pattern.forbid", {"regex": regex})
             doubt = None if len(spans) == len(list(thing.finditer(masked))) else "names it in another sense, too"
+            if any(_ANY_THING.match(masked[end:].lstrip()) for _, end in spans):
+                doubt = "names it as a kind of something else"  # "bold headings"
             yield from _asked([name], "things", *spans, doubt=doubt)
 
 
@@ -419,7 +431,7 @@ def _citations(sentence: Sentence) -> Iterator[RequestedCheck]:
     url = _SAYS["urls"].search(masked)
     if url is not None and forbidden(masked, url.start(), url.end()):
         is_source = cite is not None  # others are forbidden in answers that cite nothing, too
-        name = "citation.no_source_urls" if is_source else write_name("pattern.forbid", {"regex": _ADDRESS})
+        name = "citation.no_source_urls" if is_source else write_name("pattern.forbid", {"regex": ADDRESS})
         yield from _asked([name], "links", url.span())
     if cite is None:
         if _SAYS["cite"].search(sentence.about):  # "Max three consecutive." after a sentence about citations

@@ -118,6 +118,12 @@ QUOTED = compile_pattern(
 )
 
 
+def mask(text: str) -> str:
+    """Replace quoted text by as many dots, so that it is not read as an instruction."""
+    masked: str = QUOTED.sub(lambda quote: "·" * len(quote[0]), text)
+    return masked
+
+
 class Amount(NamedTuple):
     """How many of a unit a sentence asks for: at least `low`, at most `high`, each None if it is not said.
 

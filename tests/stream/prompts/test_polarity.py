@@ -2,7 +2,8 @@
 
 import pytest
 
-from turnsignal.stream.prompts.reader import PromptReading, read_prompt
+from turnsignal.stream.prompts.reader import read_prompt
+from turnsignal.stream.prompts.reading import PromptReading
 
 
 def asked(prompt: str) -> list[str]:
