@@ -74,6 +74,11 @@ def opens(masked: str) -> bool:
     return match is not None and kind_of(match[0].strip(",: ")) != GENERAL
 
 
+def begins_anew(masked: str) -> bool:
+    """Return whether a sentence gives a rule of its own, so that an earlier condition within a paragraph is over."""
+    return _SAYS["anew"].search(masked) is not None
+
+
 def names_all(masked: str) -> bool:
     """Return whether a sentence says that it holds of all answers."""
     return _SAYS["all_answers"].search(masked) is not None

@@ -94,7 +94,7 @@ def _placeholder(text: str, asked: RequestedCheck) -> str | None:
     """Return a doubt if what is to be said holds a placeholder, as "Hi {{name}}", which answers fill in."""
     if asked.kind not in ("words", "edges", "choice", "letters"):
         return None
-    held = (_SAYS["placeholder"].search(text[start:end]) for start, end in asked.spans)
+    held = (_SAYS["placeholder"].search(quote[0]) for quote in QUOTED.finditer(text))
     match = next((match for match in held if match is not None), None)
     return None if match is None else f"holds a placeholder ({match[0]})"
 
@@ -229,7 +229,7 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if _SAYS["often"].search(masked[match.end() : end + 25]):
             continue  # a word with a number of times is a frequency
         rest = sentence.text[match.end() : end]
-        if _SAYS["naming"].search(rest):
+        if rest.lstrip().startswith("of ") or _SAYS["naming"].search(rest):
             continue  # "include the words …": the list begins later
         words = _words(rest, match["what"])
         no = forbidden(masked, match.start(), end)
@@ -241,6 +241,8 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
             name = write_name("keywords.forbidden_words" if no else "keywords.existence", {"words": "|".join(words)})
             spans = [match.span(), *_spans(words, sentence.text, match.end(), end)]
             either = "leaves a choice" if not no and _SAYS["either"].search(masked[match.end() : end]) else None
+            if not no and match["what"].casefold().startswith("us") and _SAYS["in_a_way"].search(masked[match.end() :]):
+                either = "says which of several forms to use"  # 'the formal "usted"'
             yield from _asked([name], "words", *spans, doubt=either or _otherwise(masked))
             return
 
@@ -309,10 +311,11 @@ def _alternatives(sentence: Sentence, start: int) -> list[Any]:
 
 def _asks_back(sentence: Sentence) -> Iterator[RequestedCheck]:
     match = _SAYS["end_question"].search(sentence.masked)
-    if match is not None and not negated(sentence.masked, match.start()):
+    if match is not None:
         about = _SAYS["about"].match(sentence.masked[match.end() :])
         end = match.end() + (0 if about is None else about.end())
-        name = write_name("pattern.require", {"regex": r"\?[\"”’')\]*_]*\s*\z"})
+        kind = "pattern.forbid" if negated(sentence.masked, match.start()) else "pattern.require"
+        name = write_name(kind, {"regex": r"\?[\"”’')\]*_]*\s*\z"})
         yield from _asked([name], "question", (match.end() - 8, end))
 
 
@@ -339,7 +342,8 @@ def _shapes(sentence: Sentence) -> Iterator[RequestedCheck]:
             last = match.start() if key == "commas" else match.end() - 1
             about = _SAYS["keyed"].match(masked[match.end() :]) if key == "json" else None
             end = last + 1 if about is None else match.end() + about.end()
-            yield from _asked([name], key, (last, end))
+            other = key == "json" and _SAYS["beside_json"].search(masked) is not None
+            yield from _asked([name], key, (last, end), doubt="names another form beside it" if other else None)
     angular = _SAYS["angular"].search(masked)
     if angular is not None or "<<" in sentence.text:
         at = sentence.text.find("<<") if angular is None else angular.start()
@@ -393,7 +397,8 @@ def _languages(sentence: Sentence) -> Iterator[RequestedCheck]:
         return
     for key in ("language", "only_language", "the_language"):
         for match in _SAYS[key].finditer(sentence.masked):
-            if not negated(sentence.masked, match.end(), 25):
+            is_quoted = "·" in match[0]  # 'use "ss" in German'
+            if not is_quoted and not negated(sentence.masked, match.end(), 25):
                 name = write_name("language.is", {"code": LANGUAGES[match["name"].casefold()]})
                 yield from _asked([name], "language", match.span(_SAYS[key].groupindex["name"]))
                 return
@@ -417,7 +422,8 @@ def _forbids_thing(masked: str, start: int, end: int) -> bool:
     """Return whether the words at [start, end) are what is forbidden: not where, nor what something else is said of."""
     if negated(masked, start):
         before = masked[:start]
-        return _SAYS["place_of"].search(before) is None or _SAYS["put_in"].search(before) is not None
+        is_put_in = _SAYS["put_in"].search(before) is not None and not masked[start:end].startswith("paren")
+        return _SAYS["place_of"].search(before) is None or is_put_in
     return forbidden(masked, start, end) and _SAYS["banned"].match(masked[end:]) is not None
 
 

@@ -16,7 +16,7 @@ from turnsignal.stream.prompts.polarity import let_off
 from turnsignal.stream.prompts.proposals import LANGUAGES, NAMED_THINGS, Sentence, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
 from turnsignal.stream.prompts.sentences import Placed, placed_sentences
-from turnsignal.stream.prompts.wording import QUOTED, amounts, mask, read_patterns
+from turnsignal.stream.prompts.wording import NUMBER, QUOTED, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
@@ -27,6 +27,7 @@ _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encodin
 _SAYS = read_patterns(
     _BUILT["patterns"],
     LANGUAGE="|".join(LANGUAGES),
+    AMOUNT=NUMBER,
     VERB="".join(line.strip() for line in _BUILT["verbs"].splitlines()),
 )
 
@@ -84,7 +85,7 @@ def read_prompt(text: str) -> PromptReading:
                 earlier = proposed[earlier_name]
                 proposed[earlier_name] = earlier._replace(doubt=earlier.doubt or _in_the_next(sentence))
         for name in names:
-            why = doubt or asked[name] or around or kind
+            why = doubt or asked[name] or around or (None if name.startswith("combination.") else kind)
             proposed[name] = merge(proposed.get(name), Proposal(name, (sentence,), platforms, why))
         if names:
             covered.append(names)

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from turnsignal.stream.prompts.conditions import names_all, opens
+from turnsignal.stream.prompts.conditions import begins_anew, names_all, opens, without_no_conditions
 from turnsignal.stream.prompts.headings import (
     FORBIDS,
     GENERAL,
@@ -22,8 +22,9 @@ from turnsignal.stream.prompts.headings import (
 )
 from turnsignal.stream.prompts.leftover import ordered
 from turnsignal.stream.prompts.polarity import narrowed
+from turnsignal.stream.prompts.proposals import LANGUAGES
 from turnsignal.stream.prompts.structure import Block, read_structure
-from turnsignal.stream.prompts.wording import mask, read_patterns
+from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
 
 MAX_SENTENCE = 2_000  #: characters read from one sentence
 
@@ -31,6 +32,10 @@ _BUILT = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(enco
 _SAYS = read_patterns(_BUILT["patterns"])
 _LABEL = _SAYS["label"].groupindex["label"]
 _REST = _SAYS["label"].groupindex["rest"]
+_REWORDED = [
+    (compile_pattern(pattern.replace("LANGUAGE", "|".join(LANGUAGES))), wording)
+    for pattern, wording in _BUILT["reworded"].items()
+]
 _WORDS = 8  #: of a label, at most
 
 
@@ -88,31 +93,41 @@ def _closed(masked: str, block: str) -> str:
 def _place(block: Block, sentences: list[str], around: Surroundings, product: frozenset[str]) -> Iterator[Placed]:
     outer = f"stands under “{around.narrow}”" if around.narrow else None
     carried: str | None = None
+    is_opener = False
     for index, sentence in enumerate(sentences):
         masked = mask(sentence)
-        label, rest = ("", sentence) if block.is_heading else _label(sentence, masked)
+        plain = sentence if block.is_heading else _reworded(sentence)
+        label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
         kind = kind_of(label, product) if label else GENERAL
-        doubt, read = outer, sentence
-        if names_all(masked) or label:
+        doubt, read = outer, plain
+        if names_all(masked) or label or (not is_opener and begins_anew(masked)):
             carried = None
         if kind == FORBIDS:
             read = joined(label, rest)
         elif label and kind != GENERAL:
-            carried = f"stands under “{label}”"
-        elif label and not narrowed(masked)[0]:
+            carried, is_opener = f"stands under “{label}”", True
+        elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
             read = rest
         if around.forbids and kind != FORBIDS:
             read = joined(around.forbids, read) if block.is_item and not index and not label else read
-            if read == sentence or index or label:
+            if read == plain or index or label:
                 doubt = doubt or _forbidden(around.forbids, sentence)
         yield Placed(sentence, read, around.heading, block.is_heading, block.lead, doubt or carried)
         if kind == GENERAL and opens(masked):
-            carried = f"comes after a condition (“{sentence[:80]}”)"
+            carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 
 
 def _forbidden(forbids: str, sentence: str) -> str | None:
     """Return a doubt about what stands under a word that forbids, unless it forbids in words of its own."""
     return None if joined(forbids, sentence) == sentence else f"stands under “{forbids}”, which forbids it"
+
+
+def _reworded(sentence: str) -> str:
+    """Bring a rule that is worded without a verb, or with a condition that is none, into the usual wording."""
+    for pattern, wording in _REWORDED:
+        if pattern.search(sentence) is not None:
+            sentence = pattern.sub(wording, sentence, 1)
+    return sentence if QUOTED.search(sentence) is not None else without_no_conditions(sentence)
 
 
 def _label(sentence: str, masked: str) -> tuple[str, str]:

@@ -48,7 +48,7 @@ def read_structure(text: str) -> tuple[list[Block], list[Above]]:
     skipped = _examples(lines, following)
     for index, line in enumerate(lines):
         if index in skipped:
-            reading.read("", "", "")
+            reading.skip()
         elif isinstance(line, _Tag):
             reading.tag(line)
         else:
@@ -160,6 +160,11 @@ class _Reading:
         self._pop(1)
         self._chain.pop()
 
+    def skip(self) -> None:
+        """Leave out a line of an example."""
+        self.read("", "", "")
+        self._is_used = True
+
     def read(self, line: str, near: str, after: str) -> None:
         """Read a line; near: the one below; after: the next that is not empty."""
         bare = line.strip()
@@ -212,7 +217,11 @@ class _Reading:
         indent = len(line) - len(line.lstrip())
         is_dash = not any(map(str.isalnum, marker))
         level = _ITEM + 2 * min(indent, 40) + is_dash
-        self._pop(level - 1 if self._after_blank and is_dash and not indent else level)
+        if self._after_blank and self._item < 0 and self._is_used and not indent:
+            level_left = _LEAD
+        else:
+            level_left = level - 1 if self._after_blank and is_dash and not indent else level
+        self._pop(level_left)
         self._item, self._after_blank = level, False
         sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
@@ -278,9 +287,9 @@ def _title(bare: str, near: str, after: str) -> int:
         return 0
     if plain.isupper() and sum(map(str.isalpha, plain)) > 2:  # noqa: PLR2004
         return _TITLE
-    if bare.endswith(":") or _SAYS["describes"].search(plain) is not None:
-        return 0
     is_list = _SAYS["marker"].match(after.strip()) is not None
+    if bare.endswith(":") or (": " in bare and not is_list) or _SAYS["describes"].search(plain) is not None:
+        return 0
     return _PLAIN if is_list or (near.strip()[:1].isupper() and bare[:1].isupper()) else 0
 
 
