@@ -1,4 +1,4 @@
-"""Conditions: whether a sentence holds of every answer, by what it says itself and by the sentence that opens its paragraph.
+"""Conditions: whether a sentence holds of every answer, by what it says and by the one that opens its paragraph.
 
 A check is active only where nothing makes it depend on the question, the length of the answer or who is meant.
 """

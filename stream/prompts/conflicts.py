@@ -13,7 +13,7 @@ from turnsignal.stream.prompts.conditions import without_no_conditions
 from turnsignal.stream.prompts.polarity import denies, names_users_language
 from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, NAMED_THINGS
 from turnsignal.stream.prompts.reading import Exemption, Proposal
-from turnsignal.stream.prompts.sentences import Placed
+from turnsignal.stream.prompts.sentences import PlacedSentence
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated
 
 _SHOWN = 80  #: characters of the other sentence in the reason for a doubt
@@ -41,7 +41,7 @@ def merge(first: Proposal | None, second: Proposal) -> Proposal:
 
 
 def settle(
-    proposals: list[Proposal], placed: list[Placed], exempt: dict[str, Exemption], *, is_one_text: bool
+    proposals: list[Proposal], placed: list[PlacedSentence], exempt: dict[str, Exemption], *, is_one_text: bool
 ) -> list[Proposal]:
     """Mark as doubtful what another sentence of the prompt contradicts; in time linear in the prompt.
 
@@ -56,14 +56,14 @@ def settle(
     own = {sentence for index in forbidding for sentence in proposals[index].sentences}
     own |= {one.sentence for one in exempt.values()}
     others = [one for one in placed if not one.is_heading and one.sentence not in own]
-    quotes = _Text(
-        (quote[0].strip("\"“”„'‘’` (["), one.sentence)
+    quotes = _Passages(
+        (next(part for part in quote.groups() if part), one.sentence)
         for one in others
         for quote in QUOTED.finditer(one.sentence)
         if not negated(mask(one.sentence), quote.start())
     )
-    whole = _Text((one.sentence, one.sentence) for one in others)
-    asserting = _Text(
+    whole = _Passages((one.sentence, one.sentence) for one in others)
+    asserting = _Passages(
         (mask(one.sentence), one.sentence)
         for one in others
         if not denies(mask(one.sentence)) and _OF_USERS.search(one.sentence) is None
@@ -75,7 +75,7 @@ def settle(
     return proposals
 
 
-class _Text:
+class _Passages:
     """Pieces of a prompt as one text, one a line, so that each pattern runs once; with the sentences they are from."""
 
     def __init__(self, pieces: Iterable[tuple[str, str]]) -> None:
@@ -95,7 +95,7 @@ class _Text:
         """Return the sentence that an offset of the text is from."""
         return self.sentences[max(0, bisect_right(self.starts, offset) - 1)]
 
-    def holding(self, pattern: Any) -> str:
+    def first_match(self, pattern: Any) -> str:
         """Return the first sentence in which a pattern matches; "" if it matches in none."""
         match = pattern.search(self.text)
         return "" if match is None or not self.sentences else self.sentence_at(match.start())
@@ -110,7 +110,7 @@ def _forbids(check: str) -> bool:
     return check.startswith(("keywords.forbidden_words", "pattern.forbid"))
 
 
-def _against(check: str, quotes: _Text, whole: _Text, asserting: _Text) -> _Against | None:
+def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passages) -> _Against | None:
     """Return the sentence that says or asks for what a check forbids; None if none does."""
     params = parse_name(check).params
     if check.startswith("keywords."):
@@ -122,8 +122,8 @@ def _against(check: str, quotes: _Text, whole: _Text, asserting: _Text) -> _Agai
     if thing is None and regex != ADDRESS:
         return None
     texts = whole if regex in (ADDRESS, EMOJIS) else quotes
-    sentence = texts.holding(compile_pattern(regex) if regex == ADDRESS else _compiled(regex))
-    sentence = sentence or ("" if thing is None else asserting.holding(thing))
+    sentence = texts.first_match(compile_pattern(regex) if regex == ADDRESS else _compiled(regex))
+    sentence = sentence or ("" if thing is None else asserting.first_match(thing))
     return _Against(sentence, False) if sentence else None
 
 
@@ -141,7 +141,7 @@ def _doubt(proposals: list[Proposal], index: int, other: _Against) -> None:
             proposals[number] = one._replace(doubt=f"contradicts “{forbidding.sentences[0][:_SHOWN]}”")
 
 
-def _of_users(proposals: list[Proposal], placed: list[Placed]) -> list[Proposal]:
+def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
     """Mark a language as doubtful where a sentence asks for the language of the user."""
     if not any(one.doubt is None and one.check.startswith("language.") for one in proposals):
         return proposals
@@ -150,8 +150,7 @@ def _of_users(proposals: list[Proposal], placed: list[Placed]) -> list[Proposal]
         return proposals
     why = f"contradicts “{other.sentence[:_SHOWN]}”"
     return [
-        one._replace(doubt=why) if one.doubt is None and one.check.startswith("language.") else one
-        for one in proposals
+        one._replace(doubt=why) if one.doubt is None and one.check.startswith("language.") else one for one in proposals
     ]
 
 

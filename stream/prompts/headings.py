@@ -44,7 +44,7 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
         outer = read[one.parent] if one.parent >= 0 else Surroundings()
         kind = kind_of(one.label, words)
         label = one.label.strip("*_: ")
-        heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if one.level <= 8 else outer.heading  # noqa: PLR2004
+        heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if one.level <= 8 else outer.heading
         read.append(
             Surroundings(
                 heading,

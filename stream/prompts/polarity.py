@@ -84,9 +84,7 @@ def names_users_language(masked: str) -> bool:
     return _SAYS["users_language"].search(masked) is not None
 
 
-def let_off(
-    check: str, sentence: str, text: str, masked: str, languages: frozenset[str], thing: Any
-) -> str | None:
+def let_off(check: str, sentence: str, text: str, masked: str, languages: frozenset[str], thing: Any) -> str | None:
     """Return why the sentence right after a check's own makes it doubtful; None if it does not.
 
     It is about the same thing, or refers back to it, and permits or exempts something; or it says of the same thing
@@ -120,7 +118,7 @@ def let_off(
 def _shares(sentence: str, after: str) -> bool:
     """Return whether two sentences share a word that says what they are about."""
     topics = [
-        {word[0].casefold().rstrip("s") for word in _WORD.finditer(text) if len(word[0]) > 3}  # noqa: PLR2004
+        {word[0].casefold().rstrip("s") for word in _WORD.finditer(text) if len(word[0]) > 3}
         for text in (sentence, after)
     ]
     return bool((topics[0] & topics[1]) - _NO_TOPICS)

@@ -10,17 +10,19 @@ from pathlib import Path
 from turnsignal.stream.names import parse_name
 from turnsignal.stream.prompts.conditions import condition, goes_back, platforms_in, without_clause
 from turnsignal.stream.prompts.conflicts import merge, settle
+from turnsignal.stream.prompts.instructions import LANGUAGES, Sentence
 from turnsignal.stream.prompts.kinds import kind_doubt
 from turnsignal.stream.prompts.leftover import Scope, is_english, part_named, referent
 from turnsignal.stream.prompts.polarity import let_off
-from turnsignal.stream.prompts.proposals import LANGUAGES, NAMED_THINGS, Sentence, propose
+from turnsignal.stream.prompts.proposals import NAMED_THINGS, propose
 from turnsignal.stream.prompts.reading import Exemption, PromptReading, Proposal
-from turnsignal.stream.prompts.sentences import Placed, placed_sentences
+from turnsignal.stream.prompts.sentences import PlacedSentence, placed_sentences
 from turnsignal.stream.prompts.wording import NUMBER, QUOTED, amounts, mask, read_patterns
 
 MAX_PROPOSALS = 200  #: different checks from one prompt; each of them will run on every response
 MAX_EXEMPT = 50  #: prescribed responses from one prompt
 
+_FEW = 3  #: words that are too few for a whole response
 _FOREIGN = "(Only prompts in English are read: here is every sentence.) "
 
 _BUILT = tomllib.loads(Path(__file__).with_name("reader.toml").read_text(encoding="utf-8"))
@@ -111,10 +113,12 @@ def _prescribed(sentence: str, masked: str) -> tuple[str, str | None]:
         return sentence, None
     text = next(part for part in quotes[0].groups() if part).strip()
     start, end = match.start(), quotes[0].end()
+    if masked.rstrip(" .").endswith("instead") and len(text.split()) < _FEW:
+        return sentence, None  # a word for another: 'say "basket" instead'
     return sentence[:start] + "¦" * (end - start) + sentence[end:], text or None
 
 
-def _paragraphs(text: str, sentences: list[Placed]) -> tuple[str, int]:
+def _paragraphs(text: str, sentences: list[PlacedSentence]) -> tuple[str, int]:
     """Return the divider that a prompt wants between paragraphs, and how many paragraphs it wants, 0 if it is not said.
 
     The two are read from the whole prompt, because prompts often state them in different sentences.

@@ -20,10 +20,10 @@ from turnsignal.stream.prompts.headings import (
     surroundings,
     title_of,
 )
+from turnsignal.stream.prompts.instructions import LANGUAGES
 from turnsignal.stream.prompts.leftover import ordered
 from turnsignal.stream.prompts.polarity import narrowed
-from turnsignal.stream.prompts.proposals import LANGUAGES
-from turnsignal.stream.prompts.structure import Block, read_structure
+from turnsignal.stream.prompts.structure import PromptBlock, read_structure
 from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
 
 MAX_SENTENCE = 2_000  #: characters read from one sentence
@@ -39,7 +39,7 @@ _REWORDED = [
 _WORDS = 8  #: of a label, at most
 
 
-class Placed(NamedTuple):
+class PlacedSentence(NamedTuple):
     """A sentence, on one line and cut to MAX_SENTENCE, with what stands around it.
 
     sentence: as written, without signs for bold; read: as it is to be read, a label left out or joined to it; heading:
@@ -55,7 +55,7 @@ class Placed(NamedTuple):
     doubt: str | None
 
 
-def placed_sentences(text: str) -> tuple[list[Placed], str]:
+def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
     """Read a prompt into its sentences, without examples; and the words for the text that it orders, if it does."""
     blocks, above = read_structure(text)
     around = surroundings(above)
@@ -64,7 +64,7 @@ def placed_sentences(text: str) -> tuple[list[Placed], str]:
     product = ordered(mask(sentence) for sentences in split for sentence in sentences)
     around = surroundings(above, product, title_of(above))
     words = frozenset(product.split())
-    placed = []
+    placed: list[PlacedSentence] = []
     for block, sentences in zip(blocks, split, strict=True):
         surrounding = around[block.above] if block.above >= 0 else Surroundings()
         placed += _place(block, sentences, surrounding, words)
@@ -90,7 +90,9 @@ def _closed(masked: str, block: str) -> str:
     return "".join(signs)
 
 
-def _place(block: Block, sentences: list[str], around: Surroundings, product: frozenset[str]) -> Iterator[Placed]:
+def _place(
+    block: PromptBlock, sentences: list[str], around: Surroundings, product: frozenset[str]
+) -> Iterator[PlacedSentence]:
     outer = f"stands under “{around.narrow}”" if around.narrow else None
     carried: str | None = None
     is_opener = False
@@ -112,7 +114,7 @@ def _place(block: Block, sentences: list[str], around: Surroundings, product: fr
             read = joined(around.forbids, read) if block.is_item and not index and not label else read
             if read == plain or index or label:
                 doubt = doubt or _forbidden(around.forbids, sentence)
-        yield Placed(sentence, read, around.heading, block.is_heading, block.lead, doubt or carried)
+        yield PlacedSentence(sentence, read, around.heading, block.is_heading, block.lead, doubt or carried)
         if kind == GENERAL and opens(masked):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 

@@ -26,7 +26,7 @@ class Above(NamedTuple):
     level: int
 
 
-class Block(NamedTuple):
+class PromptBlock(NamedTuple):
     """A paragraph, a list item, a cell or a heading, lines joined and markers dropped.
 
     above: the index of what stands above it, -1 for nothing; is_heading: whether it is one itself; is_item: whether it
@@ -40,9 +40,9 @@ class Block(NamedTuple):
     lead: str = ""
 
 
-def read_structure(text: str) -> tuple[list[Block], list[Above]]:
+def read_structure(text: str) -> tuple[list[PromptBlock], list[Above]]:
     """Read a prompt into blocks, in its order, and all that stands above one of them; linear in the text."""
-    reading = _Reading()
+    reading = _BlockReader()
     lines = _lines(text)
     following = _following(lines)
     skipped = _examples(lines, following)
@@ -116,7 +116,7 @@ def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
     fences = [index for index, line in enumerate(lines) if isinstance(line, str) and line.lstrip().startswith("```")]
     for start, end in zip(fences[0::2], fences[1::2], strict=False):  # an unclosed fence does not count
         examples.update(range(start, end + 1))
-    spoken, in_transcript = "", False
+    in_transcript = False
     for index, line in enumerate(lines):
         if index in examples or isinstance(line, _Tag) or not line.strip():
             after = lines[following[index]] if following[index] >= 0 else ""
@@ -130,11 +130,11 @@ def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
     return examples
 
 
-class _Reading:
+class _BlockReader:
     """The blocks and what stands above them, as lines come in."""
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
+        self.blocks: list[PromptBlock] = []
         self.above: list[Above] = []
         self._chain: list[int] = []  # what stands above the next block, outermost first
         self._names: list[str] = []  # of the tags in the chain
@@ -173,7 +173,8 @@ class _Reading:
             self._after_blank = True
             return
         marker = _SAYS["marker"].match(bare)
-        if self._sentence and (marker is not None or _begins(self._sentence[-1], bare)):
+        is_bold = marker is None and _SAYS["bold"].fullmatch(bare) is not None
+        if self._sentence and (marker is not None or is_bold or _begins(self._sentence[-1], bare)):
             self._flush()
         if marker is not None and marker[0].startswith("#"):
             self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
@@ -194,7 +195,7 @@ class _Reading:
         self._flush()
         self._pop(level)
         if label:
-            self.blocks.append(Block(label, self._top(), True, False))
+            self.blocks.append(PromptBlock(label, self._top(), True, False))
         self._push(label, level)
         self._item, self._after_blank = -1, False
 
@@ -211,7 +212,7 @@ class _Reading:
                 self.above.append(Above(label[:MAX_HEADING], above, _ITEM))
                 above = len(self.above) - 1
             if cell and (index or len(cells) == 1):
-                self.blocks.append(Block(cell, above, False, True))
+                self.blocks.append(PromptBlock(cell, above, False, True))
 
     def _begin_item(self, line: str, bare: str, marker: str) -> None:
         indent = len(line) - len(line.lstrip())
@@ -249,7 +250,7 @@ class _Reading:
         if sign:
             self.above.append(Above("never", top, _ITEM))
             top = len(self.above) - 1
-        self.blocks.append(Block(text.lstrip("❌🚫✗✘⛔\ufe0f "), top, False, self._item >= 0 or in_tag, lead))
+        self.blocks.append(PromptBlock(text.lstrip("❌🚫✗✘⛔\ufe0f "), top, False, self._item >= 0 or in_tag, lead))
         if self._item >= 0:
             self._push(text, self._item)
             self._is_used = True
@@ -285,7 +286,7 @@ def _title(bare: str, near: str, after: str) -> int:
     instructs = _SAYS["instructs"].search(plain) is not None and _SAYS["only_forbids"].fullmatch(plain) is None
     if instructs or any(amount.unit for amount in amounts(plain)):
         return 0
-    if plain.isupper() and sum(map(str.isalpha, plain)) > 2:  # noqa: PLR2004
+    if plain.isupper() and sum(map(str.isalpha, plain)) > 2:
         return _TITLE
     is_list = _SAYS["marker"].match(after.strip()) is not None
     if bare.endswith(":") or (": " in bare and not is_list) or _SAYS["describes"].search(plain) is not None:
