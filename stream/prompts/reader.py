@@ -68,7 +68,8 @@ def read_prompt(text: str) -> PromptReading:
             earlier = proposed[name]
             proposed[name] = earlier._replace(doubt=earlier.doubt or _let_off(earlier, own, sentence, masked))
         last, names = () if is_heading else names, []
-        if _permits(masked) or not (_SAYS["instructs"].search(masked) or _SAYS["instructs"].search(mask(read))):
+        instructs = any(_SAYS["instructs"].search(text) for text in (masked, mask(read)))
+        if exemption is None and (_permits(masked) or not instructs):
             if not is_heading and not _permits(masked) and _may_ask(masked):
                 uncovered.append(sentence)
             continue

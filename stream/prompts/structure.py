@@ -70,6 +70,7 @@ def _lines(text: str) -> list[str | _Tag]:
     tags: list[_Tag | None] = []
     matches = list(_SAYS["tag"].finditer(text))
     opened: list[int] = []
+    unclosed: list[int] = []
     names: dict[str, int] = {}
     for index, match in enumerate(matches):
         name = match["name"].casefold()
@@ -86,10 +87,17 @@ def _lines(text: str) -> list[str | _Tag]:
             last = opened.pop()
             while matches[last]["name"].casefold() != name:
                 names[matches[last]["name"].casefold()] -= 1
+                unclosed.append(last)
                 last = opened.pop()
             names[name] -= 1
             if tags[last] is not None:
                 tags[index] = _Tag(name, "", False)
+    for index in opened + unclosed:
+        match = matches[index]
+        before = text[max(0, match.start() - MAX_HEADING) : match.start()].rpartition("\n")[2]
+        after = text[match.end() : match.end() + MAX_HEADING].partition("\n")[0]
+        if before.strip() or after.strip():
+            tags[index] = None  # a tag that nothing closes, within a sentence
     lines: list[str | _Tag] = []
     end = 0
     for match, tag in zip(matches, tags, strict=True):
