@@ -29,6 +29,7 @@ _SAYS = read_patterns(
     PART="|".join(_BUILT["parts"]),
 )
 _WORD = compile_pattern(r"[\pL\pN][\pL\pN'’/-]*|·+")
+_ORDER = 120  #: characters in which a prompt names the text that it orders
 _FEW = 8  #: words that are too few to tell a language
 _LEAST = 0.15  #: the least share of words that are known; of an English prompt half are
 _SHOWN = 6  #: leftover words in the reason for a doubt
@@ -90,7 +91,10 @@ def ordered(sentences: Iterable[str]) -> str:
         assistant = _SAYS["assistant"].search(sentence)
         if assistant is not None and (assistant["verb"] or "").casefold() not in _MODALS:
             return ""
-        texts = [match[1].casefold() for match in _SAYS["orders"].finditer(sentence)]
+        orders = list(_SAYS["orders"].finditer(sentence))
+        if any(_SAYS["another"].match(sentence[match.start(1) :][:_ORDER]) for match in orders):
+            continue  # "a title and a description": neither is the answer
+        texts = [match[1].casefold() for match in orders]
         names += texts if not names else [text for text in texts if not part_named(text)]
         names += ("it" for _ in _SAYS["rewrites"].finditer(sentence))
     return " ".join(dict.fromkeys(word for name in names for word in name.split() if word == "it" or len(word) > 2))
@@ -189,7 +193,7 @@ def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: Request
     named = _names(masked[slice(*clauses[own])], scope)
     for at in range(own):
         text = masked[slice(*clauses[at])]
-        opens = at == 0 and _SAYS["circumstance"].search(text) is not None
+        opens = at == 0 and any(_SAYS[key].search(text) is not None for key in ("circumstance", "subject"))
         if left[at] and (opens or not (one.kind in _LOOSE or named or _names(text, scope))):
             return _reason(left[at])
     return None

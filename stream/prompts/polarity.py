@@ -52,6 +52,8 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     if not check.spans:
         return None
     text = _blank(_SAYS["neutral"], masked)
+    if "```" in check.check:
+        text = _blank(_SAYS["wrapped"], text)  # "do not wrap it in code fences"
     piece = text[slice(*_piece(text, check.spans[0][0]))]
     some = _SAYS["not_every"].search(piece)
     if some is not None:

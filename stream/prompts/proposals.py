@@ -69,6 +69,8 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
         if SAYS["often"].search(masked[match.end() : end + 25]):
             continue  # a word with a number of times is a frequency
         rest = sentence.text[match.end() : end]
+        if rest.lstrip().casefold().startswith(("the letter", "the character")):
+            continue  # counted as a letter
         if match[0].rstrip().endswith(" of") or SAYS["naming"].search(rest):
             continue  # "include the words …": the list begins later
         words = _words(rest, match["what"])
@@ -83,6 +85,8 @@ def _keywords(sentence: Sentence) -> Iterator[RequestedCheck]:
             either = "leaves a choice" if not no and SAYS["either"].search(masked[match.end() : end]) else None
             if not no and match["what"].casefold().startswith("us") and SAYS["in_a_way"].search(masked[match.end() :]):
                 either = "says which of several forms to use"  # 'the formal "usted"'
+            elif not no and match[0].strip().casefold() in ("use", "using") and " " not in "".join(words):
+                either = "may say how something is called"  # 'use "you"'
             yield from asked([name], "words", *spans, doubt=either or _otherwise(masked))
             return
 

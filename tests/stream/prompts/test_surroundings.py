@@ -246,7 +246,7 @@ def test_an_unrelated_sentence_lets_nothing_off(prompt: str, check: str) -> None
         ('Say "arr" at least once in every reply.', "keywords.existence(words=arr)"),
         ('Every reply ends with "Thank you."', "startend.end_checker(phrase='Thank you.')"),
         ("Return a valid JSON array.", "format.json"),
-        ("Do not wrap the answer in code fences.", "pattern.forbid(regex=```)"),
+        ("Do not wrap the answer in code fences.", "pattern.forbid(regex='```')"),
     ],
 )
 def test_a_plain_rule_without_a_verb_is_read(prompt: str, check: str) -> None:
