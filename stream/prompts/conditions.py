@@ -68,7 +68,7 @@ def opens(masked: str) -> bool:
     """Return whether the sentences after this one, in its paragraph, may hold only in the case that it names."""
     if _SAYS["for_example"].search(masked) is not None:
         return False
-    if _SAYS["phase"].search(masked) is not None:
+    if _SAYS["phase"].search(masked) is not None or _SAYS["question"].search(masked) is not None:
         return True
     match = _SAYS["opens"].search(without_no_conditions(masked))
     return match is not None and kind_of(match[0].strip(",: ")) != GENERAL

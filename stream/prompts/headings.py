@@ -58,6 +58,8 @@ def surroundings(above: list[Above], product: str = "", title: int = -1) -> list
 
 def title_of(above: list[Above]) -> int:
     """Return the index of the heading that names the whole prompt, as "Acme's assistant"; -1 if there is none."""
+    if above and above[0].level > 1 and _SAYS["title"].search(above[0].label) is not None:
+        return 0 if any(one.parent == 0 for one in above) else -1
     first = [index for index, one in enumerate(above) if one.level == 1]
     return first[0] if len(first) == 1 and first[0] == 0 and any(one.level > 1 for one in above) else -1
 

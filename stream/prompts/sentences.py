@@ -72,7 +72,8 @@ def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
 
 
 def _split(block: str) -> Iterator[str]:
-    text = _SAYS["emphasis"].sub(lambda bold: bold[1] or bold[2], block)
+    text = _SAYS["run_in"].sub(lambda title: f"{title[1]}: ", block, 1)  # "**Refunds.** Be kind."
+    text = _SAYS["emphasis"].sub(lambda bold: bold[1] or bold[2], text)
     masked = _closed(mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), text)), text)
     ends = [stop.end() for stop in _SAYS["stop"].finditer(masked)]
     for begin, end in pairwise([0, *ends, len(text)]):

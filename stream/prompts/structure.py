@@ -150,6 +150,7 @@ class _BlockReader:
         self._columns: list[str] = []
         self._item = -1  # the level of the list item that is being read, -1 for none
         self._after_blank = True
+        self._is_led = False  # whether the last block ends with a colon
         self._is_used = False  # whether a block stands under what came last
 
     def tag(self, tag: _Tag) -> None:
@@ -184,10 +185,17 @@ class _BlockReader:
         is_bold = marker is None and _SAYS["bold"].fullmatch(bare) is not None
         if self._sentence and (marker is not None or is_bold or _begins(self._sentence[-1], bare)):
             self._flush()
+        if _SAYS["ruled"].fullmatch(bare) is not None:
+            self._flush()
+            return
+        is_number = marker is not None and marker[0].strip(" (.)").isdigit()
+        is_section = is_number and _SAYS["marker"].match(after.strip()) is None
         if marker is not None and marker[0].startswith("#"):
             self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
         elif marker is not None and marker[0] == "|":
             self._row(bare)
+        elif is_section and _title(bare[marker.end() :], near, after):  # "1. Refunds"
+            self._heading(bare[marker.end() :], _TITLE)
         elif marker is not None:
             self._begin_item(line, bare, marker[0])
         elif self._sentence:
@@ -195,7 +203,7 @@ class _BlockReader:
         elif level := _title(bare, near, after):
             self._heading(bare.strip("*_: "), level)
         else:
-            self._begin_paragraph(bare)
+            self._begin_paragraph(line, bare)
         if self._sentence and bare.endswith(":"):
             self._flush()
 
@@ -235,8 +243,10 @@ class _BlockReader:
         sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
         self._sentence.append(f"{sign}{bare[len(marker) :]}")
 
-    def _begin_paragraph(self, bare: str) -> None:
-        if self._item >= 0:
+    def _begin_paragraph(self, line: str, bare: str) -> None:
+        if self._item >= 0 and (line[:1] in " \t" or (self._is_led and not self._after_blank)):
+            pass  # goes on with the list item above
+        elif self._item >= 0:
             self._pop(_PLAIN if self._after_blank else _LEAD)
         else:
             self._pop(_PLAIN if self._after_blank and self._is_used else _ITEM)
@@ -248,7 +258,7 @@ class _BlockReader:
         if not self._sentence:
             return
         text = " ".join(self._sentence)
-        self._sentence = []
+        self._sentence, self._is_led = [], text.endswith(":")
         lead = ""
         if self._item >= 0:
             lead = next((self.above[at].label for at in reversed(self._chain) if self.above[at].level == _LEAD), "")
@@ -286,6 +296,8 @@ def _title(bare: str, near: str, after: str) -> int:
     """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none."""
     if len(bare) > MAX_HEADING or not after:
         return 0
+    if _SAYS["framed"].fullmatch(bare) is not None:
+        return _TITLE
     plain = mask(bare.strip("*_: "))
     if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;":
         return 0
@@ -299,7 +311,12 @@ def _title(bare: str, near: str, after: str) -> int:
     is_list = _SAYS["marker"].match(after.strip()) is not None
     if bare.endswith(":") or (": " in bare and not is_list) or _SAYS["describes"].search(plain) is not None:
         return 0
-    return _PLAIN if is_list or (near.strip()[:1].isupper() and bare[:1].isupper()) else 0
+    first = _SAYS["letter"].search(bare)
+    if first is None or not first[0].isupper():
+        return _PLAIN if is_list else 0
+    if _SAYS["ruled"].fullmatch(near.strip()) is not None or (not near.strip() and not is_list):
+        return _TITLE
+    return _PLAIN if is_list or near.strip()[:1].isupper() else 0
 
 
 def _begins(before: str, line: str) -> bool:

@@ -29,6 +29,8 @@ GENERAL = [
     "| Topic | Rule |\n|---|---|\n| Style | No emojis. |",
     "**IMPORTANT:** no emojis",
     "Format: no emojis",
+    "# Acme bot\n## Style\nNo emojis.",
+    "Acme support agent\n\nPrinciples\n- No emojis.",
     "Write a news brief.\n\nWhole brief\n- no emojis",
 ]
 
@@ -57,6 +59,15 @@ NARROW = {
     "<when_refusing>\nNo emojis.\n</when_refusing>": "when refusing",
     '<rules for="mails">\n- No emojis.\n</rules>': "rules for mails",
     "<mails>\n## Style\nNo emojis.\n</mails>": "mails",
+    "Refunds\n=======\nNo emojis.": "Refunds",
+    "=== Refunds ===\nNo emojis.": "=== Refunds ===",
+    "[REFUNDS]\nNo emojis.": "[REFUNDS]",
+    "Refunds\n\nBe kind.\n\nNo emojis.": "Refunds",
+    "1. Refunds\n\nNo emojis.": "Refunds",
+    "1. Refunds\nNo emojis.": "Refunds",
+    "2.1 Refunds\nNo emojis.": "2.1 Refunds",
+    "- For refunds:\n  No emojis.": "For refunds",
+    "**Refunds.** Be kind. No emojis.": "Refunds",
     "# Acme bot\n## Tool: search\n### Style\n- No emojis.": "Tool: search",
     "# Refunds\nNo emojis.\n# Complaints\nBe kind.": "Refunds",
 }
@@ -170,6 +181,7 @@ def test_a_prompt_about_other_texts_binds_no_answer(prompt: str) -> None:
         "In debug mode, output the log. Add no headings.",
         "Phase two. Use at most 10 words.",
         "Headline:\n- no emojis",
+        "Angry customer? Use at most two sentences.",
         "* headline – no emojis",
         "Dos and don'ts:\n- no emojis",
         "If the user is angry:\n1. No emojis.",
