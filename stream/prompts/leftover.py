@@ -18,7 +18,6 @@ _KNOWN = frozenset(" ".join(_BUILT["known"].values()).split())
 _OF_KIND = {kind: frozenset(words.split()) for kind, words in _BUILT["kinds"].items()}
 _CONDITIONS = frozenset(_BUILT["conditions"].split())
 _MODALS = frozenset(_BUILT["modals"].split())
-_LEADS = frozenset(_BUILT["leads"].split())
 _ENGLISH = _KNOWN.union(*_OF_KIND.values()) - frozenset(_BUILT["shared"].split())
 _LOOSE = frozenset(_BUILT["loose"])
 _OF_PARTS = frozenset(_BUILT["of_parts"])
@@ -53,12 +52,11 @@ class RequestedCheck(NamedTuple):
 class Scope(NamedTuple):
     """What stands around a sentence and may narrow it.
 
-    product: words for the text that the whole prompt orders; lead: the line with a colon above a list, for its items;
-    heading: a part of the answer that the headings name; referent: one that "it" may stand for.
+    product: words for the text that the whole prompt orders; heading: a part of the answer that the headings name;
+    referent: one that "it" may stand for.
     """
 
     product: str = ""
-    lead: str = ""
     heading: str = ""
     referent: str = ""
 
@@ -74,9 +72,7 @@ def doubts(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scop
     left = [_left(masked, clause, taken, kinds[at], scope) for at, clause in enumerate(clauses)]
     narrowed = _narrowed(scope)
     return [
-        one.doubt
-        or (None if one.kind in _LOOSE and not scope.lead else narrowed)
-        or _doubt(masked, clauses, left, one, scope)
+        one.doubt or (None if one.kind in _LOOSE else narrowed) or _doubt(masked, clauses, left, one, scope)
         for one in asked
     ]
 
@@ -168,14 +164,7 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
 
 def _narrowed(scope: Scope) -> str | None:
     part = scope.heading or scope.referent
-    if part:
-        return f"may concern a part of the answer ({part})"
-    if not _LEADS.isdisjoint(scope.lead.casefold().rstrip(":").split()) and not part_named(scope.lead):
-        return None
-    product = frozenset(scope.product.split())
-    words = [word[0] for word in _WORD.finditer(scope.lead)]
-    left = [word for word in words if word.casefold() not in _KNOWN | product]
-    return _reason(left) if left else None
+    return f"may concern a part of the answer ({part})" if part else None
 
 
 def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: RequestedCheck, scope: Scope) -> str | None:

@@ -56,7 +56,7 @@ def read_prompt(text: str) -> PromptReading:
     prescribed = 0
     about = previous = own = ""
     names: list[str] = []
-    for sentence, read, heading, is_heading, lead, around in placed:
+    for sentence, read, heading, is_heading, around in placed:
         masked, before, about = mask(sentence), about, f"{heading} {sentence}"
         earlier_sentence, previous = previous, masked
         rest, exemption = _prescribed(read, mask(read))
@@ -76,7 +76,7 @@ def read_prompt(text: str) -> PromptReading:
         if exemption is not None and len(exempt) < MAX_EXEMPT:
             exempt.setdefault(exemption, Exemption(exemption, sentence))
         before = before if before.startswith(heading) else heading
-        scope = Scope(order, lead, part_named(heading), "" if order else referent(masked, earlier_sentence))
+        scope = Scope(order, part_named(heading), "" if order else referent(masked, earlier_sentence))
         asked = propose(Sentence(rest, without_clause(mask(rest)), dividers, paragraphs, splitter, before, scope))
         names, own = [name for name in asked if name in proposed or len(proposed) < MAX_PROPOSALS], masked
         platforms, doubt = condition(masked, heading)

@@ -43,7 +43,7 @@ class PlacedSentence(NamedTuple):
     """A sentence, on one line and cut to MAX_SENTENCE, with what stands around it.
 
     sentence: as written, without signs for bold; read: as it is to be read, a label left out or joined to it; heading:
-    the headings above; is_heading: whether it is one; lead: the line that introduces its list; doubt: why it may not
+    the headings above; is_heading: whether it is one; doubt: why it may not
     hold of every answer as it is read, None if all around it is general.
     """
 
@@ -51,7 +51,6 @@ class PlacedSentence(NamedTuple):
     read: str
     heading: str
     is_heading: bool
-    lead: str
     doubt: str | None
 
 
@@ -115,7 +114,7 @@ def _place(
             read = joined(around.forbids, read) if block.is_item and not index and not label else read
             if read == plain or index or label:
                 doubt = doubt or _forbidden(around.forbids, sentence)
-        yield PlacedSentence(sentence, read, around.heading, block.is_heading, block.lead, doubt or carried)
+        yield PlacedSentence(sentence, read, around.heading, block.is_heading, doubt or carried)
         if kind == GENERAL and opens(masked):
             carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
 

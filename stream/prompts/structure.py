@@ -30,14 +30,13 @@ class PromptBlock(NamedTuple):
     """A paragraph, a list item, a cell or a heading, lines joined and markers dropped.
 
     above: the index of what stands above it, -1 for nothing; is_heading: whether it is one itself; is_item: whether it
-    is a list item, or alone in a tag; lead: the line with a colon that introduces the list of an item.
+    is a list item, or alone in a tag.
     """
 
     text: str
     above: int
     is_heading: bool
     is_item: bool
-    lead: str = ""
 
 
 def read_structure(text: str) -> tuple[list[PromptBlock], list[Above]]:
@@ -259,16 +258,13 @@ class _BlockReader:
             return
         text = " ".join(self._sentence)
         self._sentence, self._is_led = [], text.endswith(":")
-        lead = ""
-        if self._item >= 0:
-            lead = next((self.above[at].label for at in reversed(self._chain) if self.above[at].level == _LEAD), "")
         in_tag = bool(self._chain) and self.above[self._chain[-1]].level == _TAG
         sign = text[0] if text[0] in "❌🚫✗✘⛔" else ""
         top = self._top()
         if sign:
             self.above.append(Above("never", top, _ITEM))
             top = len(self.above) - 1
-        self.blocks.append(PromptBlock(text.lstrip("❌🚫✗✘⛔\ufe0f "), top, False, self._item >= 0 or in_tag, lead))
+        self.blocks.append(PromptBlock(text.lstrip("❌🚫✗✘⛔\ufe0f "), top, False, self._item >= 0 or in_tag))
         if self._item >= 0:
             self._push(text, self._item)
             self._is_used = True

@@ -163,7 +163,6 @@ LEFT_OVER = {
     'Always include the word "refund" in the subject line.': "subject line",
     'Use the word "arr" now and then.': "now",
     'End the letter with "Yours sincerely" and the name of the officer.': "letter name officer",
-    "The subject line:\n- at most 8 words": "subject line",
 }
 
 
