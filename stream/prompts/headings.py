@@ -14,6 +14,7 @@ from turnsignal.stream.prompts.wording import compile_pattern, mask, read_patter
 
 _BUILT = tomllib.loads(Path(__file__).with_name("headings.toml").read_text(encoding="utf-8"))
 _GENERAL = frozenset(_BUILT["general"].split())
+_PARTS = frozenset(_BUILT["parts"].split())
 _SAYS = read_patterns(_BUILT["patterns"])
 _WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
 
@@ -64,14 +65,18 @@ def title_of(above: list[Above]) -> int:
     return first[0] if len(first) == 1 and first[0] == 0 and any(one.level > 1 for one in above) else -1
 
 
-def kind_of(label: str, product: frozenset[str] = frozenset()) -> str:
-    """Return what a heading, label or tag makes of what stands below it."""
+def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool = False) -> str:
+    """Return what a heading, label or tag makes of what stands below it.
+
+    is_label: whether it stands at a sentence's head, as in "Details: at least 100 words", where it may name a part.
+    """
+    general = _GENERAL - _PARTS if is_label else _GENERAL
     masked = mask(label.strip("*_: "))
     if _SAYS["example"].search(masked) is not None:
         return EXAMPLE
     plain = _SAYS["neutral"].sub(" ", masked)
     words = [word[0].casefold().replace("’", "'") for word in _WORD.finditer(plain)]
-    left = [word for word in words if word not in _GENERAL and word not in product and not word.isdigit()]
+    left = [word for word in words if word not in general and word not in product and not word.isdigit()]
     if left or not words or ("·" in masked and _SAYS["named"].search(masked) is None):
         return UNKNOWN
     denials = len(_SAYS["forbids"].findall(plain))

@@ -100,7 +100,7 @@ def _place(
         masked = mask(sentence)
         plain = sentence if block.is_heading else _reworded(sentence)
         label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
-        kind = kind_of(label, product) if label else GENERAL
+        kind = kind_of(label, product, is_label=True) if label else GENERAL
         doubt, read = outer, plain
         if names_all(masked) or label or (not is_opener and begins_anew(masked)):
             carried = None

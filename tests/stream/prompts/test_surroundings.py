@@ -43,6 +43,7 @@ def test_what_is_general_narrows_nothing(prompt: str) -> None:
 
 NARROW = {
     "## Escalations\n- No emojis.": "Escalations",
+    "1. Details: no emojis": "Details",
     "Headline:\n- no emojis": "Headline",
     "The subject line:\n- at most 8 words": "The subject line",
     "If the user is angry:\n1. No emojis.": "If the user is angry",
