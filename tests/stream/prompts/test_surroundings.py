@@ -213,6 +213,8 @@ def test_a_sentence_that_holds_of_some_answers_or_means_something_else_is_not_pr
         "Answer in English. Be kind. Mirror the language that the customer uses.",
         "Write in British English. Be kind. Answer in the language of the user.",
         "Answer in English. Be kind. Answer in French.",
+        "Keep answers under 100 words; complex questions may take more.",
+        "No emojis. Birthday cards may have a few.",
         'No exclamation marks. Be kind. Begin with "Welcome!".',
         'Never use question marks. Be kind. End with "Anything else?".',
         "Do not include links. Be kind. Point users to https://acme.example.",
