@@ -12,7 +12,7 @@ from rich.text import Text
 
 from turnsignal.stream.checks import parse_check
 from turnsignal.stream.errors import ConfigError
-from turnsignal.stream.prompts.reader import PromptReading, Proposal
+from turnsignal.stream.prompts.reading import PromptReading, Proposal
 from turnsignal.stream.text.toml import write_toml
 from turnsignal.stream.text.visible import one_line
 

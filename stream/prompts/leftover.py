@@ -18,7 +18,6 @@ _KNOWN = frozenset(" ".join(_BUILT["known"].values()).split())
 _OF_KIND = {kind: frozenset(words.split()) for kind, words in _BUILT["kinds"].items()}
 _CONDITIONS = frozenset(_BUILT["conditions"].split())
 _MODALS = frozenset(_BUILT["modals"].split())
-_LEADS = frozenset(_BUILT["leads"].split())
 _ENGLISH = _KNOWN.union(*_OF_KIND.values()) - frozenset(_BUILT["shared"].split())
 _LOOSE = frozenset(_BUILT["loose"])
 _OF_PARTS = frozenset(_BUILT["of_parts"])
@@ -29,6 +28,7 @@ _SAYS = read_patterns(
     PART="|".join(_BUILT["parts"]),
 )
 _WORD = compile_pattern(r"[\pL\pN][\pL\pN'’/-]*|·+")
+_ORDER = 120  #: characters in which a prompt names the text that it orders
 _FEW = 8  #: words that are too few to tell a language
 _LEAST = 0.15  #: the least share of words that are known; of an English prompt half are
 _SHOWN = 6  #: leftover words in the reason for a doubt
@@ -52,12 +52,11 @@ class RequestedCheck(NamedTuple):
 class Scope(NamedTuple):
     """What stands around a sentence and may narrow it.
 
-    product: words for the text that the whole prompt orders; lead: the line with a colon above a list, for its items;
-    heading: a part of the answer that the headings name; referent: one that "it" may stand for.
+    product: words for the text that the whole prompt orders; heading: a part of the answer that the headings name;
+    referent: one that "it" may stand for.
     """
 
     product: str = ""
-    lead: str = ""
     heading: str = ""
     referent: str = ""
 
@@ -73,9 +72,7 @@ def doubts(masked: str, asked: Sequence[RequestedCheck], signs: list[Span], scop
     left = [_left(masked, clause, taken, kinds[at], scope) for at, clause in enumerate(clauses)]
     narrowed = _narrowed(scope)
     return [
-        one.doubt
-        or (None if one.kind in _LOOSE and not scope.lead else narrowed)
-        or _doubt(masked, clauses, left, one, scope)
+        one.doubt or (None if one.kind in _LOOSE else narrowed) or _doubt(masked, clauses, left, one, scope)
         for one in asked
     ]
 
@@ -90,7 +87,10 @@ def ordered(sentences: Iterable[str]) -> str:
         assistant = _SAYS["assistant"].search(sentence)
         if assistant is not None and (assistant["verb"] or "").casefold() not in _MODALS:
             return ""
-        texts = [match[1].casefold() for match in _SAYS["orders"].finditer(sentence)]
+        orders = list(_SAYS["orders"].finditer(sentence))
+        if any(_SAYS["another"].match(sentence[match.start(1) :][:_ORDER]) for match in orders):
+            continue  # "a title and a description": neither is the answer
+        texts = [match[1].casefold() for match in orders]
         names += texts if not names else [text for text in texts if not part_named(text)]
         names += ("it" for _ in _SAYS["rewrites"].finditer(sentence))
     return " ".join(dict.fromkeys(word for name in names for word in name.split() if word == "it" or len(word) > 2))
@@ -164,14 +164,7 @@ def _held(kinds: frozenset[str], scope: Scope) -> Iterator[str]:
 
 def _narrowed(scope: Scope) -> str | None:
     part = scope.heading or scope.referent
-    if part:
-        return f"may concern a part of the answer ({part})"
-    if not _LEADS.isdisjoint(scope.lead.casefold().rstrip(":").split()) and not part_named(scope.lead):
-        return None
-    product = frozenset(scope.product.split())
-    words = [word[0] for word in _WORD.finditer(scope.lead)]
-    left = [word for word in words if word.casefold() not in _KNOWN | product]
-    return _reason(left) if left else None
+    return f"may concern a part of the answer ({part})" if part else None
 
 
 def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: RequestedCheck, scope: Scope) -> str | None:
@@ -189,7 +182,7 @@ def _doubt(masked: str, clauses: list[Span], left: list[list[str]], one: Request
     named = _names(masked[slice(*clauses[own])], scope)
     for at in range(own):
         text = masked[slice(*clauses[at])]
-        opens = at == 0 and _SAYS["circumstance"].search(text) is not None
+        opens = at == 0 and any(_SAYS[key].search(text) is not None for key in ("circumstance", "subject"))
         if left[at] and (opens or not (one.kind in _LOOSE or named or _names(text, scope))):
             return _reason(left[at])
     return None

@@ -17,9 +17,10 @@ from turnsignal.stream.prompts.wording import compile_pattern, read_patterns
 
 _BUILT = tomllib.loads(Path(__file__).with_name("polarity.toml").read_text(encoding="utf-8"))
 _WHOLE = frozenset(_BUILT["whole"].split())
-_GENERAL = frozenset(_BUILT["general"].split())
 _SAYS = read_patterns(_BUILT["patterns"], ANSWER=_BUILT["answer"])
 _TOPICS = {family: compile_pattern(topic) for family, topic in _BUILT["topics"].items()}
+_NO_TOPICS = frozenset(word.rstrip("s") for word in _BUILT["no_topics"].split())
+_ABOUT = {family: compile_pattern(topic) for family, topic in _BUILT["about"].items()}
 _WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
 _BOUNDS = (
     "length.number_",
@@ -51,6 +52,12 @@ def turned(masked: str, check: RequestedCheck) -> str | None:
     if not check.spans:
         return None
     text = _blank(_SAYS["neutral"], masked)
+    if "```" in check.check:
+        text = _blank(_SAYS["wrapped"], text)  # "do not wrap it in code fences"
+    piece = text[slice(*_piece(text, check.spans[0][0]))]
+    some = _SAYS["not_every"].search(piece)
+    if some is not None:
+        return f"may hold of some answers only ({some[0].casefold()})"
     if _is_bound(check):
         return _bounded(text, check.spans[0] if check.kind != "citations" else (0, len(text)))
     if not _forbids(masked, check):
@@ -69,15 +76,21 @@ def narrowed(masked: str) -> tuple[tuple[str, ...], str | None]:
     return ((kind,), None) if kind in _BOUND_TO else ((), f"may hold of some answers only ({kind})")
 
 
-def is_general(heading: str) -> bool:
-    """Return whether a heading narrows nothing, as "Style" and unlike "Escalations"."""
-    return all(word[0].casefold() in _GENERAL for word in _WORD.finditer(heading))
+def denies(masked: str) -> bool:
+    """Return whether anything is denied in a sentence."""
+    return _SAYS["denial"].search(masked) is not None
 
 
-def let_off(check: str, text: str, masked: str, languages: frozenset[str], thing: Any) -> str | None:
+def names_users_language(masked: str) -> bool:
+    """Return whether a sentence speaks of the language of the user, whichever that is."""
+    return _SAYS["users_language"].search(masked) is not None
+
+
+def let_off(check: str, sentence: str, text: str, masked: str, languages: frozenset[str], thing: Any) -> str | None:
     """Return why the sentence right after a check's own makes it doubtful; None if it does not.
 
-    It permits or exempts something, or says of the same thing what holds in some case. languages: the codes of those
+    It is about the same thing, or refers back to it, and permits or exempts something; or it says of the same thing
+    what holds in some case. sentence: the check's own; text: the next, and masked; languages: the codes of those
     that it names; thing: a pattern of the words for what the check forbids, or None.
     """
     if check == "format.json" and _SAYS["fenced"].search(masked) is not None:
@@ -91,9 +104,26 @@ def let_off(check: str, text: str, masked: str, languages: frozenset[str], thing
     if check.startswith("language."):
         others = any(f"code={code})" not in check for code in languages)
         again = others or _SAYS["other_language"].search(masked) is not None
-    if again or _SAYS["exempts"].search(bare) is not None:
+    more = next((pattern for family, pattern in _ABOUT.items() if check.startswith(family)), None)
+    about_it = (
+        _SAYS["goes_back"].search(masked) is not None
+        or any(pattern is not None and pattern.search(masked) is not None for pattern in (thing, topic, more))
+        or _shares(sentence, masked)
+    )
+    if check.startswith("keywords.forbidden_words") and _SAYS["substitute"].search(masked) is not None:
+        return None
+    if again or (about_it and _SAYS["exempts"].search(bare) is not None):
         return f'has an exception in the next sentence ("{text[:_SHOWN]}{"…" if len(text) > _SHOWN else ""}")'
     return None
+
+
+def _shares(sentence: str, after: str) -> bool:
+    """Return whether two sentences share a word that says what they are about."""
+    topics = [
+        {word[0].casefold().rstrip("s") for word in _WORD.finditer(text) if len(word[0]) > 3}
+        for text in (sentence, after)
+    ]
+    return bool((topics[0] & topics[1]) - _NO_TOPICS)
 
 
 def reaches(masked: str, at: int) -> bool:

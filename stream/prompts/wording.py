@@ -42,7 +42,7 @@ _SMALL = [
 ]
 NUMBERS = {word: number for number, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 NUMBERS |= {"a hundred": 100, "one hundred": 100, "once": 1, "twice": 2, "thrice": 3, "a single": 1, "a couple of": 2}
-_NUMBER = r"(?:\d{1,6}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
+NUMBER = r"(?:\d{1,6}|" + "|".join(sorted(NUMBERS, key=len, reverse=True)) + ")"
 
 #: relation → what to add to the number for the lower and the upper bound; None: no such bound
 _RELATIONS: dict[str, tuple[int | None, int | None]] = {
@@ -97,7 +97,7 @@ def read_patterns(table: dict[str, str], **words: str) -> dict[str, Any]:
 
 AMOUNT = compile_pattern(
     rf"(?:\b(?P<relation>{_ALL_RELATIONS})\.?\s+)?(?:the\s+)?"
-    rf"(?:between\s+)?\b(?P<n>{_NUMBER})(?:\s?(?:-|–|to|or|and)\s?(?P<m>{_NUMBER}))?\b"
+    rf"(?:between\s+)?\b(?P<n>{NUMBER})(?:\s?(?:-|–|to|or|and)\s?(?P<m>{NUMBER}))?\b"
     rf"(?P<mid>\s?\+|\s+or\s+(?:more|fewer|less))?"
     rf"(?:[\s-]+(?:[\w'-]+\s+){{0,2}}?(?:{'|'.join(f'(?P<{name}>{unit})' for name, unit in UNITS.items())})\b|\b)"
     rf"(?:\s*[,(]?\s*(?P<after>{_AFTERS})\b)?"
@@ -116,6 +116,12 @@ _AFTERWARDS = compile_pattern(
 QUOTED = compile_pattern(
     r"\"([^\"\n]{1,300})\"|[“”„]([^\"“”\n]{1,300})[\"”]|`([^`\n]{1,300})`|(?:^|[\s(\[,:])['‘]([^'‘’\n]{1,80})['’]"
 )
+
+
+def mask(text: str) -> str:
+    """Replace quoted text by as many dots, so that it is not read as an instruction."""
+    masked: str = QUOTED.sub(lambda quote: "·" * len(quote[0]), text)
+    return masked
 
 
 class Amount(NamedTuple):
@@ -233,7 +239,8 @@ def listed(text: str) -> list[tuple[str, bool]]:
     end = 0
     for quote in [*QUOTED.finditer(text), None]:
         bare = text[end : len(text) if quote is None else quote.start()]
-        for word in _COMMAS.split(bare.split(".")[0].split(";")[0]):
+        pieces = _COMMAS.split(bare.split(".")[0].split(";")[0])
+        for word in pieces[1:] if end and pieces[0].strip() else pieces:  # right after a quote is no word of the list
             words.setdefault(word.strip(_AROUND), False)
         if quote is not None:
             words[next(part for part in quote.groups() if part).strip(_AROUND)] = True

@@ -14,7 +14,8 @@ from tests.examples import examples
 from turnsignal.agents.cli import turnsignal
 from turnsignal.agents.commands.proposing import LISTED, MAX_PROMPT, choose, write_suite
 from turnsignal.stream.pipeline.scoring import ResponseScorer
-from turnsignal.stream.prompts.reader import PromptReading, Proposal, read_prompt
+from turnsignal.stream.prompts.reader import read_prompt
+from turnsignal.stream.prompts.reading import PromptReading, Proposal
 from turnsignal.stream.records.turns import Turn
 from turnsignal.stream.suite import parse_suite
 

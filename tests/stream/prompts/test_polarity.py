@@ -2,7 +2,8 @@
 
 import pytest
 
-from turnsignal.stream.prompts.reader import PromptReading, read_prompt
+from turnsignal.stream.prompts.reader import read_prompt
+from turnsignal.stream.prompts.reading import PromptReading
 
 
 def asked(prompt: str) -> list[str]:
@@ -132,13 +133,13 @@ def test_a_limit_of_the_answers_on_a_platform_is_bound_to_it() -> None:
 
 def test_a_heading_that_narrows_makes_doubtful_what_stands_under_it() -> None:
     reading = read_prompt("# Acme bot\n## Escalations\n### Style\n- No emojis.\n## Answer format\n- No tables.")
-    assert [one.doubt for one in reading.proposals] == ['stands under the heading "Escalations"', None]
+    assert [one.doubt for one in reading.proposals] == ["stands under “Escalations”", None]
 
 
 @pytest.mark.parametrize(
     "sentence",
     [
-        'The word "cheap" is banned.',
+        "Exclamations are banned.",
         "Readers hate question marks.",
         "Our brand book prohibits slang.",
         "Customers must get a name.",

@@ -161,9 +161,8 @@ LEFT_OVER = {
     "URLs of preprints are not allowed.": "preprints",
     "Keep the first line under 10 words.": "first line",
     'Always include the word "refund" in the subject line.': "subject line",
-    'Use "arr" now and then.': "now then",
+    'Use the word "arr" now and then.': "now",
     'End the letter with "Yours sincerely" and the name of the officer.': "letter name officer",
-    "The subject line:\n- at most 8 words": "subject line",
 }
 
 

@@ -1,0 +1,184 @@
+"""Conflicts: what the sentences of a prompt say against each other.
+
+Two sentences may ask for the same check, one of them under a condition; for checks that no response could pass
+together; or for words that a third forbids. All of that is for a person to decide.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from turnsignal.stream.names import parse_name
+from turnsignal.stream.prompts.conditions import without_no_conditions
+from turnsignal.stream.prompts.polarity import denies, names_users_language
+from turnsignal.stream.prompts.proposals import ADDRESS, EMOJIS, NAMED_THINGS
+from turnsignal.stream.prompts.reading import Exemption, Proposal
+from turnsignal.stream.prompts.sentences import PlacedSentence
+from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, negated
+
+_SHOWN = 80  #: characters of the other sentence in the reason for a doubt
+_CONDITIONAL = ("only under a condition", "has an exception")
+_SAYS_IT = ("startend.", "pattern.require", "keywords.existence", "format.constrained_response")
+_OF_USERS = compile_pattern(
+    r"^\W*(?:the |your |our |all )?(?:users?|customers?|guests?|visitors?|students?|people|reviews?|posts)\b(?:['’]s?)?"
+)
+
+
+def merge(first: Proposal | None, second: Proposal) -> Proposal:
+    """Merge two proposals of the same check: one that holds everywhere wins, unless the other names an exception."""
+    if first is None:
+        return second
+    sentences = first.sentences if second.sentences[0] in first.sentences else first.sentences + second.sentences
+    sentences = sentences[:5]
+    doubts = [one.doubt for one in (first, second) if one.doubt is not None]
+    excepted = next((doubt for doubt in doubts if doubt.startswith(_CONDITIONAL)), None)
+    if len(doubts) == 1:
+        sure = second if first.doubt is not None else first
+        return sure._replace(sentences=sentences, doubt=excepted)
+    both = first.platforms and second.platforms
+    platforms = tuple(dict.fromkeys(first.platforms + second.platforms)) if both else ()
+    return Proposal(first.check, sentences, platforms, first.doubt)
+
+
+def settle(
+    proposals: list[Proposal], placed: list[PlacedSentence], exempt: dict[str, Exemption], *, is_one_text: bool
+) -> list[Proposal]:
+    """Mark as doubtful what another sentence of the prompt contradicts; in time linear in the prompt.
+
+    is_one_text: whether the prompt orders one text, whose source may be quoted in it.
+    """
+    proposals = _of_users(_apart(proposals), placed)
+    if is_one_text:
+        return proposals
+    forbidding = [index for index, one in enumerate(proposals) if one.doubt is None and _forbids(one.check)]
+    if not forbidding:
+        return proposals
+    own = {sentence for index in forbidding for sentence in proposals[index].sentences}
+    own |= {one.sentence for one in exempt.values()}
+    others = [one for one in placed if not one.is_heading and one.sentence not in own]
+    quotes = _Passages(
+        (next(part for part in quote.groups() if part), one.sentence)
+        for one in others
+        for quote in QUOTED.finditer(one.sentence)
+        if not negated(mask(one.sentence), quote.start())
+    )
+    whole = _Passages((one.sentence, one.sentence) for one in others)
+    asserting = _Passages(
+        (mask(one.sentence), one.sentence)
+        for one in others
+        if not denies(mask(one.sentence)) and _OF_USERS.search(one.sentence) is None
+    )
+    for index in forbidding:
+        other = _against(proposals[index].check, quotes, whole, asserting)
+        if other:
+            _doubt(proposals, index, other)
+    return proposals
+
+
+class _Passages:
+    """Pieces of a prompt as one text, one a line, so that each pattern runs once; with the sentences they are from."""
+
+    def __init__(self, pieces: Iterable[tuple[str, str]]) -> None:
+        self.lines: list[str] = []
+        self.starts: list[int] = []
+        self.sentences: list[str] = []
+        at = 0
+        for piece, sentence in pieces:
+            self.lines.append(piece.replace("\n", " "))
+            self.starts.append(at)
+            self.sentences.append(sentence)
+            at += len(self.lines[-1]) + 1
+        self.text = "\n".join(self.lines)
+        self.folded = self.text.casefold() if len(self.text.casefold()) == len(self.text) else self.text.lower()
+
+    def sentence_at(self, offset: int) -> str:
+        """Return the sentence that an offset of the text is from."""
+        return self.sentences[max(0, bisect_right(self.starts, offset) - 1)]
+
+    def first_match(self, pattern: Any) -> str:
+        """Return the first sentence in which a pattern matches; "" if it matches in none."""
+        match = pattern.search(self.text)
+        return "" if match is None or not self.sentences else self.sentence_at(match.start())
+
+
+class _Against(NamedTuple):
+    sentence: str
+    is_quote: bool
+
+
+def _forbids(check: str) -> bool:
+    return check.startswith(("keywords.forbidden_words", "pattern.forbid"))
+
+
+def _against(check: str, quotes: _Passages, whole: _Passages, asserting: _Passages) -> _Against | None:
+    """Return the sentence that says or asks for what a check forbids; None if none does."""
+    params = parse_name(check).params
+    if check.startswith("keywords."):
+        words = [word.casefold() for word in str(params["words"]).split("|")]
+        at = next((place for word in words if (place := quotes.folded.find(word)) >= 0), None)
+        return None if at is None or not quotes.sentences else _Against(quotes.sentence_at(at), True)
+    regex = str(params["regex"])
+    thing = NAMED_THINGS.get(regex)
+    if thing is None and regex != ADDRESS:
+        return None
+    texts = whole if regex in (ADDRESS, EMOJIS) else quotes
+    sentence = texts.first_match(compile_pattern(regex) if regex == ADDRESS else _compiled(regex))
+    sentence = sentence or ("" if thing is None else asserting.first_match(thing))
+    return _Against(sentence, False) if sentence else None
+
+
+def _compiled(regex: str) -> Any:
+    return compile_pattern(f"(?-i:{regex})" if not regex.startswith("(?") else regex)
+
+
+def _doubt(proposals: list[Proposal], index: int, other: _Against) -> None:
+    shown = other.sentence[:_SHOWN]
+    forbidding = proposals[index]
+    why = f'another sentence quotes it ("{shown}")' if other.is_quote else f"contradicts “{shown}”"
+    proposals[index] = forbidding._replace(doubt=why)
+    for number, one in enumerate(proposals):
+        if one.doubt is None and one.check.startswith(_SAYS_IT) and other.sentence in one.sentences:
+            proposals[number] = one._replace(doubt=f"contradicts “{forbidding.sentences[0][:_SHOWN]}”")
+
+
+def _of_users(proposals: list[Proposal], placed: list[PlacedSentence]) -> list[Proposal]:
+    """Mark a language as doubtful where a sentence asks for the language of the user."""
+    if not any(one.doubt is None and one.check.startswith("language.") for one in proposals):
+        return proposals
+    other = next((one for one in placed if names_users_language(without_no_conditions(mask(one.sentence)))), None)
+    if other is None:
+        return proposals
+    why = f"contradicts “{other.sentence[:_SHOWN]}”"
+    return [
+        one._replace(doubt=why) if one.doubt is None and one.check.startswith("language.") else one for one in proposals
+    ]
+
+
+def _apart(proposals: list[Proposal]) -> list[Proposal]:
+    """Mark as doubtful the proposals that no response could satisfy together on one platform."""
+    groups: dict[str, list[int]] = {}
+    parsed = [parse_name(proposal.check) for proposal in proposals]
+    for index, name in enumerate(parsed):
+        others = {key: value for key, value in name.params.items() if key not in ("at_least", "at_most")}
+        if "at_least" in name.params or "at_most" in name.params:
+            groups.setdefault(f"{name.family} {others}", []).append(index)
+        elif name.family.startswith(("case.upper", "case.lower", "language.is")):
+            groups.setdefault(name.family.partition(".")[0], []).append(index)
+    for group in groups.values():
+        _mark_group(proposals, [parsed[index].params for index in group], group)
+    return proposals
+
+
+def _mark_group(proposals: list[Proposal], params: list[dict[str, Any]], group: list[int]) -> None:
+    doubtful = {index for index in group if proposals[index].doubt is not None}
+    for number, index in enumerate(group[:50]):
+        for other_number, other in enumerate(group[:50]):
+            proposal, rival = proposals[index], proposals[other]
+            apart = proposal.platforms and rival.platforms and not set(proposal.platforms) & set(rival.platforms)
+            if index == other or apart or proposal.doubt is not None or other in doubtful:
+                continue
+            low, high = params[number].get("at_least", 0), params[other_number].get("at_most")
+            low_2, high_2 = params[other_number].get("at_least", 0), params[number].get("at_most")
+            unbounded = "at_least" not in params[number] and "at_most" not in params[number]
+            if (high is not None and low > high) or (high_2 is not None and low_2 > high_2) or unbounded:
+                proposals[index] = proposal._replace(doubt=f"contradicts {rival.check}")

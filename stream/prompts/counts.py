@@ -1,0 +1,145 @@
+"""Counts: the checks of what a sentence wants so many of: words, sentences, parts, or a word itself."""
+
+from collections.abc import Iterator
+
+from turnsignal.stream.names import Value, write_name
+from turnsignal.stream.prompts.instructions import NO_WORDS, SAYS, Sentence, asked
+from turnsignal.stream.prompts.leftover import RequestedCheck
+from turnsignal.stream.prompts.wording import QUOTED, Amount, amounts, negated
+
+_COUNTED = {
+    "words": "length.number_words",
+    "sentences": "length.number_sentences",
+    "bullets": "format.number_bullet_lists",
+    "highlights": "format.number_highlighted_sections",
+    "placeholders": "content.number_placeholders",
+    "capitals": "case.capital_word_frequency",
+}
+_AT_LEAST = frozenset({"highlights", "placeholders", "capitals"})  #: a plain number of these is a lower bound
+_OF_PARTS = frozenset({"words", "sentences", "bullets", "sections", "paragraphs"})  #: an answer's, or a part's
+#: unit → the kind of wording that it has in leftover.toml; the others are counts
+_UNIT_KINDS = {
+    "times": "letters",
+    "exclamations": "letters",
+    "hashtags": "letters",
+    "bullets": "bullets",
+    "sections": "sections",
+    "highlights": "sections",
+    "placeholders": "sections",
+}
+_BLANK = r"\n[ \t]*\n\s*\S"  #: an empty line between two paragraphs, and the second paragraph's first character
+
+
+def counts(sentence: Sentence) -> Iterator[RequestedCheck]:
+    """Yield the checks of amounts."""
+    whole: Amount | None = None
+    for amount in amounts(sentence.masked):
+        unit = amount.unit
+        if SAYS["numbered"].search(sentence.masked[: amount.start]):
+            continue  # "part 2" is a name
+        spans, doubt = [(amount.start, amount.end)], None
+        if whole is not None and SAYS["of_it"].match(sentence.masked[whole.end : amount.start]):
+            spans, doubt = [(whole.end, amount.end)], f"concerns a part of the answer ({whole.unit.rstrip('s')})"
+        elif unit in _OF_PARTS:
+            doubt = "counts one part of several" if _is_summand(sentence.masked, amount) else None
+            whole = amount
+        if unit == "times":
+            spans += [match.span() for match in SAYS["word"].finditer(sentence.text)]
+            spans += [match.span() for match in SAYS["capital_words"].finditer(sentence.masked)]
+        elif unit == "sections":
+            spans += [match.span() for match in SAYS["section"].finditer(sentence.text)]
+            spans += [match.span() for match in QUOTED.finditer(sentence.text) if SAYS["section"].search(match[0])]
+        for name in _counted(amount, unit, sentence):
+            kind = "case" if name.startswith("case.") else _UNIT_KINDS.get(unit, "counts")
+            yield from asked([name], kind, *spans, doubt=doubt)
+
+
+def _is_summand(masked: str, amount: Amount) -> bool:
+    """Return whether a plain number is one of several that make up the answer: "one sentence and three bullets"."""
+    others = [
+        other for other in amounts(masked) if other.exact and other.unit in _OF_PARTS and other.unit != amount.unit
+    ]
+    return amount.exact and any(
+        SAYS["plus"].search(masked[min(amount.end, other.end) : max(amount.start, other.start)]) for other in others
+    )
+
+
+def _counted(amount: Amount, unit: str, sentence: Sentence) -> Iterator[str]:
+    if unit in ("sections", "number") and SAYS["highlight"].search(sentence.masked):
+        unit = "highlights"
+    if unit == "number" and SAYS["capital_words"].search(sentence.masked):
+        unit = "capitals"
+    if unit in _COUNTED:
+        if unit == "words" and amount.exact:
+            return  # "a 200 word essay" is not meant as an exact number of words
+        bounds: dict[str, Value] = amount.bounds()
+        if amount.exact and unit in _AT_LEAST:
+            del bounds["at_most"]
+        yield from _named(_COUNTED[unit], bounds)
+    elif unit == "exclamations":
+        yield from _named("keywords.letter_frequency", amount.bounds(), letter="!")
+    elif unit == "hashtags":
+        yield from _named("keywords.letter_frequency", amount.bounds(), letter="#")
+    elif unit == "paragraphs":
+        yield from _paragraphs(amount, sentence)
+    elif unit == "sections":
+        yield from _sections(amount, sentence)
+    elif unit == "times":
+        yield from _times(amount, sentence)
+
+
+def _named(family: str, bounds: dict[str, Value], **more: Value) -> Iterator[str]:
+    if bounds:
+        yield write_name(family, bounds | more)
+
+
+def _paragraphs(amount: Amount, sentence: Sentence) -> Iterator[str]:
+    if sentence.dividers == "***":
+        yield from _named("length.number_paragraphs", amount.bounds())
+        return
+    low, high = amount.low, amount.high
+    if low is not None and 1 < low <= 50:
+        yield write_name("pattern.require", {"regex": rf"(?s)\S(?:.*?{_BLANK}){{{low - 1}}}"})
+    if high is not None and 0 < high <= 50:
+        yield write_name("pattern.forbid", {"regex": rf"(?s)\S(?:.*?{_BLANK}){{{high}}}"})
+
+
+def _sections(amount: Amount, sentence: Sentence) -> Iterator[str]:
+    marked = SAYS["section"].search(sentence.text)
+    splitter = marked[1] if marked is not None else sentence.splitter
+    if splitter and amount.low:
+        yield write_name("format.multiple_sections", {"at_least": amount.low, "splitter": splitter})
+    elif "***" in sentence.text:
+        yield from _named("length.number_paragraphs", amount.bounds())
+
+
+def _times(amount: Amount, sentence: Sentence) -> Iterator[str]:
+    if SAYS["capital_words"].search(sentence.masked):
+        bounds: dict[str, Value] = amount.bounds()
+        if amount.exact:
+            del bounds["at_most"]
+        yield from _named("case.capital_word_frequency", bounds)
+        return
+    before = [match for match in SAYS["word"].finditer(sentence.text) if match.start() < amount.start]
+    for match in before[-1:] or list(SAYS["word"].finditer(sentence.text))[:1]:
+        word = next(part for part in match.groups()[1:] if part)
+        if match[1].casefold() in ("letter", "character"):
+            if len(word) == 1:
+                yield from _named("keywords.letter_frequency", amount.bounds(), letter=word)
+        elif word.casefold() not in NO_WORDS:
+            yield from _named("keywords.frequency", amount.bounds(), word=word)
+
+
+def letters(sentence: Sentence) -> Iterator[RequestedCheck]:
+    """Yield the checks of letters that must not appear."""
+    if any(amount.unit == "times" for amount in amounts(sentence.masked)):
+        return
+    for match in SAYS["word"].finditer(sentence.text):
+        letter = next(part for part in match.groups()[1:] if part)
+        if (
+            match[1].casefold() in ("letter", "character")
+            and len(letter) == 1
+            and negated(sentence.masked, match.start())
+        ):
+            name = write_name("keywords.letter_frequency", {"at_most": 0, "letter": letter})
+            yield from asked([name], "letters", match.span())

@@ -1,0 +1,94 @@
+"""Headings: whether what stands above a sentence lets it hold of every answer.
+
+A heading, label or tag that is known to be general ("Style", "Your answers must:") narrows nothing. One that forbids
+turns what stands below it, and one of examples makes it no instruction. Whatever else stands above narrows: unknown
+words may name a part of the answer, some of the answers, or a text that is none.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+from turnsignal.stream.prompts.structure import MAX_HEADING, Above
+from turnsignal.stream.prompts.wording import compile_pattern, mask, read_patterns
+
+_BUILT = tomllib.loads(Path(__file__).with_name("headings.toml").read_text(encoding="utf-8"))
+_GENERAL = frozenset(_BUILT["general"].split())
+_PARTS = frozenset(_BUILT["parts"].split())
+_SAYS = read_patterns(_BUILT["patterns"])
+_WORD = compile_pattern(r"[\pL\pN&/][\pL\pN'’/-]*")
+
+GENERAL, FORBIDS, EXAMPLE, UNKNOWN = "general", "forbids", "example", "unknown"
+
+
+class Surroundings(NamedTuple):
+    """What all that stands above a block makes of it.
+
+    heading: the words above, outermost first; narrow: the innermost that is not known to be general, "" if there is
+    none; forbids: the innermost that forbids; is_example: whether it stands in an example.
+    """
+
+    heading: str = ""
+    narrow: str = ""
+    forbids: str = ""
+    is_example: bool = False
+
+
+def surroundings(above: list[Above], product: str = "", title: int = -1) -> list[Surroundings]:
+    """Return what each of those that stand above makes of what stands below it.
+
+    product: words for the text that the prompt orders; title: the index of the heading that names the whole prompt.
+    """
+    read: list[Surroundings] = []
+    words = frozenset(product.split()) - {"it"}
+    for index, one in enumerate(above):
+        outer = read[one.parent] if one.parent >= 0 else Surroundings()
+        kind = kind_of(one.label, words)
+        label = one.label.strip("*_: ")
+        heading = f"{outer.heading} {label}"[-MAX_HEADING:].strip() if one.level <= 8 else outer.heading
+        read.append(
+            Surroundings(
+                heading,
+                outer.narrow if kind != UNKNOWN or index == title else label,
+                label if kind == FORBIDS else outer.forbids,
+                outer.is_example or kind == EXAMPLE,
+            )
+        )
+    return read
+
+
+def title_of(above: list[Above]) -> int:
+    """Return the index of the heading that names the whole prompt, as "Acme's assistant"; -1 if there is none."""
+    if above and above[0].level > 1 and _SAYS["title"].search(above[0].label) is not None:
+        return 0 if any(one.parent == 0 for one in above) else -1
+    first = [index for index, one in enumerate(above) if one.level == 1]
+    return first[0] if len(first) == 1 and first[0] == 0 and any(one.level > 1 for one in above) else -1
+
+
+def kind_of(label: str, product: frozenset[str] = frozenset(), *, is_label: bool = False) -> str:
+    """Return what a heading, label or tag makes of what stands below it.
+
+    is_label: whether it stands at a sentence's head, as in "Details: at least 100 words", where it may name a part.
+    """
+    general = _GENERAL - _PARTS if is_label else _GENERAL
+    masked = mask(label.strip("*_: "))
+    if _SAYS["example"].search(masked) is not None:
+        return EXAMPLE
+    plain = _SAYS["neutral"].sub(" ", masked)
+    words = [word[0].casefold().replace("’", "'") for word in _WORD.finditer(plain)]
+    left = [word for word in words if word not in general and word not in product and not word.isdigit()]
+    if left or not words or ("·" in masked and _SAYS["named"].search(masked) is None):
+        return UNKNOWN
+    denials = len(_SAYS["forbids"].findall(plain))
+    if not denials:
+        return GENERAL
+    return FORBIDS if denials == 1 and _SAYS["both"].search(plain) is None else UNKNOWN
+
+
+def joined(forbids: str, item: str) -> str:
+    """Return an item of a list of what is forbidden as one sentence: "Never" and "use emojis" → "Never use emojis"."""
+    if _SAYS["denied"].search(item) is not None:
+        return item
+    if _SAYS["verb"].search(item) is not None and _SAYS["avoid"].search(forbids) is None:
+        return f"Never {item[:1].lower()}{item[1:]}"
+    return f"Avoid {item[:1].lower()}{item[1:]}"

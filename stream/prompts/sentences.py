@@ -1,0 +1,144 @@
+"""Sentences: a prompt's blocks as sentences, each with why it may not hold of every answer.
+
+A label at a sentence's head, and a condition that opens a paragraph, go on to hold of the sentences after it there,
+until one names all answers.
+"""
+
+import tomllib
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+from turnsignal.stream.prompts.conditions import begins_anew, names_all, opens, without_no_conditions
+from turnsignal.stream.prompts.headings import (
+    FORBIDS,
+    GENERAL,
+    Surroundings,
+    joined,
+    kind_of,
+    surroundings,
+    title_of,
+)
+from turnsignal.stream.prompts.instructions import LANGUAGES
+from turnsignal.stream.prompts.leftover import ordered
+from turnsignal.stream.prompts.polarity import narrowed
+from turnsignal.stream.prompts.structure import PromptBlock, read_structure
+from turnsignal.stream.prompts.wording import QUOTED, compile_pattern, mask, read_patterns
+
+MAX_SENTENCE = 2_000  #: characters read from one sentence
+
+_BUILT = tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
+_SAYS = read_patterns(_BUILT["patterns"])
+_LABEL = _SAYS["label"].groupindex["label"]
+_REST = _SAYS["label"].groupindex["rest"]
+_REWORDED = [
+    (compile_pattern(pattern.replace("LANGUAGE", "|".join(LANGUAGES))), wording)
+    for pattern, wording in _BUILT["reworded"].items()
+]
+_WORDS = 8  #: of a label, at most
+
+
+class PlacedSentence(NamedTuple):
+    """A sentence, on one line and cut to MAX_SENTENCE, with what stands around it.
+
+    sentence: as written, without signs for bold; read: as it is to be read, a label left out or joined to it; heading:
+    the headings above; is_heading: whether it is one; doubt: why it may not
+    hold of every answer as it is read, None if all around it is general.
+    """
+
+    sentence: str
+    read: str
+    heading: str
+    is_heading: bool
+    doubt: str | None
+
+
+def placed_sentences(text: str) -> tuple[list[PlacedSentence], str]:
+    """Read a prompt into its sentences, without examples; and the words for the text that it orders, if it does."""
+    blocks, above = read_structure(text)
+    around = surroundings(above)
+    blocks = [block for block in blocks if block.above < 0 or not around[block.above].is_example]
+    split = [list(_split(block.text)) for block in blocks]
+    product = ordered(mask(sentence) for sentences in split for sentence in sentences)
+    around = surroundings(above, product, title_of(above))
+    words = frozenset(product.split())
+    placed: list[PlacedSentence] = []
+    for block, sentences in zip(blocks, split, strict=True):
+        surrounding = around[block.above] if block.above >= 0 else Surroundings()
+        placed += _place(block, sentences, surrounding, words)
+    return placed, product
+
+
+def _split(block: str) -> Iterator[str]:
+    text = _SAYS["run_in"].sub(lambda title: f"{title[1]}: ", block, 1)  # "**Refunds.** Be kind."
+    text = _SAYS["emphasis"].sub(lambda bold: bold[1] or bold[2], text)
+    masked = _closed(mask(_SAYS["short"].sub(lambda match: match[0].replace(".", "·"), text)), text)
+    ends = [stop.end() for stop in _SAYS["stop"].finditer(masked)]
+    for begin, end in pairwise([0, *ends, len(text)]):
+        sentence = text[begin:end].strip(" \t;")[:MAX_SENTENCE]
+        if sentence:
+            yield sentence
+
+
+def _closed(masked: str, block: str) -> str:
+    """Put back the stop of a quote that ends its sentence: … the note "Ask a doctor." Do not …"""
+    signs = list(masked)
+    for quote in _SAYS["stop_in_quote"].finditer(block):
+        if signs[quote.start()] == "·" and signs[quote.end() - 1] != "·":
+            signs[quote.start()] = block[quote.start()]
+    return "".join(signs)
+
+
+def _place(
+    block: PromptBlock, sentences: list[str], around: Surroundings, product: frozenset[str]
+) -> Iterator[PlacedSentence]:
+    outer = f"stands under “{around.narrow}”" if around.narrow else None
+    carried: str | None = None
+    is_opener = False
+    for index, sentence in enumerate(sentences):
+        masked = mask(sentence)
+        plain = sentence if block.is_heading else _reworded(sentence)
+        label, rest = ("", plain) if block.is_heading else _label(plain, mask(plain))
+        kind = kind_of(label, product, is_label=True) if label else GENERAL
+        doubt, read = outer, plain
+        if names_all(masked) or label or (not is_opener and begins_anew(masked)):
+            carried = None
+        if kind == FORBIDS:
+            read = joined(label, rest)
+        elif label and kind != GENERAL:
+            carried, is_opener = f"stands under “{label}”", True
+        elif label and not narrowed(masked)[0] and _SAYS["bound"].search(label) is None:
+            read = rest
+        if around.forbids and kind != FORBIDS:
+            read = joined(around.forbids, read) if block.is_item and not index and not label else read
+            if read == plain or index or label:
+                doubt = doubt or _forbidden(around.forbids, sentence)
+        yield PlacedSentence(sentence, read, around.heading, block.is_heading, doubt or carried)
+        if kind == GENERAL and opens(masked):
+            carried, is_opener = f"comes after a condition (“{sentence[:80]}”)", not index
+
+
+def _forbidden(forbids: str, sentence: str) -> str | None:
+    """Return a doubt about what stands under a word that forbids, unless it forbids in words of its own."""
+    return None if joined(forbids, sentence) == sentence else f"stands under “{forbids}”, which forbids it"
+
+
+def _reworded(sentence: str) -> str:
+    """Bring a rule that is worded without a verb, or with a condition that is none, into the usual wording."""
+    for pattern, wording in _REWORDED:
+        if pattern.search(sentence) is not None:
+            sentence = pattern.sub(wording, sentence, 1)
+    return sentence if QUOTED.search(sentence) is not None else without_no_conditions(sentence)
+
+
+def _label(sentence: str, masked: str) -> tuple[str, str]:
+    """Return the label at a sentence's head, and the rest; "" and the sentence if it has none."""
+    match = _SAYS["label"].match(masked)
+    if match is None:
+        return "", sentence
+    label = sentence[slice(*match.span(_LABEL))].strip()
+    named = masked[slice(*match.span(_LABEL))]
+    if len(label.split()) > _WORDS or (_SAYS["clause"].search(named) is not None and kind_of(label) != FORBIDS):
+        return "", sentence
+    return label, sentence[match.start(_REST) :]

@@ -1,0 +1,320 @@
+"""Structure: a prompt as blocks of text, each with the chain of what stands above it.
+
+Headings of Markdown, titles on lines of their own, lines that end with a colon, list items with items below them, the
+first cells of table rows and XML tags: all of them may narrow what stands under them. Whether they do is for
+`stream.prompts.headings`. Examples are left out: text between code fences, and transcripts.
+"""
+
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+from turnsignal.stream.prompts.wording import amounts, mask, read_patterns
+
+MAX_HEADING = 200  #: characters of a heading that the sentences below it see
+
+_SAYS = read_patterns(tomllib.loads(Path(__file__).with_name("structure.toml").read_text(encoding="utf-8"))["patterns"])
+_TAG, _TITLE, _PLAIN, _LEAD, _ITEM = 0, 7, 8, 9, 10  #: levels of what may stand above; 1–6: Markdown's headings
+_WORDS = 7  #: in a title on a line of its own, at most
+
+
+class Above(NamedTuple):
+    """What stands above a block. label: its words; parent: the index of what stands above it; -1 for nothing."""
+
+    label: str
+    parent: int
+    level: int
+
+
+class PromptBlock(NamedTuple):
+    """A paragraph, a list item, a cell or a heading, lines joined and markers dropped.
+
+    above: the index of what stands above it, -1 for nothing; is_heading: whether it is one itself; is_item: whether it
+    is a list item, or alone in a tag.
+    """
+
+    text: str
+    above: int
+    is_heading: bool
+    is_item: bool
+
+
+def read_structure(text: str) -> tuple[list[PromptBlock], list[Above]]:
+    """Read a prompt into blocks, in its order, and all that stands above one of them; linear in the text."""
+    reading = _BlockReader()
+    lines = _lines(text)
+    following = _following(lines)
+    skipped = _examples(lines, following)
+    for index, line in enumerate(lines):
+        if index in skipped:
+            reading.skip()
+        elif isinstance(line, _Tag):
+            reading.tag(line)
+        else:
+            after = lines[following[index]] if following[index] >= 0 else ""
+            near = lines[index + 1] if index + 1 < len(lines) else ""
+            reading.read(line, near if isinstance(near, str) else "", after if isinstance(after, str) else "")
+    reading.read("", "", "")
+    return reading.blocks, reading.above
+
+
+class _Tag(NamedTuple):
+    name: str
+    label: str
+    opens: bool
+
+
+def _lines(text: str) -> list[str | _Tag]:
+    """Split a prompt at its lines, and at its tags that hold something; a tag named within a sentence is text."""
+    tags: list[_Tag | None] = []
+    matches = list(_SAYS["tag"].finditer(text))
+    opened: list[int] = []
+    unclosed: list[int] = []
+    names: dict[str, int] = {}
+    for index, match in enumerate(matches):
+        name = match["name"].casefold()
+        tags.append(None)
+        if not match["close"]:
+            start = text.rfind("\n", 0, match.start()) + 1
+            begins = _SAYS["before_a_tag"].search(text[max(start, match.start() - 80) : match.start()]) is not None
+            if begins and not match["attributes"].endswith("/"):
+                words = " ".join(_SAYS["word"].findall(f"{match['name']} {match['attributes']}"))
+                tags[index] = _Tag(name, words[:MAX_HEADING], True)
+            opened.append(index)
+            names[name] = names.get(name, 0) + 1
+        elif names.get(name):
+            last = opened.pop()
+            while matches[last]["name"].casefold() != name:
+                names[matches[last]["name"].casefold()] -= 1
+                unclosed.append(last)
+                last = opened.pop()
+            names[name] -= 1
+            if tags[last] is not None:
+                tags[index] = _Tag(name, "", False)
+    for index in opened + unclosed:
+        match = matches[index]
+        before = text[max(0, match.start() - MAX_HEADING) : match.start()].rpartition("\n")[2]
+        after = text[match.end() : match.end() + MAX_HEADING].partition("\n")[0]
+        if before.strip() or after.strip():
+            tags[index] = None  # a tag that nothing closes, within a sentence
+    lines: list[str | _Tag] = []
+    end = 0
+    for match, tag in zip(matches, tags, strict=True):
+        if tag is not None:
+            lines += [*text[end : match.start()].split("\n"), tag]
+            end = match.end()
+    return [*lines, *text[end:].split("\n")]
+
+
+def _following(lines: list[str | _Tag]) -> list[int]:
+    """Return for each line the index of the next that is not empty, -1 if there is none."""
+    following, after = [-1] * len(lines), -1
+    for index in range(len(lines) - 1, -1, -1):
+        following[index] = after
+        line = lines[index]
+        if isinstance(line, _Tag) or line.strip():
+            after = index
+    return following
+
+
+def _examples(lines: list[str | _Tag], following: list[int]) -> set[int]:
+    """Return the lines between code fences, and of transcripts: "User: …", "Assistant: …", up to an empty line."""
+    examples: set[int] = set()
+    fences = [index for index, line in enumerate(lines) if isinstance(line, str) and line.lstrip().startswith("```")]
+    for start, end in zip(fences[0::2], fences[1::2], strict=False):  # an unclosed fence does not count
+        examples.update(range(start, end + 1))
+    in_transcript = False
+    for index, line in enumerate(lines):
+        if index in examples or isinstance(line, _Tag) or not line.strip():
+            after = lines[following[index]] if following[index] >= 0 else ""
+            in_transcript = in_transcript and isinstance(after, str) and _SAYS["speaker"].match(after) is not None
+            continue
+        after = lines[following[index]] if following[index] >= 0 else ""
+        if _SAYS["asker"].match(line) is not None and isinstance(after, str):
+            in_transcript = in_transcript or _SAYS["answerer"].match(after) is not None
+        if in_transcript:
+            examples.add(index)
+    return examples
+
+
+class _BlockReader:
+    """The blocks and what stands above them, as lines come in."""
+
+    def __init__(self) -> None:
+        self.blocks: list[PromptBlock] = []
+        self.above: list[Above] = []
+        self._chain: list[int] = []  # what stands above the next block, outermost first
+        self._names: list[str] = []  # of the tags in the chain
+        self._sentence: list[str] = []
+        self._columns: list[str] = []
+        self._item = -1  # the level of the list item that is being read, -1 for none
+        self._after_blank = True
+        self._is_led = False  # whether the last block ends with a colon
+        self._is_used = False  # whether a block stands under what came last
+
+    def tag(self, tag: _Tag) -> None:
+        """Open or close a tag, with all that was opened in it."""
+        self._flush()
+        self._item, self._after_blank = -1, True
+        if tag.opens:
+            self._push(tag.label, _TAG)
+            self._names.append(tag.name)
+        elif tag.name in self._names[-50:]:
+            while self._names.pop() != tag.name:
+                self._pop_tag()
+            self._pop_tag()
+
+    def _pop_tag(self) -> None:
+        self._pop(1)
+        self._chain.pop()
+
+    def skip(self) -> None:
+        """Leave out a line of an example."""
+        self.read("", "", "")
+        self._is_used = True
+
+    def read(self, line: str, near: str, after: str) -> None:
+        """Read a line; near: the one below; after: the next that is not empty."""
+        bare = line.strip()
+        if not bare:
+            self._flush()
+            self._after_blank = True
+            return
+        marker = _SAYS["marker"].match(bare)
+        is_bold = marker is None and _SAYS["bold"].fullmatch(bare) is not None
+        if self._sentence and (marker is not None or is_bold or _begins(self._sentence[-1], bare)):
+            self._flush()
+        if _SAYS["ruled"].fullmatch(bare) is not None:
+            self._flush()
+            return
+        is_number = marker is not None and marker[0].strip(" (.)").isdigit()
+        is_section = is_number and _SAYS["marker"].match(after.strip()) is None
+        if marker is not None and marker[0].startswith("#"):
+            self._heading(bare[marker.end() :].strip(" #"), marker[0].count("#"))
+        elif marker is not None and marker[0] == "|":
+            self._row(bare)
+        elif is_section and _title(bare[marker.end() :], near, after):  # "1. Refunds"
+            self._heading(bare[marker.end() :], _TITLE)
+        elif marker is not None:
+            self._begin_item(line, bare, marker[0])
+        elif self._sentence:
+            self._sentence.append(bare)
+        elif level := _title(bare, near, after):
+            self._heading(bare.strip("*_: "), level)
+        else:
+            self._begin_paragraph(line, bare)
+        if self._sentence and bare.endswith(":"):
+            self._flush()
+
+    def _heading(self, label: str, level: int) -> None:
+        self._flush()
+        self._pop(level)
+        if label:
+            self.blocks.append(PromptBlock(label, self._top(), True, False))
+        self._push(label, level)
+        self._item, self._after_blank = -1, False
+
+    def _row(self, bare: str) -> None:
+        cells = [cell.strip() for cell in bare.strip("|").split("|")][:50]
+        if all(not cell.strip(":- ") for cell in cells):
+            return
+        if self._after_blank or not self._columns:
+            self._columns, self._after_blank = cells, False
+            return
+        for index, cell in enumerate(cells):
+            above, label = self._top(), " ".join([cells[0], *self._columns[index : index + 1]])
+            if index:
+                self.above.append(Above(label[:MAX_HEADING], above, _ITEM))
+                above = len(self.above) - 1
+            if cell and (index or len(cells) == 1):
+                self.blocks.append(PromptBlock(cell, above, False, True))
+
+    def _begin_item(self, line: str, bare: str, marker: str) -> None:
+        indent = len(line) - len(line.lstrip())
+        is_dash = not any(map(str.isalnum, marker))
+        level = _ITEM + 2 * min(indent, 40) + is_dash
+        if self._after_blank and self._item < 0 and self._is_used and not indent:
+            level_left = _LEAD
+        else:
+            level_left = level - 1 if self._after_blank and is_dash and not indent else level
+        self._pop(level_left)
+        self._item, self._after_blank = level, False
+        sign = marker if marker[0] in "❌🚫✗✘⛔" else ""
+        self._sentence.append(f"{sign}{bare[len(marker) :]}")
+
+    def _begin_paragraph(self, line: str, bare: str) -> None:
+        if self._item >= 0 and (line[:1] in " \t" or (self._is_led and not self._after_blank)):
+            pass  # goes on with the list item above
+        elif self._item >= 0:
+            self._pop(_PLAIN if self._after_blank else _LEAD)
+        else:
+            self._pop(_PLAIN if self._after_blank and self._is_used else _ITEM)
+        self._item, self._after_blank = -1, False
+        self._sentence.append(bare)
+
+    def _flush(self) -> None:
+        """End a block; one that ends with a colon stands above what comes next."""
+        if not self._sentence:
+            return
+        text = " ".join(self._sentence)
+        self._sentence, self._is_led = [], text.endswith(":")
+        in_tag = bool(self._chain) and self.above[self._chain[-1]].level == _TAG
+        sign = text[0] if text[0] in "❌🚫✗✘⛔" else ""
+        top = self._top()
+        if sign:
+            self.above.append(Above("never", top, _ITEM))
+            top = len(self.above) - 1
+        self.blocks.append(PromptBlock(text.lstrip("❌🚫✗✘⛔\ufe0f "), top, False, self._item >= 0 or in_tag))
+        if self._item >= 0:
+            self._push(text, self._item)
+            self._is_used = True
+        elif text.endswith(":"):
+            self._pop(_LEAD)
+            self._push(_SAYS["last_sentence"].search(mask(text[-2 * MAX_HEADING :]))[0], _LEAD)
+        else:
+            self._is_used = True
+
+    def _top(self) -> int:
+        return self._chain[-1] if self._chain else -1
+
+    def _push(self, label: str, level: int) -> None:
+        self.above.append(Above(label[:MAX_HEADING], self._top(), level))
+        self._chain.append(len(self.above) - 1)
+        self._is_used = False
+
+    def _pop(self, level: int) -> None:
+        """Leave what stands above down to a level, within the innermost tag."""
+        while self._chain and self.above[self._chain[-1]].level >= max(level, 1):
+            self._chain.pop()
+
+
+def _title(bare: str, near: str, after: str) -> int:
+    """Return the level of a title that is no heading of Markdown, as "**Tone**", "TONE", "Tone"; 0 if it is none."""
+    if len(bare) > MAX_HEADING or not after:
+        return 0
+    if _SAYS["framed"].fullmatch(bare) is not None:
+        return _TITLE
+    plain = mask(bare.strip("*_: "))
+    if len(plain.split()) > _WORDS or plain[-1:] in ".!?,;":
+        return 0
+    if _SAYS["bold"].fullmatch(bare) is not None:
+        return _TITLE
+    instructs = _SAYS["instructs"].search(plain) is not None and _SAYS["only_forbids"].fullmatch(plain) is None
+    if instructs or any(amount.unit for amount in amounts(plain)):
+        return 0
+    if plain.isupper() and sum(map(str.isalpha, plain)) > 2:
+        return _TITLE
+    is_list = _SAYS["marker"].match(after.strip()) is not None
+    if bare.endswith(":") or (": " in bare and not is_list) or _SAYS["describes"].search(plain) is not None:
+        return 0
+    first = _SAYS["letter"].search(bare)
+    if first is None or not first[0].isupper():
+        return _PLAIN if is_list else 0
+    if _SAYS["ruled"].fullmatch(near.strip()) is not None or (not near.strip() and not is_list):
+        return _TITLE
+    return _PLAIN if is_list or near.strip()[:1].isupper() else 0
+
+
+def _begins(before: str, line: str) -> bool:
+    """Return whether a line begins a new sentence although neither an empty line nor a full stop comes before it."""
+    return len(before) < 70 and line[:1].isupper() and before[-1:] not in ",;(–-"

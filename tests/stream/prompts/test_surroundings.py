@@ -1,0 +1,291 @@
+"""A check is proposed without doubt only where everything around its sentence is known to be general."""
+
+import pytest
+
+from turnsignal.stream.prompts.reader import read_prompt
+
+HEADINGS = r"pattern.forbid(regex='(?m)^ {0,3}#{1,6}[ \\t]')"
+
+
+def asked(prompt: str) -> list[str]:
+    return [one.check.partition("(")[0] for one in read_prompt(prompt).proposals if one.doubt is None]
+
+
+def doubts(prompt: str) -> list[str | None]:
+    return [one.doubt for one in read_prompt(prompt).proposals]
+
+
+GENERAL = [
+    "## Grounding\n- No emojis.",
+    "# Guardrails\nNo emojis.",
+    "## Safety & security\n- No emojis.",
+    "**Format:**\n- no emojis",
+    "STYLE GUIDE\n\nNo emojis.",
+    "Tone\n- no emojis",
+    "Please follow these rules when answering:\n1. No emojis.",
+    "Restrictions:\n- no emojis",
+    "The reply must:\n- not contain emojis",
+    "<rules>\n<rule>No emojis.</rule>\n</rules>",
+    "<output_format>No emojis.</output_format>",
+    "| Topic | Rule |\n|---|---|\n| Style | No emojis. |",
+    "**IMPORTANT:** no emojis",
+    "Format: no emojis",
+    "# Acme bot\n## Style\nNo emojis.",
+    "Acme support agent\n\nPrinciples\n- No emojis.",
+    "Write a news brief.\n\nWhole brief\n- no emojis",
+]
+
+
+@pytest.mark.parametrize("prompt", GENERAL)
+def test_what_is_general_narrows_nothing(prompt: str) -> None:
+    assert asked(prompt) == ["pattern.forbid"]
+
+
+NARROW = {
+    "## Escalations\n- No emojis.": "Escalations",
+    "1. Details: no emojis": "Details",
+    "Headline:\n- no emojis": "Headline",
+    "The subject line:\n- at most 8 words": "The subject line",
+    "If the user is angry:\n1. No emojis.": "If the user is angry",
+    "Dos and don'ts:\n- no emojis": "Dos and don'ts",
+    "Lead\n- no emojis": "Lead",
+    "Lead\n\n- no emojis": "Lead",
+    "SMS RULES\n- No emojis.": "SMS RULES",
+    "**Email**\nNo emojis.": "Email",
+    "Be kind.\n**Email**\n\nNo emojis.": "Email",
+    "Interview questions\nNo emojis.": "Interview questions",
+    "Step 1: Outline\n- no emojis": "Step 1: Outline",
+    "1. Triage\n   - No emojis.": "Triage",
+    "Reviews with one star:\nno emojis": "Reviews with one star",
+    "Subject line: no emojis": "Subject line",
+    "Angry customers: no emojis": "Angry customers",
+    "Small talk: reply briefly. No emojis.": "Small talk",
+    "| Channel | Rule |\n|---|---|\n| Forum | No emojis. |": "Forum Rule",
+    "<subject_line>No emojis.</subject_line>": "subject line",
+    "<when_refusing>\nNo emojis.\n</when_refusing>": "when refusing",
+    '<rules for="mails">\n- No emojis.\n</rules>': "rules for mails",
+    "<mails>\n## Style\nNo emojis.\n</mails>": "mails",
+    "Refunds\n=======\nNo emojis.": "Refunds",
+    "=== Refunds ===\nNo emojis.": "=== Refunds ===",
+    "[REFUNDS]\nNo emojis.": "[REFUNDS]",
+    "Refunds\n\nBe kind.\n\nNo emojis.": "Refunds",
+    "1. Refunds\n\nNo emojis.": "Refunds",
+    "1. Refunds\nNo emojis.": "Refunds",
+    "2.1 Refunds\nNo emojis.": "2.1 Refunds",
+    "- For refunds:\n  No emojis.": "For refunds",
+    "**Refunds.** Be kind. No emojis.": "Refunds",
+    "# Acme bot\n## Tool: search\n### Style\n- No emojis.": "Tool: search",
+    "# Refunds\nNo emojis.\n# Complaints\nBe kind.": "Refunds",
+}
+
+
+@pytest.mark.parametrize(("prompt", "label"), NARROW.items(), ids=NARROW)
+def test_what_is_not_known_to_be_general_narrows(prompt: str, label: str) -> None:
+    assert doubts(prompt) == [f"stands under “{label}”"]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "<mails>\nBe kind.\n</mails>\nNo emojis.",
+        "Mails\n- be kind\n\nStay in your role. No emojis.",
+        "Mails:\n- be kind\n\nNo emojis.",
+        "## Mails\nBe kind.\n## Style\nNo emojis.",
+        "**Mails**\nBe kind.\n**Style**\nNo emojis.",
+        "1. Mails\n   - be kind\n2. No emojis.",
+        "Mails: be kind. Every answer is free of emojis. No emojis in any answer.",
+        "Wrap the verdict in <answer> tags. No emojis.",
+    ],
+)
+def test_what_narrows_ends_where_its_list_tag_or_section_does(prompt: str) -> None:
+    assert None in doubts(prompt)
+
+
+FORBIDDEN = {
+    '## Never\n- Use the word "sure"\n- Write more than 90 words': ["keywords.forbidden_words", "length.number_words"],
+    "**Don'ts**\n- Use tables": ["pattern.forbid"],
+    "Avoid:\n- emojis\n- answers of more than 90 words": ["pattern.forbid", "length.number_words"],
+    "You must not:\n- use tables": ["pattern.forbid"],
+    'Forbidden:\n1. Begin with "Hello"': ["pattern.forbid"],
+    "<never>\n<rule>Emojis</rule>\n</never>": ["pattern.forbid"],
+    '❌ Use the word "cheap".\n✅ Use the word "value".': ["keywords.forbidden_words", "keywords.existence"],
+    "Never: use emojis": ["pattern.forbid"],
+    "# Don't\n- Don't use tables": ["pattern.forbid"],
+}
+
+
+@pytest.mark.parametrize(("prompt", "checks"), FORBIDDEN.items(), ids=FORBIDDEN)
+def test_an_item_under_a_word_that_forbids_is_forbidden(prompt: str, checks: list[str]) -> None:
+    assert asked(prompt) == checks
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "## Never\n- Answer in French",
+        "## Never\n- use fewer than 20 words or tables for prices",
+        "What to avoid:\n- At least 200 words",
+        "## Never\nStart small talk. Use at least 200 words.",
+        "### Do not\n- Answer in JSON format\n- write in all lowercase\n- End every reply with a question",
+    ],
+)
+def test_what_cannot_be_turned_with_certainty_is_doubtful(prompt: str) -> None:
+    assert asked(prompt) == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "<example>\nAssistant: Never use emojis. Answer in French.\n</example>",
+        "<bad_examples>Keep answers under 10 words.</bad_examples>",
+        "## Examples\n- Never use emojis.",
+        "Example 1\nUser: No emojis.\nAssistant: Never use emojis.",
+        "Q: May I?\nA: Never use emojis.",
+    ],
+)
+def test_examples_are_not_read_as_rules(prompt: str) -> None:
+    assert read_prompt(prompt).proposals == ()
+
+
+def test_tags_are_no_part_of_sentences() -> None:
+    reading = read_prompt("<rules><rule>Keep answers under 90 words.</rule><rule>Be kind.</rule></rules>")
+    assert [one.sentences for one in reading.proposals] == [("Keep answers under 90 words.",)]
+    assert reading.uncovered == ("Be kind.",)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "You are an LLM judge. The response must be under 50 words. Output a score.",
+        "Evaluate whether the assistant followed these: Always answer in French.",
+        "You are a proofreader. Mark every text that breaks these rules:\n1. No semicolons",
+        "You check texts against our style guide:\n\n- No em dashes",
+        "You write unit tests for a chatbot. The chatbot's rules are:\n- Never use emojis.",
+        "You are a prompt engineer. Write system prompts. Never use emojis.",
+        "Write eight questions. Answers are at most 40 words.",
+        "Suggest three possible replies. Replies must be under 20 words.",
+    ],
+)
+def test_a_prompt_about_other_texts_binds_no_answer(prompt: str) -> None:
+    assert asked(prompt) == []
+    assert doubts(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Do not use headings in replies shorter than 100 words.",
+        "No headings in responses with fewer than 3 paragraphs.",
+        "Avoid tables in messages of less than 80 words.",
+        'Don\'t begin every reply with "Sure".',
+        "Do not use emojis in every message.",
+        "The previous assistant wrote answers of more than 500 words, always in French.",
+        "The old bot never used emojis.",
+        "Those replies never contained emojis.",
+        "They never use emojis.",
+        "If asked about prices, do this. Keep it under 30 words. Do not use tables. End with “Ask sales.”",
+        "In debug mode, output the log. Add no headings.",
+        "Phase two. Use at most 10 words.",
+        "Answers in English must be under 90 words.",
+        "Angry customer? Use at most two sentences.",
+        "* headline – no emojis",
+        "No bold headings.",
+        "No bare URLs.",
+        'Close with "{{closing}}".',
+        'Start with "Hi [Your Name],".',
+        'Include the phrase "Ref: <ticket id>".',
+        'Say "please" and "thank you".',
+        'Choose a tone from "formal" and "casual".',
+        'Use the formal "usted".',
+        'Use "ss" instead of "ß" in German.',
+        "Respond in JSON or plain text.",
+        "Citations go in square brackets, never in parentheses.",
+    ],
+)
+def test_a_sentence_that_holds_of_some_answers_or_means_something_else_is_not_proposed(prompt: str) -> None:
+    assert asked(prompt) == []
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Never use emojis. Be kind. Never use emojis unless the user does.",
+        "Answer in English. Be kind. Mirror the language that the customer uses.",
+        "Write in British English. Be kind. Answer in the language of the user.",
+        "Answer in English. Be kind. Answer in French.",
+        "Keep answers under 100 words; complex questions may take more.",
+        "No emojis. Birthday cards may have a few.",
+        'No exclamation marks. Be kind. Begin with "Welcome!".',
+        'Never use question marks. Be kind. End with "Anything else?".',
+        "Do not include links. Be kind. Point users to https://acme.example.",
+        "No emojis. Be kind. Start alerts with ⚠️.",
+        'Never use bullet points. Be kind. List the steps with "- ".',
+        "Never use tables. Be kind. Prices go in a table.",
+    ],
+)
+def test_what_another_sentence_takes_back_is_doubtful(prompt: str) -> None:
+    assert asked(prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "check"),
+    [
+        ("Maximum length: 200 words.\n- Figures are given with a comma.", "length.number_words"),
+        ('Start with "Thank you".\n- Do not give links unless the guest asks.', "pattern.require"),
+        ("Keep it under 80 words. Speak only of bikes.", "length.number_words"),
+        ("Never use tables. Do not give advice unless asked.", "pattern.forbid"),
+        ('Never say "cheap"; say "affordable" instead.', "keywords.forbidden_words"),
+    ],
+)
+def test_an_unrelated_sentence_lets_nothing_off(prompt: str, check: str) -> None:
+    assert asked(prompt) == [check]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "check"),
+    [
+        ("Under 80 words.", "length.number_words(at_most=79)"),
+        ("80 words or less.", "length.number_words(at_most=80)"),
+        ("150 to 200 words", "length.number_words(at_least=150,at_most=200)"),
+        ("Never go beyond 150 words.", "length.number_words(at_most=150)"),
+        ("≤ 90 words", "length.number_words(at_most=90)"),
+        ("1-3 sentences", "length.number_sentences(at_least=1,at_most=3)"),
+        ("5 sentences", "length.number_sentences(at_least=5,at_most=5)"),
+        ("Max length: 3 sentences", "length.number_sentences(at_most=3)"),
+        ("Headings: none", HEADINGS),
+        ("Headings are banned.", HEADINGS),
+        ("Do not use headings under any circumstances.", HEADINGS),
+        ("Do not use lists or headings.", HEADINGS),
+        ("Language: German", "language.is(code=de)"),
+        ("German only.", "language.is(code=de)"),
+        ("**ALWAYS** answer in **German**.", "language.is(code=de)"),
+        ("Always answer in German, even if the user writes in English.", "language.is(code=de)"),
+        ("Banned words: cheap, budget.", "keywords.forbidden_words(words='cheap|budget')"),
+        ('Say "arr" at least once in every reply.', "keywords.existence(words=arr)"),
+        ('Every reply ends with "Thank you."', "startend.end_checker(phrase='Thank you.')"),
+        ("Return a valid JSON array.", "format.json"),
+        ("Do not wrap the answer in code fences.", "pattern.forbid(regex='```')"),
+    ],
+)
+def test_a_plain_rule_without_a_verb_is_read(prompt: str, check: str) -> None:
+    assert [one.check for one in read_prompt(prompt).proposals if one.doubt is None] == [check]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        'Answer only questions on taxes; otherwise say "I can only help with taxes."',
+        'Do not answer questions about others; say "I can only help with taxes." instead.',
+        'For anything else say "I can only help with taxes."',
+        'If it is about law, say "I can only help with taxes."',
+    ],
+)
+def test_a_reply_that_is_prescribed_instead_of_an_answer_is_an_exemption(prompt: str) -> None:
+    assert [one.text for one in read_prompt(prompt).exempt] == ["I can only help with taxes."]
+
+
+@pytest.mark.parametrize(
+    "prompt", ["<a>" * 9, "</a>", "<a>\n</b>\n</a>", "<a><b></a></b>\nNo emojis.", "||", "|\n|", "❌", "**", ": x"]
+)
+def test_odd_structure_breaks_nothing(prompt: str) -> None:
+    assert read_prompt(prompt).exempt == ()
