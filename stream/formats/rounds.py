@@ -63,7 +63,7 @@ class _RoundCall(NamedTuple):
     instead: Sequence[int]
 
 
-class _Table:
+class _RoundTable:
     """All calls behind an answer, a row each, as `_digests_of` gives them: a long log has no room for an object each.
 
     behind: of each, whether another answer stands before what it asks; followed: whether another call goes on from its
@@ -169,7 +169,7 @@ class Rounds:
 
     def _find(self) -> None:
         """Find the rounds that histories show, then those at the end that begin like them."""
-        table = _Table(self._digests, self._orders, self._timed)
+        table = _RoundTable(self._digests, self._orders, self._timed)
         may_be = table.take(table.behind & ~table.followed & table.others)
         given = table.given({digest for call in may_be for digest in (*call.ends, *call.instead)})
         latest = table.latest({digest for call in may_be for digest in call.instead})
@@ -180,7 +180,7 @@ class Rounds:
         if self._on_the_way:
             self._find_at_ends(table, shown)
 
-    def _find_at_ends(self, table: _Table, shown: Counter[tuple[int, int]]) -> None:
+    def _find_at_ends(self, table: _RoundTable, shown: Counter[tuple[int, int]]) -> None:
         stays = Counter[int](table.begun[table.behind & table.followed].tolist())
         ways: dict[int, int] = {}
         for (what, way), times in shown.most_common():
