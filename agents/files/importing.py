@@ -40,8 +40,9 @@ from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.bursts import Bursts
 from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
+from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.human_scores import HumanScore
-from turnsignal.stream.formats.linking import Head, head_of, link
+from turnsignal.stream.formats.linking import link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.prompts import Prompts

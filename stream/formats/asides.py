@@ -14,8 +14,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
 
+from turnsignal.stream.formats.heads import Head, digested
 from turnsignal.stream.formats.instructions import instructions_of, lasting
-from turnsignal.stream.formats.linking import Head, digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quoted, template_of

@@ -24,8 +24,8 @@ from pathlib import Path
 
 from turnsignal.stream.formats.answering import Answering, in_parts, who
 from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP, LeftOut
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import instructions_of
-from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from turnsignal.stream.formats.asides import begun_by, exchange_of
-from turnsignal.stream.formats.linking import digested
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.repeats import Digested

@@ -66,6 +66,7 @@ SHARED = {
     "reshaping",
     "row_order",
     "human_scores",
+    "heads",
     "linking",
     "times",
     "transcripts",

@@ -7,7 +7,8 @@ import pytest
 
 from turnsignal.stream.formats.anthropic import AnthropicMessages
 from turnsignal.stream.formats.assembly import join_trace, take_turns
-from turnsignal.stream.formats.linking import UNSURE, head_of, link
+from turnsignal.stream.formats.heads import head_of
+from turnsignal.stream.formats.linking import UNSURE, link
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.protocol import Call, LogFormat, Message
 from turnsignal.stream.formats.responses import OpenAIResponses
