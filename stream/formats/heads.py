@@ -4,6 +4,7 @@ Only these are held in memory, some hundred bytes a call.
 """
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from sys import intern
@@ -18,6 +19,7 @@ APART = 60.0  #: seconds between the beginnings of conversations that have no ti
 _ENDS = 8  #: in a history, where another call may have ended
 _MARKS = re.compile(r"[\[【][^\[\]【】]{1,64}[\]】](?!\()")
 _SIGNS = ".,;:!?"
+_APART = 1.0  #: seconds between two messages that were said one after the other
 _HELD, _HELD_TEXT = 4_096, 2_000  #: texts whose digests are held, and characters of one
 
 Who = tuple[str | None, str | None, str | None]  #: an assistant, a user, and an id that others may have as well
@@ -31,7 +33,7 @@ class Head(NamedTuple):
     call may have ended, the last first, each DIGEST bytes long; asked, after: what was said before and after its
     answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer;
     earlier: like before, of the answers before the last one, of which so many are telling; request: an id that calls
-    of one question share.
+    of one question share; said_at: when the first message was said, by its own time.
     """
 
     start: float
@@ -52,6 +54,7 @@ class Head(NamedTuple):
     earlier: bytes = b""
     telling: int = 0
     request: str | None = None
+    said_at: float | None = None
 
     @property
     def is_answered(self) -> bool:
@@ -85,7 +88,19 @@ def head_of(number: int, call: Call) -> Head:
     who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
     order = (*in_order(call), number)
     named = (*order, call.origin, None, call.response, call.previous, who)
-    return Head(*named, before, asked, after, answered, repeats, leaves, *earlier)
+    said_at = _first_said([message for message, _ in history.spoken])
+    return Head(*named, before, asked, after, answered, repeats, leaves, *earlier, said_at=said_at)
+
+
+def _first_said(spoken: Sequence[Message]) -> float | None:
+    """Return when the first message was said, by its own time; None where none is logged.
+
+    Nor where the next was said at that moment, too: then a program gave its messages a time as it sent them.
+    """
+    if not spoken or (first := spoken[0].time) is None:
+        return None
+    following = next((message.time for message in spoken[1:] if message.time is not None), None)
+    return first if following is None or following - first >= _APART else None
 
 
 def digested(message: Message) -> tuple[str, bytes]:

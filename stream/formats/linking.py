@@ -9,7 +9,9 @@ So each call leaves a digest of what was said until after it (`Head.after`), and
 begins with (`Head.before`). It goes on in its stead, so that two who say the same stay apart. A call that asks for a
 tool ends without an answer; the tool's call, with its id, is what the next one repeats. What needs no words comes
 first: the conversation's id, and the id of the response that a call says it follows. What repeats nobody word by word
-comes last: its `endings` tell. Only digests are held in memory, some hundred bytes a call.
+comes last: its `endings` tell. Messages that carry times of their own are the same where these agree, too: whoever
+calls at half past nine does not go on with what was said at eight, though it was the same. Only digests are held in
+memory, some hundred bytes a call.
 """
 
 from collections import Counter
@@ -30,6 +32,8 @@ _AT_ONCE = 60.0  #: seconds in which one user begins no second conversation with
 _ONE_USER = 10  #: times that one user asks it; whoever asks more often is many, or a program
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
 _NEVER = float("-inf")
+_ROUNDED = 2.0  #: seconds between times of one message, which exports round
+_By = tuple[Who, float | None]  #: who speaks, and when the first message was said
 
 
 def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()) -> list[str]:
@@ -78,7 +82,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             before.ended[head.origin] = head.after, chosen
             first.put(head, chosen)
             if head.answered:
-                before.repeated[head.asked, head.who] = chosen, head.start
+                before.repeated[head.asked, head.who] = chosen, head.start, head.said_at
             elif not head.is_answered:
                 failed[head.asked, head.who] = chosen, head.start
     return conversations
@@ -91,8 +95,8 @@ def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
     if (head.asked, head.who) in before.many:
         return None
     ends = head.before[:DIGEST] + head.earlier[: head.telling * DIGEST]
-    again, start = before.repeated.get((head.asked, head.who), (None, _NEVER))
-    if again is not None and head.start - start <= _SOON:
+    again, start, said_at = before.repeated.get((head.asked, head.who), (None, _NEVER, None))
+    if again is not None and head.start - start <= _SOON and _are_one(head.said_at, said_at):
         return again
     if (chosen := waiting.recall(head, ends)) is not None:
         return chosen
@@ -128,11 +132,11 @@ def _name(head: Head, times: int) -> str:
 class _Before(NamedTuple):
     """Conversations by the question that a call was asked in them, and by the id of their last call with what was said.
 
-    repeated: of calls with a history, and when; ended: what was said until after the call; many: the questions of which
+    repeated: of calls with a history, and when, and when the first message was said; ended: what was said until after the call; many: the questions of which
     each call is in another conversation.
     """
 
-    repeated: dict[tuple[bytes, Who], tuple[str, float]]
+    repeated: dict[tuple[bytes, Who], tuple[str, float, float | None]]
     ended: dict[str, tuple[bytes, str]]
     many: Set[Hashable]
 
@@ -177,16 +181,17 @@ class _Standing:
     """Conversations by what was said in them until now. A user or an assistant that is not named may be any."""
 
     def __init__(self) -> None:
-        self._standing: dict[bytes, dict[Who, list[str]]] = {}
-        self._gone_on: dict[bytes, tuple[Who, str]] = {}  # by what was said in one conversation alone, and long
+        self._standing: dict[bytes, dict[_By, list[str]]] = {}
+        self._gone_on: dict[bytes, tuple[_By, str]] = {}  # by what was said in one conversation alone, and long
 
     def put(self, head: Head, conversation: str) -> None:
         """Let a conversation wait for a call that repeats what was said until after this one."""
-        self._standing.setdefault(head.after, {}).setdefault(head.who, []).append(conversation)
+        by = head.who, head.said_at
+        self._standing.setdefault(head.after, {}).setdefault(by, []).append(conversation)
         if head.leaves.is_telling:
-            _, other = self._gone_on.setdefault(head.after, (head.who, conversation))
+            _, other = self._gone_on.setdefault(head.after, (by, conversation))
             if other != conversation:
-                self._gone_on[head.after] = head.who, ""
+                self._gone_on[head.after] = by, ""
 
     def recall(self, head: Head, ends: bytes) -> str | None:
         """Return the one conversation that had come to one of these ends, though another call may have gone on there.
@@ -194,8 +199,8 @@ class _Standing:
         Whoever edits a question asks anew from the answer before it.
         """
         for digest in _split(ends):
-            who, conversation = self._gone_on.get(digest, (head.who, ""))
-            if conversation and _agree(head.who, who):
+            by, conversation = self._gone_on.get(digest, ((head.who, None), ""))
+            if conversation and _fit((head.who, head.said_at), by):
                 return conversation
         return None
 
@@ -206,14 +211,14 @@ class _Standing:
         """
         for digest in _split(head.before):
             standing = self._standing.get(digest)
-            who = None if standing is None else _like(head.who, standing)
-            if standing is None or who is None:
+            by = None if standing is None else _like((head.who, head.said_at), standing)
+            if standing is None or by is None:
                 continue
             if not head.is_answered and digest != head.before[-DIGEST:]:
-                return standing[who][-1]
-            chosen = standing[who].pop()
-            if not standing[who]:
-                del standing[who]
+                return standing[by][-1]
+            chosen = standing[by].pop()
+            if not standing[by]:
+                del standing[by]
             if not standing:
                 del self._standing[digest]
             return chosen
@@ -296,11 +301,20 @@ def _split(digests: bytes) -> Iterator[bytes]:
     return (digests[start : start + DIGEST] for start in range(0, len(digests), DIGEST))
 
 
-def _like(who: Who, among: dict[Who, list[str]]) -> Who | None:
+def _like(by: _By, among: dict[_By, list[str]]) -> _By | None:
     """Return the same assistant and user among others, or the last that could be the same."""
-    if who in among:
-        return who
-    return next((other for other in islice(reversed(among), _LOOKED_AT) if _agree(who, other)), None)
+    if by in among:
+        return by
+    return next((other for other in islice(reversed(among), _LOOKED_AT) if _fit(by, other)), None)
+
+
+def _fit(by: _By, other: _By) -> bool:
+    return _are_one(by[1], other[1]) and _agree(by[0], other[0])
+
+
+def _are_one(said_at: float | None, other: float | None) -> bool:
+    """Say whether a message that was said at two times may be one."""
+    return said_at is None or other is None or abs(said_at - other) <= _ROUNDED
 
 
 def _agree(who: Who, other: Who) -> bool:
