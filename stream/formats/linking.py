@@ -132,8 +132,8 @@ def _name(head: Head, times: int) -> str:
 class _Before(NamedTuple):
     """Conversations by the question that a call was asked in them, and by the id of their last call with what was said.
 
-    repeated: of calls with a history, and when, and when the first message was said; ended: what was said until after the call; many: the questions of which
-    each call is in another conversation.
+    repeated: of calls with a history, and when, and when the first message was said; ended: what was said until after
+    the call; many: the questions of which each call is in another conversation.
     """
 
     repeated: dict[tuple[bytes, Who], tuple[str, float, float | None]]
