@@ -41,6 +41,7 @@ SHARED = {
     "prompts",
     "endings",
     "rounds",
+    "briefings",
     "bursts",
     "envelopes",
     "halves",
