@@ -67,6 +67,7 @@ SHARED = {
     "reshaping",
     "row_order",
     "human_scores",
+    "half_said",
     "heads",
     "linking",
     "times",
