@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
-from turnsignal.stream.formats.beside import Beside, Occurrence, answer_in, asked_in, find_beside
+from turnsignal.stream.formats.beside import Beside, Occurrence, answer_in, asked_in, find_beside, find_response
 from turnsignal.stream.formats.documents import DOCUMENTS
 from turnsignal.stream.formats.messages import is_pair, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record
@@ -154,6 +154,8 @@ def _try_beside(sample: Sequence[Record], path: tuple[str, ...]) -> Opened | Non
     occurrences = [Occurrence(*each) for record in sample for each in islice(_at(record, path, optional=True), _TRIED)]
     beside = find_beside(occurrences[:_TRIED], path)
     if beside is None or not beside.answer:
+        beside = find_response(occurrences[:_TRIED])
+    if beside is None:
         return None
     if beside.question and any(isinstance(each.messages, dict) for each in occurrences):
         return None  # an object beside a question, such as its rating, is no history of it

@@ -11,7 +11,6 @@ from typing import Any
 from turnsignal.stream.formats.messages import calls_of, refusal_of
 from turnsignal.stream.formats.values import first, items, mapping, nested
 
-_LINE = "data:"  #: what a line of server-sent events begins with
 _HEADS = ("id", "created", "model")  #: of a response, which each of its pieces repeats
 _STARTS = ("content_block_start", "response.output_item.added")  #: of what an answer is made of, a tool's call too
 _TEXTS = ("response.output_text.delta", "response.refusal.delta")
@@ -43,8 +42,6 @@ def joined(value: object) -> dict[str, Any] | None:
 
 
 def _pieces(value: object) -> Iterator[dict[str, Any]]:
-    if isinstance(value, str) and value.lstrip()[: len(_LINE)] == _LINE:
-        value = [line.removeprefix(_LINE).strip() for line in value.splitlines() if line.startswith(_LINE)]
     for item in items(value):
         if piece := mapping(nested(item)):
             yield piece

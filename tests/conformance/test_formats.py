@@ -62,6 +62,7 @@ SHARED = {
     "silence",
     "speakers",
     "strangers",
+    "streams",
     "protocol",
     "repeats",
     "reshaping",
