@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from turnsignal.stream.formats.messages import calls_of, refusal_of
+from turnsignal.stream.formats.streams import is_stream, pieces_in
 from turnsignal.stream.formats.values import first, items, mapping, nested
 
 _HEADS = ("id", "created", "model")  #: of a response, which each of its pieces repeats
@@ -42,6 +43,9 @@ def joined(value: object) -> dict[str, Any] | None:
 
 
 def _pieces(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, str) and is_stream(value.lstrip()):
+        yield from pieces_in(value)
+        return
     for item in items(value):
         if piece := mapping(nested(item)):
             yield piece

@@ -22,16 +22,20 @@ def is_stream(text: str) -> bool:
 
 
 def response_in(text: str) -> Any:
-    """Return the response that a stream's text holds: whole, or as the list of its pieces; other texts as they are.
+    """Return the whole response that a stream's text holds; other texts, and other streams, as they are.
 
-    >>> response_in("data: soon"), response_in('data: {"choices": []}')
-    ('data: soon', [{'choices': []}])
+    >>> response_in("data: soon"), response_in('data: {"type": "response.completed", "response": {"id": "r1"}}')
+    ('data: soon', {'id': 'r1'})
     """
-    lines = text.splitlines()
-    events = [_event_of(line.removeprefix(_DATA)) for line in lines if line.startswith(_DATA)]
-    pieces = [event for event in events if event]
+    pieces = pieces_in(text)
     whole = next((piece["response"] for piece in pieces if piece.get("type") in _ENDS and "response" in piece), None)
-    return whole or _message_of(pieces) or pieces or text
+    return whole or _message_of(pieces) or text
+
+
+def pieces_in(text: str) -> list[dict[str, Any]]:
+    """Return the pieces of a response that a stream's text holds."""
+    events = (_event_of(line.removeprefix(_DATA)) for line in text.splitlines() if line.startswith(_DATA))
+    return [event for event in events if event]
 
 
 def _event_of(line: str) -> dict[str, Any]:
