@@ -47,9 +47,9 @@ class Briefings:
     def compare(self, conversation: str, call: Call) -> None:
         """Take what a call begins with; called for each call before the first `count_in`."""
         if (answer := self._of.get(conversation)) is not None:
-            told = spoken_in(call.inputs)[0].text.strip()
-            begun = self._begun.get(answer, told)
-            self._begun[answer] = begun[: alike(begun, told)]
+            first = spoken_in(call.inputs)[0].text.strip()
+            begun = self._begun.get(answer, first)
+            self._begun[answer] = begun[: alike(begun, first)]
 
     def count_in(self, conversation: str, spoken: Sequence[Message]) -> int:
         """Return how many first messages of a call are a briefing and its answer."""

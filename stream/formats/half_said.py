@@ -28,10 +28,10 @@ _LONGEST = 1_000  #: characters of a question that is spoken
 _WORDS = re.compile(r"\w+")
 
 
-class _Question(NamedTuple):
-    """A question. place: after what it was asked, and by whom; number: of its call; answer: its digest."""
+class _Spoken(NamedTuple):
+    """A question. context: after what it was asked, and by whom; number: of its call; answer: its digest."""
 
-    place: tuple[object, ...]
+    context: tuple[object, ...]
     number: int
     start: float
     text: str
@@ -42,8 +42,8 @@ class HalfSaid:
     """Which calls of a log are for the beginning of a question."""
 
     def __init__(self) -> None:
-        self._recent: deque[_Question] = deque()
-        self._by_place: dict[tuple[object, ...], list[_Question]] = {}
+        self._recent: deque[_Spoken] = deque()
+        self._by_context: dict[tuple[object, ...], list[_Spoken]] = {}
         self._begun: dict[int, tuple[bytes, bytes]] = {}  # the number of a call → its answer, and that of the second
         self._returned: set[bytes] = set()  # answers that histories end with
         self._half_said: set[int] | None = None
@@ -62,8 +62,8 @@ class HalfSaid:
         who = call.conversation, call.fields.get("user_id"), lasting(instructions_of(call))
         answers = spoken_in(call.outputs)[:1]
         answer = digested(answers[0])[1][:SHORT] if answers else b""
-        question = _Question((*who, len(spoken), *before), call.line, call.start, text, answer)
-        others = self._by_place.setdefault(question.place, [])
+        question = _Spoken((*who, len(spoken), *before), call.line, call.start, text, answer)
+        others = self._by_context.setdefault(question.context, [])
         is_told = bool(before) or call.conversation is not None
         for other in others:
             if abs(apart := question.start - other.start) <= _SOON and (is_told or apart):
@@ -92,11 +92,11 @@ class HalfSaid:
         back = sum(answer in self._returned for _, answer in self._begun.values())
         return half_said if back >= max(1, _BACK * (len(self._begun) - len(half_said))) else set()
 
-    def _forget(self, question: _Question) -> None:
-        others = self._by_place[question.place]
+    def _forget(self, question: _Spoken) -> None:
+        others = self._by_context[question.context]
         others.remove(question)
         if not others:
-            del self._by_place[question.place]
+            del self._by_context[question.context]
 
 
 def _begins(text: str, other: str, fewest: int) -> bool:

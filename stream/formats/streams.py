@@ -53,11 +53,11 @@ def _message_of(pieces: list[dict[str, Any]]) -> dict[str, Any]:
         return {}
     blocks: dict[Any, dict[str, Any]] = {}
     for piece in pieces:
-        place, block, delta = piece.get("index"), piece.get("content_block"), piece.get("delta")
+        index, block, delta = piece.get("index"), piece.get("content_block"), piece.get("delta")
         if isinstance(block, dict):
-            blocks[place] = dict(block)
-        elif isinstance(delta, dict) and place in blocks:
-            _add(blocks[place], delta)
+            blocks[index] = dict(block)
+        elif isinstance(delta, dict) and index in blocks:
+            _add(blocks[index], delta)
     return {"type": "message", **begun, "content": list(blocks.values())}
 
 
