@@ -125,7 +125,16 @@ def open_envelopes(sample: Sequence[Record]) -> Opened | None:
     paths = sorted(path for path, _ in held.most_common(_PATHS))
     opened = [each for path in paths if (each := _try(tried, path)) is not None]
     opened = opened or [each for path in paths if (each := _try_beside(tried, path)) is not None]
-    return max(opened, key=lambda each: (each.whole, -len(each.format.path)), default=None)
+    chosen = max(opened, key=lambda each: (each.whole, -len(each.format.path)), default=None)
+    if chosen is None or not (twins := [each.format for each in opened if _are_twins(each.format, chosen.format)]):
+        return chosen
+    others = " and ".join(each.where for each in twins)
+    return chosen._replace(why=f"{chosen.why}; those in {others} are left out")
+
+
+def _are_twins(one: Enveloped, other: Enveloped) -> bool:
+    """Say whether records have two of a kind, such as `conversation_a` and `conversation_b`."""
+    return one.path != other.path and [part[:-1] for part in one.path] == [part[:-1] for part in other.path]
 
 
 def holds_history(sample: Sequence[Record]) -> bool:
