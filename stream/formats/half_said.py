@@ -21,7 +21,8 @@ from turnsignal.stream.formats.quotations import SHORT
 LEFT_OUT = "calls for the beginning of a question that was still being spoken left out"
 _SOON = 2.5  #: seconds between one and the next
 _RECENT = 100  #: calls among which the other one is looked for
-_AFTER = 3  #: messages before a question that have to be the same
+_LAST = 8  #: messages of a call that are looked at,
+_AFTER = 3  #: and before a question those that have to be the same
 _TELLING = 4  #: words of a question with which no two users begin in that time
 _BACK = 10  #: answers of second calls that come back, for one of first calls
 _LONGEST = 1_000  #: characters of a question that is spoken
@@ -50,8 +51,10 @@ class HalfSaid:
 
     def add(self, call: Call) -> None:
         """Take in the next call; called for each before the first `taken_out`."""
-        spoken = spoken_in(call.inputs)
-        if call.start is None or call.kind != "answer" or call.partial or not spoken or spoken[-1].role != "user":
+        if call.start is None or call.kind != "answer" or call.partial:
+            return
+        spoken = spoken_in(call.inputs[-_LAST:])
+        if not spoken or spoken[-1].role != "user":
             return
         before = [digested(message)[1] for message in spoken[-_AFTER - 1 : -1]]
         if before and spoken[-2].role == "assistant":
@@ -62,7 +65,7 @@ class HalfSaid:
         who = call.conversation, call.fields.get("user_id"), lasting(instructions_of(call))
         answers = spoken_in(call.outputs)[:1]
         answer = digested(answers[0])[1][:SHORT] if answers else b""
-        question = _Spoken((*who, len(spoken), *before), call.line, call.start, text, answer)
+        question = _Spoken((*who, len(call.inputs), *before), call.line, call.start, text, answer)
         others = self._by_context.setdefault(question.context, [])
         is_told = bool(before) or call.conversation is not None
         for other in others:

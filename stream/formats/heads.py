@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from itertools import islice
 from sys import intern
 from typing import NamedTuple
 
@@ -88,18 +89,20 @@ def head_of(number: int, call: Call) -> Head:
     who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
     order = (*in_order(call), number)
     named = (*order, call.origin, None, call.response, call.previous, who)
-    said_at = _first_said([message for message, _ in history.spoken])
+    said_at = _first_said(history.spoken)
     return Head(*named, before, asked, after, answered, repeats, leaves, *earlier, said_at=said_at)
 
 
-def _first_said(spoken: Sequence[Message]) -> float | None:
+def _first_said(spoken: Sequence[tuple[Message, bytes]]) -> float | None:
     """Return when the first message was said, by its own time; None where none is logged.
 
     Nor where the next was said at that moment, too: then a program gave its messages a time as it sent them.
     """
-    if not spoken or (first := spoken[0].time) is None:
+    first = spoken[0][0].time if spoken else None
+    if first is None:
         return None
-    following = next((message.time for message in spoken[1:] if message.time is not None), None)
+    times = (message.time for message, _ in islice(spoken, 1, None))
+    following = next((time for time in times if time is not None), None)
     return first if following is None or following - first >= _APART else None
 
 

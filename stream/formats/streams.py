@@ -12,13 +12,13 @@ from typing import Any
 import orjson
 
 _DATA = "data:"  #: what a line of server-sent events begins with
-_BEGINS = (_DATA, "event:")
+BEGINS = (_DATA, "event:")  #: with what such a text begins
 _ENDS = ("response.completed", "response.incomplete", "response.failed")  #: events with the whole of a response
 
 
 def is_stream(text: str) -> bool:
     """Say whether a text begins as server-sent events do."""
-    return text.startswith(_BEGINS)
+    return text.startswith(BEGINS)
 
 
 def response_in(text: str) -> Any:
