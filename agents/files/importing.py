@@ -40,8 +40,10 @@ from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.bursts import Bursts
 from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
+from turnsignal.stream.formats.half_said import HalfSaid
+from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.human_scores import HumanScore
-from turnsignal.stream.formats.linking import Head, head_of, link
+from turnsignal.stream.formats.linking import link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.prompts import Prompts
@@ -182,6 +184,7 @@ class _Reading:
         self._errands = Errands()
         self._prompts = self._errands.answering.prompts = Prompts()
         self._rounds = Rounds()
+        self._half_said = HalfSaid()
         self._bursts = Bursts()
         self._again = AskedAgain()
         self._answering = None if how.keeps_asides else self._errands.answering
@@ -232,6 +235,7 @@ class _Reading:
             if not self._keeps_asides:
                 self._errands.add(part)
                 self._rounds.add(part)
+                self._half_said.add(part)
                 self._has_traces = self._has_traces or (part.trace is not None and part.kind == "answer")
             self.has_times = self.has_times or part.start is not None or any(m.time for m in part.inputs)
             try:
@@ -252,6 +256,7 @@ class _Reading:
                 learn_from(calls, answering)
         with Heaps(1) as answers:
             for _, calls in traces.groups():
+                calls = self._half_said.taken_out(calls, assumed)
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
                 for answer in join_trace(calls, assumed, answering):
                     self._transcripts.take_apart(answer, self._report.assumed)

@@ -66,7 +66,7 @@ class AnthropicMessages:
 
 
 def _request(record: Record) -> Record:
-    inner = mapping(first(record, "request", "request_body", "input", "body", "params"))
+    inner = body_of(record, "request", "request_body", "input", "body", "params")
     return inner if "messages" in inner else record
 
 

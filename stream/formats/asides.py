@@ -14,8 +14,8 @@ from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple
 
+from turnsignal.stream.formats.heads import Head, digested
 from turnsignal.stream.formats.instructions import instructions_of, lasting
-from turnsignal.stream.formats.linking import Head, digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quoted, template_of
@@ -39,9 +39,10 @@ _OWN = 40  #: characters of a question and its answer that others are not likely
 def opening_of(call: Call, framed: str = "") -> bytes:
     """Return digests of a call's instructions, question and answer, and of what tells others like it.
 
-    The answer as a history repeats it, and as a user would, and the exchange; the first exchange, the last answer and
-    the last exchange that are sent before the question; and, where that is more than one plain line, how it begins and
-    what it may quote. Each is SHORT bytes long; b"" where it is no call. framed: what it quotes, as the log shows.
+    The answer as a history repeats it, and as a user would, and the exchange; the first exchange, the last answer, the
+    last exchange and the first answer that are sent before the question; and, where that is more than one plain line,
+    how it begins and what it may quote. Each is SHORT bytes long; b"" where it is no call. framed: what it quotes, as
+    the log shows.
     """
     spoken = spoken_in(call.inputs)
     if not spoken or not call.outputs or spoken[-1].role != "user":
@@ -53,13 +54,13 @@ def opening_of(call: Call, framed: str = "") -> bytes:
     before = _before(spoken)
     if quoted := digests_quoted(question) + (digest_of(framed) if framed else b""):
         begun = digest_of(f"{instructions}\0{template_of(question)}")
-        return opening + (before or 3 * _NOTHING) + begun + quoted
+        return opening + (before or 4 * _NOTHING) + begun + quoted
     return opening + before
 
 
-def begun_by(opening: bytes) -> tuple[bytes, bytes]:
-    """Return the digests of a call's instructions and of the first exchange that it sends, empty without one."""
-    return _instructions(opening), _exchange(opening) if sends_history(opening) else b""
+def begun_by(opening: bytes) -> tuple[bytes, bytes, bytes]:
+    """Return the digests of a call's instructions, and of the first exchange and answer that it sends, or nothing."""
+    return _instructions(opening), _something(_exchange(opening)), _something(opening[8 * SHORT : 9 * SHORT])
 
 
 def sends_history(opening: bytes) -> bool:
@@ -97,7 +98,7 @@ class LeftOut:
 def asides_in(openings: Sequence[bytes], heads: Sequence[Head]) -> set[int]:
     """Return the numbers of calls that answer nobody, by their openings."""
     repeated = {_last_answer(opening) for opening in openings if sends_history(opening)}
-    answering = [opening for opening in openings if _answer(opening) in repeated]
+    answering = [opening for opening in openings if answer_of(opening) in repeated]
     if not answering:  # answers come back altered
         answering = [opening for opening in openings if sends_history(opening)]
     answering += _drafts(openings, answering)
@@ -212,7 +213,7 @@ def _are_different(opening: bytes, other: bytes) -> bool:
 
 def _goes_on(opening: bytes, other: bytes) -> bool:
     """Say whether the last answer that a call sends is that of another: a user says "Yes" twice, or asks again."""
-    return _last_answer(opening) == _answer(other) != _NOTHING
+    return _last_answer(opening) == answer_of(other) != _NOTHING
 
 
 def _instructions(opening: bytes) -> bytes:
@@ -224,7 +225,8 @@ def question_of(opening: bytes) -> bytes:
     return opening[SHORT : 2 * SHORT]
 
 
-def _answer(opening: bytes) -> bytes:
+def answer_of(opening: bytes) -> bytes:
+    """Return the digest of a call's answer, as a history repeats it."""
     return opening[2 * SHORT : 3 * SHORT]
 
 
@@ -255,11 +257,11 @@ def _last_answer(opening: bytes) -> bytes:
 
 
 def _prompt(opening: bytes) -> bytes:
-    return opening[8 * SHORT : 9 * SHORT]
+    return opening[9 * SHORT : 10 * SHORT]
 
 
 def _quoted(opening: bytes) -> Iterator[bytes]:
-    return (opening[start : start + SHORT] for start in range(9 * SHORT, len(opening), SHORT))
+    return (opening[start : start + SHORT] for start in range(10 * SHORT, len(opening), SHORT))
 
 
 def _last_of(spoken: Sequence[Message]) -> bytes:
@@ -277,7 +279,7 @@ def _last_of(spoken: Sequence[Message]) -> bytes:
 
 
 def _before(spoken: Sequence[Message]) -> bytes:
-    """Return digests of the first exchange before a question, of the last answer, and of the last exchange.
+    """Return digests of the first exchange before a question, of the last answer and exchange, and of the first answer.
 
     Nothing without them.
     """
@@ -289,5 +291,6 @@ def _before(spoken: Sequence[Message]) -> bytes:
             if role == "assistant":
                 at = next(at for at in range(len(spoken) - 1, 0, -1) if spoken[at].role == "assistant")
                 first = blake2b(b"".join(exchange), digest_size=SHORT).digest()
-                return first + digested(spoken[at])[1][:SHORT] + _last_of(spoken[max(at + 1 - _FIRST, 0) : at + 1])
+                last = digested(spoken[at])[1][:SHORT] + _last_of(spoken[max(at + 1 - _FIRST, 0) : at + 1])
+                return first + last + digest[:SHORT]
     return b""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from turnsignal.stream.formats.linking import digested
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Call
 from turnsignal.stream.text.visible import one_line

@@ -21,8 +21,8 @@ from turnsignal.stream.formats.answering import Answering
 from turnsignal.stream.formats.documents import once, reranked
 from turnsignal.stream.formats.doubles import each_once, is_failed, is_response, once_a_trace, take_known
 from turnsignal.stream.formats.halves import is_half, pair
+from turnsignal.stream.formats.heads import APART, digested, words_of
 from turnsignal.stream.formats.instructions import are_others, instructions_of
-from turnsignal.stream.formats.linking import APART, digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
 from turnsignal.stream.formats.quotations import quoted_in, template_of

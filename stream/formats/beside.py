@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from turnsignal.stream.formats.messages import read_message, read_messages, spoken
 from turnsignal.stream.formats.protocol import Message, Record
 from turnsignal.stream.formats.values import mapping, nested, seconds
+from turnsignal.stream.formats.vendors import vendor_of
 
 _KEYS = 40  #: beside messages that are looked at
 _REPEATED = 20  #: characters of a text that nobody repeats by chance
@@ -76,6 +77,13 @@ def find_beside(occurrences: Sequence[Occurrence], path: Sequence[str]) -> Besid
     if answer is None:
         return Beside(question, "") if set(_words(question)) & _ASKED else None
     return Beside(question, answer)
+
+
+def find_response(occurrences: Sequence[Occurrence]) -> Beside | None:
+    """Find what a vendor's API returned, beside the request that it answers; None without any."""
+    requests = [each for each in occurrences if isinstance(each.messages, dict)]
+    keys = Counter(key for each in requests for key in each.holders[0] if vendor_of(mapping(each.beside(key))))
+    return next((Beside("", key) for key, times in keys.most_common(1) if 2 * times > len(occurrences)), None)
 
 
 def asked_in(occurrence: Occurrence, question: str) -> list[Any]:

@@ -10,6 +10,7 @@ from turnsignal.stream.formats.hints import paths_like
 from turnsignal.stream.formats.messages import read_messages, role_of, spoken_in
 from turnsignal.stream.formats.pieces import joined
 from turnsignal.stream.formats.protocol import Assumed, Message
+from turnsignal.stream.formats.streams import is_stream
 from turnsignal.stream.formats.values import at_path, mapping, nested
 
 _DEPTH = 4  #: objects within objects in which messages are looked for
@@ -107,7 +108,7 @@ def calls_in(columns: Mapping[str, Sequence[Any]], records: Sequence[Any]) -> Ca
 
 def _may_hold(value: Any) -> bool:
     """Say whether a value may be a list of messages, or a stream's lines."""
-    return isinstance(value, list) or (isinstance(value, str) and value.startswith(("[", "data:")))
+    return isinstance(value, list) or (isinstance(value, str) and (value.startswith("[") or is_stream(value)))
 
 
 def _said_again(

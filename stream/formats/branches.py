@@ -8,7 +8,7 @@ Call 4 goes back to the branch of call 2. So do chats beside each other under on
 
 from collections.abc import Sequence
 
-from turnsignal.stream.formats.linking import digested
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.protocol import Message
 from turnsignal.stream.formats.repeats import CUT, READ, Passage, signs_of, typed
 

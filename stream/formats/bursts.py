@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turnsignal.stream.formats.asides import TO_KEEP
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import instructions_of
-from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Call
 from turnsignal.stream.formats.quotations import SHORT, digest_of, digests_quoted, template_of

@@ -10,7 +10,7 @@ the application sets them. What is said again later in the same trace was said t
 from collections.abc import Iterable, Mapping, Sequence
 
 from turnsignal.stream.formats.halves import is_half
-from turnsignal.stream.formats.linking import digested, words_of
+from turnsignal.stream.formats.heads import digested, words_of
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
-from turnsignal.stream.formats.beside import Beside, Occurrence, answer_in, asked_in, find_beside
+from turnsignal.stream.formats.beside import Beside, Occurrence, answer_in, asked_in, find_beside, find_response
 from turnsignal.stream.formats.documents import DOCUMENTS
 from turnsignal.stream.formats.messages import is_pair, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record
@@ -125,7 +125,16 @@ def open_envelopes(sample: Sequence[Record]) -> Opened | None:
     paths = sorted(path for path, _ in held.most_common(_PATHS))
     opened = [each for path in paths if (each := _try(tried, path)) is not None]
     opened = opened or [each for path in paths if (each := _try_beside(tried, path)) is not None]
-    return max(opened, key=lambda each: (each.whole, -len(each.format.path)), default=None)
+    chosen = max(opened, key=lambda each: (each.whole, -len(each.format.path)), default=None)
+    if chosen is None or not (twins := [each.format for each in opened if _are_twins(each.format, chosen.format)]):
+        return chosen
+    others = " and ".join(each.where for each in twins)
+    return chosen._replace(why=f"{chosen.why}; those in {others} are left out")
+
+
+def _are_twins(one: Enveloped, other: Enveloped) -> bool:
+    """Say whether records have two of a kind, such as `conversation_a` and `conversation_b`."""
+    return one.path != other.path and [part[:-1] for part in one.path] == [part[:-1] for part in other.path]
 
 
 def holds_history(sample: Sequence[Record]) -> bool:
@@ -154,6 +163,8 @@ def _try_beside(sample: Sequence[Record], path: tuple[str, ...]) -> Opened | Non
     occurrences = [Occurrence(*each) for record in sample for each in islice(_at(record, path, optional=True), _TRIED)]
     beside = find_beside(occurrences[:_TRIED], path)
     if beside is None or not beside.answer:
+        beside = find_response(occurrences[:_TRIED])
+    if beside is None:
         return None
     if beside.question and any(isinstance(each.messages, dict) for each in occurrences):
         return None  # an object beside a question, such as its rating, is no history of it

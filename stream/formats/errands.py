@@ -6,6 +6,8 @@
 
 Call 2 is one. What it asks is asked in many conversations, no history has an answer to that, and calls like call 3 go
 on from the same answer, which a call gave, as if nobody had asked. What users say alike is short, or answered alike.
+Who sums up what was said longest ago asks after an answer from which the conversation had gone on already, and goes on
+there later: whoever edits a question goes on from the edited one.
 
     call 4   sends: "Is the answer safe?" (system) "Why?" "Because."      gets: safe
 
@@ -24,8 +26,8 @@ from pathlib import Path
 
 from turnsignal.stream.formats.answering import Answering, in_parts, who
 from turnsignal.stream.formats.asides import LEFT_OUT, TO_KEEP, LeftOut
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.instructions import instructions_of
-from turnsignal.stream.formats.linking import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of
@@ -44,6 +46,7 @@ _MOST = 0.5  #: of the exchanges of a log, after which no users ask the same, an
 _OBJECT, _SYSTEM = 1, 2  #: what an answer is, and whose message asks
 _SHOWN = 60  #: characters of what is asked
 _NOTHING = bytes(SHORT)
+_PARTS = 5  #: digests of a call
 _READ = 300  #: characters of a prompt
 _BEGINS = tomllib.loads(Path(__file__).with_name("errands.toml").read_text(encoding="utf-8"))["begins"].values()
 _USUAL = re.compile(
@@ -55,7 +58,9 @@ class Errands:
     """What is asked after an exchange in a log, and which of that is asked by a program."""
 
     def __init__(self) -> None:
-        self._digests = bytearray()  # of each call: what it asks, the exchange before, the answer before, its answer
+        self._digests = (
+            bytearray()
+        )  # of each call: what it asks, exchange and answer before, its own answer and exchange
         self._orders = array("d")
         self._lengths = array("H")  # characters of what it asks, up to _LONG
         self._kinds = bytearray()  # whether it is a system's, and gets an object
@@ -84,7 +89,7 @@ class Errands:
             self._ended += who(call) + ended
             return
         if asked:
-            self._digests += asked + answer
+            self._digests += asked + answer + _exchange_of(call)
             self._orders.append(call.start if call.start is not None else call.line)
             self._lengths.append(min(len(call.inputs[-1].text.strip()), _LONG))
             self._kinds.append(_OBJECT * is_object | _SYSTEM * (call.inputs[-1].role == "system"))
@@ -147,27 +152,30 @@ class Errands:
 
     def _find_usual(self) -> set[bytes]:
         """Return what programs ask."""
-        answered = {before for _, _, before, _ in self._all()}
-        given = {answer for _, _, _, answer in self._all()} | self._given
+        answered = {before for _, _, before, *_ in self._all()}
+        given = {answer for *_, answer, _ in self._all()} | self._given
         times, back = Counter[bytes](), Counter[bytes]()
-        for question, _, _, answer in self._all():
+        for question, *_, answer, _ in self._all():
             times[question] += answer != _NOTHING
             back[question] += answer in answered
         may_be = self._may_be(
             {question for question, n in times.items() if n >= _FEWEST and back[question] * _BACK <= n}
         )
+        if not may_be:
+            return may_be
         asking, going_on = Counter[bytes](), Counter[bytes]()
         asked: dict[bytes, float] = {}  # what, and after what exchange → when first
-        latest: dict[bytes, float] = {}
-        for order, (question, exchange, before, _) in zip(self._orders, self._all(), strict=True):
+        latest: dict[bytes, float] = {}  # an exchange → when somebody last went on from it, or from what came of it
+        for at in sorted(range(len(self._orders)), key=self._orders.__getitem__, reverse=True):
+            order, (question, exchange, before, _, own) = self._orders[at], self._at(at)
             if before not in given:  # what every call begins with
                 continue
             if question in may_be:
                 asking[question + exchange] += 1
-                asked[question + exchange] = min(order, asked.get(question + exchange, order))
+                asked[question + exchange] = order
             else:
                 going_on[exchange] += 1
-                latest[exchange] = max(order, latest.get(exchange, order))
+                latest[exchange] = max(order, latest.get(exchange, order), latest.get(own, order))
         after, passed = Counter[bytes](), Counter[bytes]()
         for both, order in asked.items():
             question, exchange = both[:SHORT], both[SHORT:]
@@ -180,14 +188,20 @@ class Errands:
         """Return what of that which is asked often is none that users say alike."""
         asks = {question: _Ask() for question in often}
         exchanges: set[bytes] = set()
-        for length, kind, (question, exchange, _, answer) in zip(self._lengths, self._kinds, self._all(), strict=True):
+        for length, kind, (question, exchange, _, answer, _) in zip(
+            self._lengths, self._kinds, self._all(), strict=True
+        ):
             exchanges.add(exchange)
             if question in often:
                 asks[question].add(length, kind, exchange, answer)
         return {question for question, ask in asks.items() if ask.may_be_a_programs(len(exchanges), self._answers)}
 
     def _all(self) -> Iterator[tuple[bytes, ...]]:
-        return in_parts(self._digests, 4)
+        return in_parts(self._digests, _PARTS)
+
+    def _at(self, at: int) -> tuple[bytes, ...]:
+        size = _PARTS * SHORT
+        return next(in_parts(self._digests[at * size : (at + 1) * size], _PARTS))
 
 
 class _Ask:
@@ -254,8 +268,19 @@ def _asked_of(call: Call) -> bytes:
     begun = template_of(text) if "\n" in text else ""
     question = digest_of(begun if len(begun) >= _BEGUN else text)
     answer = digested(before[-1])[1]
-    exchange = call.conversation.encode("utf-8", "replace") if call.conversation else _words_of(before[-2:-1])
-    return question + blake2b(exchange + answer, digest_size=SHORT).digest() + answer[:SHORT]
+    return question + _exchange(call.conversation, before[-2:-1], answer) + answer[:SHORT]
+
+
+def _exchange_of(call: Call) -> bytes:
+    """Return the digest of the exchange that a call is, as those that go on from it have it."""
+    answers = spoken_in(call.outputs)[:1]
+    return _exchange(call.conversation, spoken_in(call.inputs)[-1:], digested(answers[0])[1]) if answers else _NOTHING
+
+
+def _exchange(conversation: str | None, asked: Sequence[Message], answer: bytes) -> bytes:
+    """Return a digest of an answer with its conversation, or with what was asked where none is named."""
+    words = conversation.encode("utf-8", "replace") if conversation else _words_of(asked)
+    return blake2b(words + answer, digest_size=SHORT).digest()
 
 
 def _words_of(spoken: Sequence[Message]) -> bytes:

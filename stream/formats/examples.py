@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from turnsignal.stream.formats.asides import begun_by, exchange_of
-from turnsignal.stream.formats.linking import digested
+from turnsignal.stream.formats.briefings import Briefings
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call
 from turnsignal.stream.formats.repeats import Digested
@@ -40,7 +41,7 @@ class Examples:
         for conversation, opening in zip(conversations, openings, strict=True):
             if not conversation:
                 continue
-            begun = begun_by(opening)
+            begun = begun_by(opening)[:2]
             before = of.setdefault(conversation, begun)
             if before[1] != begun[1]:
                 of[conversation] = before[0], b""
@@ -52,12 +53,14 @@ class Examples:
         shown.difference_update(map(exchange_of, openings))
         self._of = {conversation: exchange for conversation, (_, exchange) in of.items() if exchange in shown}
         self._common: dict[bytes, list[Digested]] = {}
+        self._briefings = Briefings(openings, conversations)
 
     def __bool__(self) -> bool:
-        return bool(self._of)
+        return bool(self._of or self._briefings)
 
     def compare(self, conversation: str, call: Call) -> None:
         """Take what a call begins with; called for each call before the first `take_out`."""
+        self._briefings.compare(conversation, call)
         if (exchange := self._of.get(conversation)) is not None:
             spoken = [digested(message) for message in spoken_in(call.inputs)[:-1][:_MOST]]
             pairs = zip(self._common.get(exchange, spoken), spoken, strict=False)
@@ -65,14 +68,16 @@ class Examples:
 
     def take_out(self, conversation: str, call: Call, assumed: Assumed) -> None:
         """Leave the examples out of what a call sent."""
-        if (exchange := self._of.get(conversation)) is None:
-            return
-        common = self._common[exchange]
-        left = next((len(common) - at for at, (role, _) in enumerate(reversed(common)) if role == "assistant"), 0)
-        if left == _EXCHANGE and _GREETING.fullmatch(spoken_in(call.inputs)[0].text):
+        spoken = spoken_in(call.inputs)
+        if (exchange := self._of.get(conversation)) is not None:
+            common = self._common[exchange]
+            left = next((len(common) - at for at, (role, _) in enumerate(reversed(common)) if role == "assistant"), 0)
+        else:
+            left = self._briefings.count_in(conversation, spoken)
+        if not left or (left == _EXCHANGE and _GREETING.fullmatch(spoken[0].text)):
             return  # that a program wrote for the user, or the user did
         assumed[LEFT_OUT] += left
-        examples = {id(message) for message in spoken_in(call.inputs)[:left]}
+        examples = {id(message) for message in spoken[:left]}
         call.inputs = [message for message in call.inputs if id(message) not in examples]
 
 

@@ -9,114 +9,31 @@ So each call leaves a digest of what was said until after it (`Head.after`), and
 begins with (`Head.before`). It goes on in its stead, so that two who say the same stay apart. A call that asks for a
 tool ends without an answer; the tool's call, with its id, is what the next one repeats. What needs no words comes
 first: the conversation's id, and the id of the response that a call says it follows. What repeats nobody word by word
-comes last: its `endings` tell. Only digests are held in memory, some hundred bytes a call.
+comes last: its `endings` tell. Messages that carry times of their own are the same where these agree, too: whoever
+calls at half past nine does not go on with what was said at eight, though it was the same. Only digests are held in
+memory, some hundred bytes a call.
 """
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
-from functools import lru_cache
-from hashlib import blake2b
 from itertools import islice
 from operator import attrgetter
-from sys import intern
 from typing import NamedTuple
 
-from turnsignal.stream.formats.endings import (
-    DIGEST,
-    NO_END,
-    End,
-    end_of,
-    known_by,
-    last_answer_of,
-    sought_by,
-    word_by_word,
-)
+from turnsignal.stream.formats.endings import DIGEST, known_by, last_answer_of, sought_by
+from turnsignal.stream.formats.heads import APART, Head, Who
 from turnsignal.stream.formats.many_ask import Request, asked_by_many
-from turnsignal.stream.formats.messages import shown_of, spoken_in
-from turnsignal.stream.formats.protocol import Assumed, Call, Message
-from turnsignal.stream.formats.repeats import TELLING
+from turnsignal.stream.formats.protocol import Assumed
 from turnsignal.stream.formats.values import bounded_id
 
-APART = 60.0  #: seconds between the beginnings of conversations that have no times
-_ENDS = 8  #: in a history, where another call may have ended
 UNSURE = "calls without an id that repeat answers of others, but not who asked, taken as conversations of their own"
-_MARKS = re.compile(r"[\[【][^\[\]【】]{1,64}[\]】](?!\()")
-_SIGNS = ".,;:!?"
-_HELD, _HELD_TEXT = 4_096, 2_000  #: texts whose digests are held, and characters of one
 _SOON = 600.0  #: seconds until a question is asked anew, rather than sent again
 _AT_ONCE = 60.0  #: seconds in which one user begins no second conversation with the same question
 _ONE_USER = 10  #: times that one user asks it; whoever asks more often is many, or a program
 _LOOKED_AT = 100  #: others who stand at the same words, of whom one may be the same
-
-_Who = tuple[str | None, str | None, str | None]
 _NEVER = float("-inf")
-_NOBODY = (None, None, None)
-
-
-class Head(NamedTuple):
-    """What `link` has to know of a call: its number, its ids, and digests of what was said before and after it.
-
-    start, messages, line, number: calls are taken in this order; number is also the place in the list; who: assistant,
-    user, and an id that others may have as well, None for what it does not name; before: where in its history another
-    call may have ended, the last first, each DIGEST bytes long; asked, after: what was said before and after its
-    answer; answered: not for the first time; repeats, leaves: the end of its history before and after its answer;
-    earlier: like before, of the answers before the last one, of which so many are telling; request: an id that calls
-    of one question share.
-    """
-
-    start: float
-    messages: int
-    line: int
-    number: int
-    origin: str
-    conversation: str | None
-    response: str | None
-    previous: str | None
-    who: _Who
-    before: bytes
-    asked: bytes
-    after: bytes
-    answered: bool
-    repeats: End = NO_END
-    leaves: End = NO_END
-    earlier: bytes = b""
-    telling: int = 0
-    request: str | None = None
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether it got an answer, or called a tool."""
-        return self.after != self.asked
-
-
-def head_of(number: int, call: Call) -> Head:
-    """Work out what `link` has to know of a call; of one that names its conversation, it is little."""
-    if call.conversation is not None:
-        start, conversation = in_order(call)[0], intern(call.conversation)
-        who = _who(None, _known(call.fields.get("user_id")), None)
-        return Head(start, 0, 0, number, "", conversation, call.response, None, who, b"", b"", b"", answered=False)
-    inputs, outputs = call.inputs, call.outputs
-    is_whole = not outputs and bool(inputs) and inputs[-1].role == "assistant"  # nobody words it anew
-    if is_whole and not inputs[-1].called:
-        inputs, outputs = inputs[:-1], inputs[-1:]  # a record of all that was said ends with its own answer
-    history = _History()
-    for message in inputs:
-        history.take(message)
-    before, answered, asked = history.ends(), history.answered, history.said
-    earlier = history.earlier()
-    # Of finished conversations without times, in which others may say the same, nobody goes on word by word alone.
-    is_finished = is_whole and call.start is None
-    repeats = NO_END if is_finished else word_by_word(end_of(history.spoken)) if is_whole else end_of(history.spoken)
-    for message in first_choice(outputs):
-        history.take(message)
-    is_answer = bool(spoken_in(outputs))
-    after = history.said if is_answer else history.called
-    leaves = end_of(history.spoken) if is_answer and not is_finished else NO_END
-    who = _who(_known(call.fields.get("assistant")), _known(call.fields.get("user_id")), call.named)
-    order = (*in_order(call), number)
-    named = (*order, call.origin, None, call.response, call.previous, who)
-    return Head(*named, before, asked, after, answered, repeats, leaves, *earlier)
+_ROUNDED = 2.0  #: seconds between times of one message, which exports round
+_By = tuple[Who, float | None]  #: who speaks, and when the first message was said
 
 
 def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()) -> list[str]:
@@ -133,7 +50,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
     loose = _LooseEnds(heads)
     ordered = _ordered([head for head in heads if head.number not in asides])
     before = _Before({}, {}, _asked_by_many(ordered))
-    failed: dict[tuple[bytes, _Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
+    failed: dict[tuple[bytes, Who], tuple[str, float]] = {}  # questions that begin a conversation, without an answer
     first = _FirstAsked(heads)
     begun: Counter[str] = Counter()  # by the calls that begin them
     conversations = [""] * len(heads)
@@ -165,7 +82,7 @@ def link(heads: Sequence[Head], assumed: Assumed, asides: Set[int] = frozenset()
             before.ended[head.origin] = head.after, chosen
             first.put(head, chosen)
             if head.answered:
-                before.repeated[head.asked, head.who] = chosen, head.start
+                before.repeated[head.asked, head.who] = chosen, head.start, head.said_at
             elif not head.is_answered:
                 failed[head.asked, head.who] = chosen, head.start
     return conversations
@@ -178,8 +95,8 @@ def _gone_on(head: Head, waiting: "_Standing", before: "_Before") -> str | None:
     if (head.asked, head.who) in before.many:
         return None
     ends = head.before[:DIGEST] + head.earlier[: head.telling * DIGEST]
-    again, start = before.repeated.get((head.asked, head.who), (None, _NEVER))
-    if again is not None and head.start - start <= _SOON:
+    again, start, said_at = before.repeated.get((head.asked, head.who), (None, _NEVER, None))
+    if again is not None and head.start - start <= _SOON and _are_one(head.said_at, said_at):
         return again
     if (chosen := waiting.recall(head, ends)) is not None:
         return chosen
@@ -212,110 +129,14 @@ def _name(head: Head, times: int) -> str:
     return bounded_id(origin if times == 1 else f"{origin}+{times}")
 
 
-def digested(message: Message) -> tuple[str, bytes]:
-    """Return a message's role, and a digest of its words; spaces do not count, nor do marks of an answer's sources."""
-    text = message.text
-    return message.role, (_digest_again if len(text) <= _HELD_TEXT else _digest)(message.role, text)
-
-
-def _digest(role: str, text: str) -> bytes:
-    if role != "assistant":
-        words = " ".join(text.split())
-    else:  # many apps keep an answer without the marks, and send that again
-        words = " ".join(shown_of(text).split())
-        if "[" in words or "【" in words:
-            words = _MARKS.sub("", words.replace(" [", "[").replace(" 【", "【"))
-        for mark in _SIGNS:
-            words = words.replace(f" {mark}", mark)
-    return blake2b(f"{role}\0{words}".encode("utf-8", "replace"), digest_size=DIGEST).digest()
-
-
-_digest_again = lru_cache(_HELD)(_digest)  # each message is looked at several times
-
-
-def first_choice(outputs: list[Message]) -> list[Message]:
-    """Leave out what a call answered, too, in other words: a history goes on from one choice."""
-    others = {id(message) for message in spoken_in(outputs)[1:]}
-    return [message for message in outputs if id(message) not in others] if others else outputs
-
-
-def words_of(call: Call) -> bytes:
-    """Return a digest of all that a call sent and got."""
-    messages = (*call.inputs, *call.outputs)
-    spelled = [f"{message.role}\0{message.text}\0{' '.join(message.called)}\0" for message in messages]
-    return blake2b("".join(spelled).encode("utf-8", "replace"), digest_size=DIGEST).digest()
-
-
-def in_order(call: Call) -> tuple[float, int, int]:
-    """Order calls of one moment by their histories: one that goes on from another has a longer one."""
-    return (call.start if call.start is not None else call.line * APART, len(call.inputs), call.line)
-
-
-class _History:
-    """What was said until now. said: its digest; called: with the calls of tools since; answered: a user's question."""
-
-    def __init__(self) -> None:
-        self.said = self.called = b""
-        self.asked = self.answered = False
-        self._said = self._called = blake2b(digest_size=DIGEST)
-        self.spoken: list[tuple[Message, bytes]] = []  # each beside its digest
-        self._ends: list[tuple[bool, bytes]] = []  # whether it is an answer
-        self._length = 0  # characters of all answers
-        self._long: list[bool] = []  # of each answer, whether it and those before it are enough to be known by
-        self._asked = b""  # what was said before the last answer
-
-    def take(self, message: Message) -> None:
-        """Go on with a message; what a tool returned says nothing."""
-        if message.called:
-            self._called = self._called.copy()
-            for called in message.called:
-                self._called.update(f"\0{called}\0".encode("utf-8", "replace"))
-            self.called = self._called.digest()
-            self._ends.append((False, self.called))
-        elif spoken_in([message]):
-            digest = digested(message)[1]
-            self.spoken.append((message, digest))
-            self.asked = self.asked or message.role == "user"
-            self._asked = self.said if message.role == "assistant" else self._asked
-            self._said.update(digest)
-            self._called = self._said.copy()
-            self.said = self.called = self._said.digest()
-            if message.role == "assistant":
-                self.answered = self.answered or self.asked
-                self._length += len(message.text)
-                self._ends.append((True, self.said))
-                self._long.append(self._length >= TELLING)
-
-    def ends(self) -> bytes:
-        """Return where another call may have ended, the last first: the last answer, calls of tools, its question.
-
-        The question is where a call ended of which the answer is not logged.
-        """
-        answers = 0
-        chosen: list[bytes] = []
-        for is_answer, digest in reversed(self._ends):
-            answers += is_answer
-            if not is_answer or answers == 1:
-                chosen.append(digest)
-        return b"".join((*chosen[:_ENDS], self._asked))
-
-    def earlier(self) -> tuple[bytes, int]:
-        """Return where it had come to earlier, the last first, and how many of them are known by what was said.
-
-        What followed was said by others, or is not logged.
-        """
-        ends = [digest for is_answer, digest in self._ends if is_answer]
-        return b"".join(ends[-_ENDS - 1 : -1][::-1]), sum(self._long[-_ENDS - 1 : -1])
-
-
 class _Before(NamedTuple):
     """Conversations by the question that a call was asked in them, and by the id of their last call with what was said.
 
-    repeated: of calls with a history, and when; ended: what was said until after the call; many: the questions of which
-    each call is in another conversation.
+    repeated: of calls with a history, and when, and when the first message was said; ended: what was said until after
+    the call; many: the questions of which each call is in another conversation.
     """
 
-    repeated: dict[tuple[bytes, _Who], tuple[str, float]]
+    repeated: dict[tuple[bytes, Who], tuple[str, float, float | None]]
     ended: dict[str, tuple[bytes, str]]
     many: Set[Hashable]
 
@@ -336,7 +157,7 @@ class _FirstAsked:
 
     def __init__(self, heads: Iterable[Head]) -> None:
         self._times = Counter((head.asked, head.who) for head in heads if _begins(head))
-        self._begun: dict[tuple[bytes, _Who], tuple[str, float]] = {}
+        self._begun: dict[tuple[bytes, Who], tuple[str, float]] = {}
 
     def put(self, head: Head, conversation: str) -> None:
         """Take in a call of a conversation."""
@@ -360,16 +181,17 @@ class _Standing:
     """Conversations by what was said in them until now. A user or an assistant that is not named may be any."""
 
     def __init__(self) -> None:
-        self._standing: dict[bytes, dict[_Who, list[str]]] = {}
-        self._gone_on: dict[bytes, tuple[_Who, str]] = {}  # by what was said in one conversation alone, and long
+        self._standing: dict[bytes, dict[_By, list[str]]] = {}
+        self._gone_on: dict[bytes, tuple[_By, str]] = {}  # by what was said in one conversation alone, and long
 
     def put(self, head: Head, conversation: str) -> None:
         """Let a conversation wait for a call that repeats what was said until after this one."""
-        self._standing.setdefault(head.after, {}).setdefault(head.who, []).append(conversation)
+        by = head.who, head.said_at
+        self._standing.setdefault(head.after, {}).setdefault(by, []).append(conversation)
         if head.leaves.is_telling:
-            _, other = self._gone_on.setdefault(head.after, (head.who, conversation))
+            _, other = self._gone_on.setdefault(head.after, (by, conversation))
             if other != conversation:
-                self._gone_on[head.after] = head.who, ""
+                self._gone_on[head.after] = by, ""
 
     def recall(self, head: Head, ends: bytes) -> str | None:
         """Return the one conversation that had come to one of these ends, though another call may have gone on there.
@@ -377,8 +199,8 @@ class _Standing:
         Whoever edits a question asks anew from the answer before it.
         """
         for digest in _split(ends):
-            who, conversation = self._gone_on.get(digest, (head.who, ""))
-            if conversation and _agree(head.who, who):
+            by, conversation = self._gone_on.get(digest, ((head.who, None), ""))
+            if conversation and _fit((head.who, head.said_at), by):
                 return conversation
         return None
 
@@ -389,14 +211,14 @@ class _Standing:
         """
         for digest in _split(head.before):
             standing = self._standing.get(digest)
-            who = None if standing is None else _like(head.who, standing)
-            if standing is None or who is None:
+            by = None if standing is None else _like((head.who, head.said_at), standing)
+            if standing is None or by is None:
                 continue
             if not head.is_answered and digest != head.before[-DIGEST:]:
-                return standing[who][-1]
-            chosen = standing[who].pop()
-            if not standing[who]:
-                del standing[who]
+                return standing[by][-1]
+            chosen = standing[by].pop()
+            if not standing[by]:
+                del standing[by]
             if not standing:
                 del self._standing[digest]
             return chosen
@@ -471,7 +293,7 @@ class _Loose(NamedTuple):
 
     number: int
     start: float
-    who: _Who
+    who: Who
     conversation: str
 
 
@@ -479,21 +301,21 @@ def _split(digests: bytes) -> Iterator[bytes]:
     return (digests[start : start + DIGEST] for start in range(0, len(digests), DIGEST))
 
 
-def _like(who: _Who, among: dict[_Who, list[str]]) -> _Who | None:
+def _like(by: _By, among: dict[_By, list[str]]) -> _By | None:
     """Return the same assistant and user among others, or the last that could be the same."""
-    if who in among:
-        return who
-    return next((other for other in islice(reversed(among), _LOOKED_AT) if _agree(who, other)), None)
+    if by in among:
+        return by
+    return next((other for other in islice(reversed(among), _LOOKED_AT) if _fit(by, other)), None)
 
 
-def _agree(who: _Who, other: _Who) -> bool:
+def _fit(by: _By, other: _By) -> bool:
+    return _are_one(by[1], other[1]) and _agree(by[0], other[0])
+
+
+def _are_one(said_at: float | None, other: float | None) -> bool:
+    """Say whether a message that was said at two times may be one."""
+    return said_at is None or other is None or abs(said_at - other) <= _ROUNDED
+
+
+def _agree(who: Who, other: Who) -> bool:
     return all(a is None or b is None or a == b for a, b in zip(who, other, strict=True))
-
-
-@lru_cache(4096)
-def _who(assistant: str | None, user: str | None, named: str | None) -> _Who:
-    return assistant, user, named
-
-
-def _known(value: object) -> str | None:
-    return None if value is None else str(value)

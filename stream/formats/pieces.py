@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from turnsignal.stream.formats.messages import calls_of, refusal_of
+from turnsignal.stream.formats.streams import is_stream, pieces_in
 from turnsignal.stream.formats.values import first, items, mapping, nested
 
-_LINE = "data:"  #: what a line of server-sent events begins with
 _HEADS = ("id", "created", "model")  #: of a response, which each of its pieces repeats
 _STARTS = ("content_block_start", "response.output_item.added")  #: of what an answer is made of, a tool's call too
 _TEXTS = ("response.output_text.delta", "response.refusal.delta")
@@ -43,8 +43,9 @@ def joined(value: object) -> dict[str, Any] | None:
 
 
 def _pieces(value: object) -> Iterator[dict[str, Any]]:
-    if isinstance(value, str) and value.lstrip()[: len(_LINE)] == _LINE:
-        value = [line.removeprefix(_LINE).strip() for line in value.splitlines() if line.startswith(_LINE)]
+    if isinstance(value, str) and is_stream(value.lstrip()):
+        yield from pieces_in(value)
+        return
     for item in items(value):
         if piece := mapping(nested(item)):
             yield piece

@@ -183,10 +183,10 @@ def _is_typed(history: Passage, asked: Passage, at: int) -> bool:
 
 def _share(text: str, other: str) -> bool:
     """Say whether texts have half of the shorter one in common, at their beginning and at their end."""
-    return 2 * (_alike(text, other) + _alike(text[::-1], other[::-1])) >= min(len(text), len(other))
+    return 2 * (alike(text, other) + alike(text[::-1], other[::-1])) >= min(len(text), len(other))
 
 
-def _alike(text: str, other: str) -> int:
+def alike(text: str, other: str) -> int:
     """Return how many first characters are the same."""
     size = min(len(text), len(other))
     return next((at for at in range(size) if text[at] != other[at]), size)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 import msgspec
 
 from turnsignal.stream.formats.asides import exchange_of, last_exchange, question_of, sends_history
-from turnsignal.stream.formats.linking import Head, head_of
+from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.protocol import Assumed, Call
 
 REQUESTS = "ids that each name one request, taken for none of a conversation: calls were linked by their histories"

@@ -33,7 +33,7 @@ class OpenAIResponses:
         response = _response(record)
         if response.get("object") != "response":
             refuse_foreign(record, "responses")
-        request = mapping(first(record, "request", "request_body", "body")) or record
+        request = body_of(record, "request", "request_body", "body") or record
         metadata = {**mapping(record.get("metadata")), **mapping(response.get("metadata"))}
         outputs = [item for item in items(response.get("output")) if isinstance(item, dict)]
         searches = [item for item in outputs if item.get("type") == "file_search_call"]

@@ -15,7 +15,7 @@ import msgspec
 
 from turnsignal.stream.formats.asides import exchange_of, last_exchange, question_of
 from turnsignal.stream.formats.endings import DIGEST
-from turnsignal.stream.formats.linking import Head, head_of
+from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.protocol import Assumed, Call
 
 RESUMED = "conversations that go on another one, whose history they send, taken for one with it"

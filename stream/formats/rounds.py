@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from turnsignal.stream.formats.asides import TO_KEEP
-from turnsignal.stream.formats.linking import digested
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.quotations import SHORT, digest_of, template_of

@@ -14,8 +14,8 @@ from turnsignal.stream.formats.answering import Answering
 from turnsignal.stream.formats.asides import LEFT_OUT as ASIDES
 from turnsignal.stream.formats.asides import TOGETHER
 from turnsignal.stream.formats.branches import Branches
+from turnsignal.stream.formats.heads import digested, in_order
 from turnsignal.stream.formats.instructions import are_others
-from turnsignal.stream.formats.linking import digested, in_order
 from turnsignal.stream.formats.messages import spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.formats.remarks import is_about, polishes

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence, Set
 from functools import lru_cache
 from itertools import islice
 
-from turnsignal.stream.formats.linking import digested
+from turnsignal.stream.formats.heads import digested
 from turnsignal.stream.formats.messages import role_of, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message
 from turnsignal.stream.text.visible import one_line

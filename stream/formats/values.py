@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 
+from turnsignal.stream.formats.streams import BEGINS, response_in
 from turnsignal.stream.records.turns import MAX_ID, MAX_SHORT
 from turnsignal.stream.text.loose_json import load_json
 from turnsignal.stream.text.timestamps import epoch_seconds, parse_compact, parse_time
@@ -71,11 +72,13 @@ def items(value: object) -> list[Any]:
 def nested(value: object) -> Any:
     """Return the JSON that a string holds, through at most three layers; anything else, and other strings, as it is.
 
-    Cells of a table that pandas wrote hold lists and objects as Python spells them.
+    Cells of a table that pandas wrote hold lists and objects as Python spells them; a stream's text holds its response.
     """
     for _ in range(3):
-        if not isinstance(value, str) or len(value) > MAX_NESTED or value.lstrip()[:1] not in ("{", "[", '"'):
+        if not isinstance(value, str) or len(value) > MAX_NESTED:
             break
+        if value.lstrip()[:1] not in ("{", "[", '"'):
+            return response_in(value) if value.startswith(BEGINS) else value
         try:
             value, _ = load_json(value)
         except orjson.JSONDecodeError:

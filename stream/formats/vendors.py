@@ -39,7 +39,7 @@ class Vendors:
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Any]:
         """Give what the record's own format reads in it."""
-        name = _vendor_of(_response_in(record)) or self._named[0]
+        name = vendor_of(_response_in(record)) or self._named[0]
         assumed[f"records of {name} among those of {self._named[0]}, read as such"] += name not in self._named
         yield from self._formats[name].read(record, assumed)
 
@@ -54,7 +54,7 @@ def refuse_foreign(record: Record, own: str) -> None:
     An error in its place is none: then the call has failed.
     """
     response = _response_in(record)
-    vendor = _vendor_of(response)
+    vendor = vendor_of(response)
     if vendor == own or not response or (vendor is None and _is_failure(response)):
         return
     if vendor is not None:
@@ -68,10 +68,11 @@ def refuse_foreign(record: Record, own: str) -> None:
 def _response_in(record: Record) -> Record:
     """Return the response that a record holds, or is; an empty one where it has none."""
     inner = body_of(record, *_RESPONSES)
-    return record if _vendor_of(inner) is None and _vendor_of(record) is not None else inner
+    return record if vendor_of(inner) is None and vendor_of(record) is not None else inner
 
 
-def _vendor_of(response: Record) -> str | None:
+def vendor_of(response: Record) -> str | None:
+    """Return whose response an object is; None where nobody knows."""
     if "choices" in response:
         return "openai"
     if response.get("object") == "response":

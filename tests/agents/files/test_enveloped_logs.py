@@ -225,3 +225,12 @@ def test_a_programs_session_keeps_what_its_user_says(tmp_path: Path) -> None:
     assert {turn["conversation_id"] for turn in turns} == {"s1"}
     assert report.assumed["messages that are for no user's eyes left out"] == 2
     assert report.refused == {}
+
+
+def test_of_two_conversations_in_one_record_the_line_says_which_is_left_out(tmp_path: Path) -> None:
+    both = {
+        key: [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": key}] for key in ("chat_a", "chat_b")
+    }
+    turns, report = read(written(tmp_path / "arena.jsonl", {"winner": "model_a", **both}))
+    assert texts(turns) == ["Hi", "chat_a"]
+    assert report.why == "messages with role and content; those in chat_b are left out; JSON lines"

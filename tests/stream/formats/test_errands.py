@@ -129,3 +129,41 @@ def test_a_trace_keeps_its_answer_and_one_that_is_an_errand_says_nothing() -> No
     assert assumed[LEFT_OUT] == 3
     assert errands.doubts(quoted=False)[0].startswith("3 calls are left out")
     assert errands.taken_out([Call("x:root", kind="inner"), calls[1]], assumed) == []
+
+
+def summed_up(count: int, *, named: bool, edits: bool = False) -> list[Call]:
+    """Conversations of five exchanges that send the last two, and before the fifth somebody asks after the second.
+
+    edits: they go on from that, as users do from a question that they edited.
+    """
+    calls = []
+    for number in range(count):
+        said: list[str] = []
+        for place in range(5):
+            if place == 4:
+                asks = "What matters of all that was said until now, in a sentence?"
+                calls.append(sent(number, [*said[:4], asks], f"That {number}.", named=named))
+                calls[-1].start = 1000.0 * number + 8.5
+                said = [*said[:4], asks, f"That {number}."] if edits else said
+            question, answer = f"How {number}, {place}?", f"So {number}, {place}."
+            calls.append(sent(number, [*said, question][-5:], answer, named=named))
+            calls[-1].start = 1000.0 * number + 2 * place + 1
+            said += [question, answer]
+    return calls
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_what_is_asked_of_the_older_part_of_conversations_that_go_on_from_the_newer_is_an_errand(named: bool) -> None:
+    assert left_in(summed_up(4, named=named)) == [
+        f"How {number}, {place}?" for number in range(4) for place in range(5)
+    ]
+    edited = summed_up(4, named=named, edits=True)
+    assert len(left_in(edited)) == len(edited)
+
+
+@pytest.mark.parametrize(
+    "asks",
+    ["Create a summary of the conversation above:", "This is summary of the conversation so far: A.\n\nExtend it"],
+)
+def test_one_summary_is_known_by_the_words_of_a_widely_used_program(asks: str) -> None:
+    assert left_in([sent(1, ["a", "A", asks], "A.", named=True)]) == []

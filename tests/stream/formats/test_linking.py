@@ -7,7 +7,8 @@ import pytest
 
 from turnsignal.stream.formats.anthropic import AnthropicMessages
 from turnsignal.stream.formats.assembly import join_trace, take_turns
-from turnsignal.stream.formats.linking import UNSURE, head_of, link
+from turnsignal.stream.formats.heads import head_of
+from turnsignal.stream.formats.linking import UNSURE, link
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.protocol import Call, LogFormat, Message
 from turnsignal.stream.formats.responses import OpenAIResponses
@@ -301,3 +302,36 @@ def test_a_finished_conversation_does_not_go_on_from_one_with_another_opening_th
     first, second = ("Where is my order, number 1011?", *rest), ("Where is my order, number 1045?", *rest)
     assert len(set(linked(whole(*first), whole(*second, "Can I export my data?", "Yes, in your profile.")))) == 2
     assert len(set(linked(whole(*first), whole(*first, "Can I export my data?", "Yes, in your profile.")))) == 1
+
+
+def timed(begun: float, *seconds: float | None) -> Call:
+    """A record of a whole conversation, whose messages carry these times after its beginning, or none."""
+    said = [
+        Message(("user", "assistant")[at % 2], f"{at}", time=None if after is None else begun + after)
+        for at, after in enumerate(seconds)
+    ]
+    return Call(f"x:{begun}", start=begun, line=int(begun), inputs=said)
+
+
+@pytest.mark.parametrize("named", [None, "ada"])
+def test_whole_conversations_whose_messages_were_said_at_other_times_are_others(named: str | None) -> None:
+    calls = [timed(100.0, 0, 3), timed(5_000.0, 0, 3, 20, 23), timed(9_000.0, 0, 3, 20, 23, 40, 43)]
+    for each in calls:
+        each.fields = {} if named is None else {"user_id": named}
+    assert len(set(linked(*calls))) == 3
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        timed(100.0, 0, 3, 20, 23),
+        timed(100.0, 0.7, 3.2, 20, 23),
+        timed(100.0, None, None, 20, 23),
+        timed(5_000.0, 0, 0.1, 0.2, 0.3),
+        timed(5_000.0, 0, 0, 20, 23),
+    ],
+    ids=["the same", "rounded", "none", "all of them the call's", "those of before the call's"],
+)
+def test_a_conversation_goes_on_where_its_messages_keep_their_times_or_get_new_ones_with_each_call(later: Call) -> None:
+    assert len(set(linked(timed(100.0, 0, 3), later))) == 1
+    assert len(set(linked(call(1, "0", "1"), later))) == 1
