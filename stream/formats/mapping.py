@@ -37,7 +37,7 @@ from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.bodies import messages_in
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.mapped_times import time_at, times_between
-from turnsignal.stream.formats.messages import blocks_in, role_of, text_of
+from turnsignal.stream.formats.messages import role_of, said_in, text_of
 from turnsignal.stream.formats.paths import (
     DOCUMENT_KEYS,
     OPTIONAL,
@@ -226,7 +226,7 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
 
 def _text(field: Field, value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:
     """Return the text at a path; raises Refused for an object, or a list of such, that holds it somewhere else."""
-    value = blocks_in(value)
+    value = said_in(value)
     if not isinstance(value, str | list | dict):
         return "" if value is None else str(value)
     text = text_of(value, metadata, assumed)
