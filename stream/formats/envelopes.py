@@ -18,7 +18,8 @@ from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
 from turnsignal.stream.formats.beside import Beside, Occurrence, answer_in, asked_in, find_beside
 from turnsignal.stream.formats.documents import DOCUMENTS
 from turnsignal.stream.formats.messages import is_pair, role_of
-from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record
+from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record, Row
+from turnsignal.stream.formats.rows import is_between
 from turnsignal.stream.formats.times import BEGAN
 from turnsignal.stream.formats.values import contexts_of, conversation_of, first, id_of, mapping, nested, seconds
 from turnsignal.stream.text.visible import one_line
@@ -166,7 +167,8 @@ def _try(sample: Sequence[Record], path: tuple[str, ...], beside: Beside | None 
         return None
     probe = Enveloped(FORMATS[OWN], path, beside)
     inners = list(islice((inner for record in sample for inner in probe.unwrap(record)), _TRIED))
-    if sum(map(_is_turn, inners)) * 2 > len(inners):
+    messages = [inner for inner in inners if not is_between(inner)]
+    if sum(map(_is_turn, messages)) * 2 > len(messages):
         fitting = {OWN: "messages with their conversation"}
     else:
         fitting = recognise(inners)
@@ -184,6 +186,8 @@ def _sides_of(reader: LogFormat, record: Record, speakers: set[str]) -> int:
     sides = 0
     try:
         for part in reader.read(record, Counter()):
+            if isinstance(part, Row):
+                continue
             if isinstance(part, dict):
                 speakers.add(str(part.get("role")))
                 sides = 2
@@ -268,6 +272,8 @@ def _completed(inner: dict[str, Any], holders: Sequence[Record]) -> dict[str, An
             times = (first(each, *BEGAN) for each in (holder, *contexts))
             time = next((time for time in times if seconds(time) is not None), None)
             missing |= {} if time is None else {"timestamp": missing.get("timestamp", time)}
+        if "after" in holder and holder.get("op") == "u":
+            missing["op"] = "u"
         if conversation_of(inner) is None:
             named = conversation_of(_without_threads(holder), *contexts)
             missing |= {} if named is None else {"session_id": missing.get("session_id", named)}
@@ -299,7 +305,9 @@ def _is_turn(record: Record) -> bool:
 
 
 def _speaks(record: Record) -> bool:
-    return role_of(first(record, "role", "type")) is not None and ("content" in record or "text" in record)
+    return role_of(first(record, "role", "type")) is not None and not record.keys().isdisjoint(
+        ("content", "text", "parts")
+    )
 
 
 def _is_short(value: object) -> bool:

@@ -1,7 +1,8 @@
 """Any JSON or CSV, by a mapping in TOML: which path of a record holds which field of a turn.
 
     [turns]                                    # one record is one turn
-    conversation_id = "session.id"             # a path; a key that holds dots itself is fine
+    conversation_id = "session.id"             # a path; a key that holds dots itself is fine; or several, where ids
+                                               # count anew for each: ["tenant_id", "conversation_id"]
     role = { path = "kind", human = "user" }   # values that mean a role; those that everybody knows need no word
     text = "body.text"
     timestamp = "at"                           # ISO 8601, or a number of seconds or milliseconds since 1970

@@ -315,15 +315,15 @@ def found_by_tools(messages: Iterable[Message]) -> list[dict[str, Any]]:
 
     An answer among them that has no documents is given those that were found since its question.
     """
-    found: list[dict[str, Any]] = []
+    documents: list[dict[str, Any]] = []
     for message in messages:
         if message.role == "user" and not message.documents:
-            found = []
+            documents = []
         elif message.role != "assistant":
-            found += message.documents
-        elif message.text.strip() and found and not message.documents:
-            message.documents = once(found)
-    return once(found)
+            documents += message.documents
+        elif message.text.strip() and documents and not message.documents:
+            message.documents = once(documents)
+    return once(documents)
 
 
 def spoken_in(messages: Iterable[Message]) -> list[Message]:

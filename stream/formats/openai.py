@@ -6,14 +6,7 @@ from turnsignal.stream.formats.answers import answer_of, has_choices, is_foreign
 from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
-from turnsignal.stream.formats.messages import (
-    NO_MESSAGES,
-    calls_of,
-    found_by_tools,
-    read_messages,
-    refusal_of,
-    role_of,
-)
+from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, refusal_of, role_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
 from turnsignal.stream.formats.times import BEGAN, is_day_of, time_in
 from turnsignal.stream.formats.values import contexts_of, conversation_of, fields_of, first, items, mapping, seconds
@@ -87,8 +80,7 @@ class OpenAIChat:
             end=made if made is not None and (start is None or made >= start) else start,
             inputs=inputs,
             outputs=outputs,
-            documents=read_documents(first(record, *DOCUMENTS) or first(metadata, *DOCUMENTS))
-            or found_by_tools(inputs),
+            documents=read_documents(first(record, *DOCUMENTS) or first(metadata, *DOCUMENTS)),
             fields=fields,
         )
 

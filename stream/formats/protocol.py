@@ -70,6 +70,19 @@ class Call(msgspec.Struct, omit_defaults=True):
     line: int = 0
 
 
+class Row(msgspec.Struct, omit_defaults=True):
+    """A message that stands alone in a record, with its conversation.
+
+    turn: its fields; line: its number in the log; step: what it is where it is no turn: a tool's call, or what a tool
+    returned, with the documents in that.
+    """
+
+    turn: Any
+    line: int = 0
+    step: Literal["", "call", "result"] = ""
+    documents: list[dict[str, Any]] = []
+
+
 class LogFormat(Protocol):
     """A kind of log. Frozen values without state; `FORMATS` lists one of each."""
 
@@ -81,7 +94,7 @@ class LogFormat(Protocol):
         ...
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Any]:
-        """Give what one record holds: `Call`, `TurnFields`, or a `HumanScore` (of `scores`) of an answer.
+        """Give what one record holds: `Call`, `TurnFields`, a `Row`, or a `HumanScore` (of `scores`) of an answer.
 
         A record that is not for the user's eyes gives nothing and is counted.
 
