@@ -22,6 +22,7 @@ from turnsignal.stream.formats.protocol import Assumed, LogFormat, Record, TurnF
 from turnsignal.stream.formats.row_order import RowOrder, TurnedRound
 from turnsignal.stream.formats.rows import STATES, goes_on, is_change, is_plain
 from turnsignal.stream.formats.times import DESCENDING, NEWEST_FIRST
+from turnsignal.stream.formats.unseen import is_unseen
 from turnsignal.stream.formats.values import conversation_of, first, id_of
 
 _NAMES = ("message_id", "messageId", "msg_id", "msgId", "uuid", "_id", "id")  #: of a message's own id
@@ -131,7 +132,7 @@ def is_ready(path: Path) -> bool:
         return False
     order = RowOrder()
     for turn in sample_of(path, Kind.LINES, as_records):
-        if "role" in turn and (turn.get("turn_id") in (None, "") or not is_plain(turn)):
+        if "role" in turn and (turn.get("turn_id") in (None, "") or not is_plain(turn) or is_unseen(turn, Counter())):
             return False
         order.add(turn)
     order.close()

@@ -41,6 +41,7 @@ from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.bursts import Bursts
 from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
+from turnsignal.stream.formats.found_in_runs import FoundInRuns
 from turnsignal.stream.formats.human_scores import HumanScore
 from turnsignal.stream.formats.linking import Head, head_of, link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
@@ -170,6 +171,7 @@ class _Reading:
         self._files = together.files
         self._rows = FlatRows([file[1:] for file in together.files], together.format, together.report.assumed)
         self._row_doubts = RowDoubts()
+        self._found_in_runs = FoundInRuns()
         self._format = together.format
         self._has_loose = self._format is not FORMATS[OWN] and not isinstance(self._format, FormatMapping)
         self._report = together.report
@@ -230,6 +232,8 @@ class _Reading:
                 self.has_times = True
                 if not rows.take(part, line) and not isinstance(part, Row):
                     yield part, line
+                continue
+            if self._found_in_runs.takes(part):
                 continue
             self._line_of.append(line)
             part.line = len(self._line_of)  # not the line, in which many may stand
@@ -320,7 +324,8 @@ class _Reading:
         report = self._report
         report.strangers = self._strangers.count
         turns = report.turns.total()
-        why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
+        conversations = report.conversations + self._row_doubts.conversations
+        why = explain_silence(report.format, assumed, conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
         asked = (self._left_out, self._bursts, self._rounds, self._errands, self._errands.answering)

@@ -46,6 +46,7 @@ class Call(msgspec.Struct, omit_defaults=True):
     request and a reply that stand in records of their own. session: the conversation, where no call of the trace names
     one; named: the conversation by an id that others may have as well, so that their words must go on from each other,
     too; trace: what belongs to one request; response, previous: its own id and that of the response that it follows;
+    within: the run that it is a step of, where that is not read as a trace;
     partial: one of several pieces of the same response; start, end: seconds since 1970; inputs: the history as it was
     sent; typed: what its user typed, where a program put the question, or what a retrieval looked for; fields:
     assistant, version, model and so on of its turns; line: its number in the log, in the order in which calls stand.
@@ -54,6 +55,7 @@ class Call(msgspec.Struct, omit_defaults=True):
     origin: str
     kind: Literal["answer", "whole", "inner", "retrieval", "reranking", "context", "request", "reply"] = "answer"
     trace: str | None = None
+    within: str | None = None
     conversation: str | None = None
     session: str | None = None
     named: str | None = None

@@ -16,9 +16,10 @@ _MAPPING = "`turnsignal convert FILE --propose mapping.toml` writes a mapping"
 
 
 class RowDoubts:
-    """What the rows of one log show."""
+    """What the rows of one log show. conversations: of which some are."""
 
     def __init__(self) -> None:
+        self.conversations = 0
         self._asked = 0  # conversations in which users say more than one thing
         self._owners: Counter[str] = Counter()  # column → of these conversations, those in which it varies
         self._turns: Counter[str] = Counter()  # by role
@@ -26,6 +27,7 @@ class RowDoubts:
 
     def add(self, rows: Sequence[Row]) -> None:
         """Take in the rows of one conversation."""
+        self.conversations += 1
         asked = [row.turn for row in rows if row.turn.get("role") == "user" and not row.step]
         self._asked += len(asked) > 1
         for column in _OWNERS if len(asked) > 1 else ():

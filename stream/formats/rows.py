@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from turnsignal.stream.formats.documents import found_in, once
-from turnsignal.stream.formats.messages import role_of, said_in
+from turnsignal.stream.formats.messages import blocks_in, role_of, said_in
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
 from turnsignal.stream.formats.values import first, items, seconds
 
@@ -28,17 +28,26 @@ _CHANGES = ("op", "__op")  #: where a change that a database logged says what it
 def with_said(record: Record) -> dict[str, Any]:
     """Return a row with what its message says in the place of JSON that holds it."""
     key = _said_key(record)
-    return {**record, "text" if key == "text" else "content": said_in(record.get(key))}
+    return {**record, "text" if key == "text" else "content": _content_in(record, key)}
 
 
 def _said_key(record: Record) -> str:
     return next((key for key in _SAID if record.get(key) not in (None, "")), "text")
 
 
+def _content_in(record: Record, key: str) -> Any:
+    content = record.get(key)
+    if record.get("turn_id") in (None, ""):
+        return said_in(content)
+    return blocks if isinstance(blocks := blocks_in(content), list) else content  # all else a turn of our own says
+
+
 def is_plain(record: Record) -> bool:
     """Say whether a row says all that there is in a plain text, so that no message has to be read in it."""
-    text = record.get(_said_key(record), "")
-    return isinstance(text, str | None) and said_in(text) is text and not any(record.get(key) for key in _CALLED)
+    key = _said_key(record)
+    text = record.get(key)
+    is_text = isinstance(text, str | None) and _content_in(record, key) is text
+    return is_text and not any(record.get(called) for called in _CALLED)
 
 
 def is_between(record: Record) -> bool:
@@ -113,11 +122,11 @@ def is_change(record: Record) -> bool:
 
 def _last_states(rows: Sequence[Row], assumed: Assumed) -> list[Row]:
     """Leave out what was written of a message before its last state; one that only came twice stays twice."""
-    kept: dict[tuple[Any, Any], int] = {}
+    kept: dict[tuple[str, str], int] = {}
     chosen: list[Row | None] = list(rows)
-    changed: set[tuple[Any, Any]] = set()
+    changed: set[tuple[str, str]] = set()
     for at, row in enumerate(rows):
-        key = (row.turn.get("turn_id"), row.turn.get("role"))
+        key = (str(row.turn.get("turn_id")), str(row.turn.get("role")))
         if row.step or (before := kept.setdefault(key, at)) == at:
             continue
         old, new = rows[before].turn.get("text"), row.turn.get("text")

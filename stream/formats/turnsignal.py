@@ -10,11 +10,11 @@ import orjson
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
-from turnsignal.stream.formats.messages import read_message, role_of
+from turnsignal.stream.formats.messages import REDACTED, read_message, role_of
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
 from turnsignal.stream.formats.rows import FOR_NOBODY, is_between, is_plain, step_in, with_said
 from turnsignal.stream.formats.unseen import is_unseen
-from turnsignal.stream.formats.values import conversation_of, first, id_of, items, nested
+from turnsignal.stream.formats.values import conversation_of, first, id_of, is_redacted, items, nested
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
@@ -44,6 +44,9 @@ class Turns:
             return
         if _is_for_nobody(record, message):
             assumed[FOR_NOBODY] += 1
+            return
+        if record.get("turn_id") in (None, "") and is_redacted(str(first(record, "text", "content"))):
+            assumed[REDACTED] += 1
             return
         turn = {key: nested(value) if key in _NESTED else value for key, value in record.items()}
         if isinstance(turn.get("vote"), str):  # CSV knows texts alone

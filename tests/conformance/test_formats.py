@@ -64,6 +64,7 @@ SHARED = {
     "protocol",
     "repeats",
     "reshaping",
+    "found_in_runs",
     "row_doubts",
     "row_order",
     "rows",

@@ -231,3 +231,28 @@ def test_answers_that_are_json_are_doubted(tmp_path: Path) -> None:
     turns, report = read(tmp_path / "log.jsonl", row(1, "user", "How do I pay?"), row(2, "assistant", answer))
     assert turns[1] == ("assistant", answer, [])
     assert [warning[:19] for warning in report.warnings] == ["1 answers are JSON,"]
+
+
+def test_redacted_rows_are_left_out(tmp_path: Path) -> None:
+    turns, report = read(
+        tmp_path / "log.jsonl", row(1, "user", "How?"), row(2, "user", "[REDACTED]"), row(3, "bot", "So.")
+    )
+    assert [text for _, text, _ in turns] == ["How?", "So."]
+    assert report.assumed["messages that were redacted left out"] == 1
+
+
+def test_turns_of_our_own_say_what_stands_there(tmp_path: Path) -> None:
+    texts = [kept(text="By card."), kept(content="By card.", attachments=[]), "[REDACTED]"]
+    rows = [
+        {
+            "conversation_id": "c",
+            "turn_id": f"t{n}",
+            "role": "user",
+            "text": text,
+            "createdAt": f"2026-11-01T08:00:0{n}Z",
+        }
+        for n, text in enumerate(texts)
+    ]
+    without = {"conversation_id": "c", "role": "assistant", "text": "Yes.", "createdAt": "2026-11-01T08:00:09Z"}
+    turns, _ = read(tmp_path / "log.jsonl", without, *rows)
+    assert [text for _, text, _ in turns if text != "Yes."] == texts
