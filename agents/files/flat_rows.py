@@ -20,8 +20,9 @@ from turnsignal.agents.files.recognising import as_records, holds_lists
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.protocol import Assumed, LogFormat, Record, TurnFields
 from turnsignal.stream.formats.row_order import RowOrder, TurnedRound
+from turnsignal.stream.formats.rows import STATES, goes_on, is_change, is_plain
 from turnsignal.stream.formats.times import DESCENDING, NEWEST_FIRST
-from turnsignal.stream.formats.turnsignal import has_blocks
+from turnsignal.stream.formats.unseen import is_unseen
 from turnsignal.stream.formats.values import conversation_of, first, id_of
 
 _NAMES = ("message_id", "messageId", "msg_id", "msgId", "uuid", "_id", "id")  #: of a message's own id
@@ -44,7 +45,7 @@ class FlatRows:
         self._turned: TurnedRound | None = None
         self._named, self._unnamed = array("Q"), array("Q")
         samples = (sample_of(*file, as_records) for file in files[:_FILES])
-        self._key = message_key([record for sample in samples for record in sample])
+        self._key = message_key([turn for sample in samples for turn in self._turns_of(sample)])
 
     def begin(self, path: Path, kind: Kind) -> None:
         """Take the next file."""
@@ -68,6 +69,10 @@ class FlatRows:
             turn["turn_id"] = default_id
             self._assumed["turn_id is the file and line, where there is none"] += 1
         self._order.add(turn)
+        self.set_time(turn)
+
+    def set_time(self, turn: TurnFields) -> None:
+        """Give a turn, or a step on the way to one, its time where rows stand newest first."""
         if self._turned is not None:
             self._assumed[NEWEST_FIRST] += self._turned.turn(turn)
 
@@ -93,7 +98,7 @@ class FlatRows:
     def end(self) -> list[str]:
         """Count what is known once all files were read, and return what the user is warned of."""
         self._end_file()
-        self._assumed[NAMED_TWICE] += _repeated(self._named)
+        self._assumed[NAMED_TWICE] += _repeated(self._named) - self._assumed[STATES]
         twice = _repeated(self._unnamed)
         return [_TWICE.format(twice)] if twice else []
 
@@ -112,9 +117,12 @@ def _names_messages(key: str, rows: Sequence[Record]) -> bool:
     for row in rows:
         if (named := id_of(row.get(key))) is None:
             continue
-        conversation, text = conversation_of(row), f"{row.get('role')} {first(row, 'text', 'content')}"
-        if named == conversation or texts.setdefault((conversation, named), text) != text:
+        conversation, text = conversation_of(row), f"{row.get('role')} {first(row, 'text', 'content', 'parts') or ''}"
+        before = texts.get((conversation, named), "")
+        is_state = goes_on(before, text) or goes_on(text, before) or is_change(row)
+        if named == conversation or not is_state:
             return False
+        texts[conversation, named] = max(before, text, key=len)
     return bool(texts)
 
 
@@ -124,7 +132,7 @@ def is_ready(path: Path) -> bool:
         return False
     order = RowOrder()
     for turn in sample_of(path, Kind.LINES, as_records):
-        if "role" in turn and (turn.get("turn_id") in (None, "") or has_blocks(turn.get("text"))):
+        if "role" in turn and (turn.get("turn_id") in (None, "") or not is_plain(turn) or is_unseen(turn, Counter())):
             return False
         order.add(turn)
     order.close()

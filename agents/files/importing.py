@@ -20,6 +20,7 @@ import orjson
 
 from turnsignal.agents.files.blocks import Progress, read_blocks
 from turnsignal.agents.files.containers import Kind, read_items, sample_of
+from turnsignal.agents.files.dealt_rows import DealtRows
 from turnsignal.agents.files.file_reports import FileReport
 from turnsignal.agents.files.flat_rows import FlatRows, is_ready
 from turnsignal.agents.files.heaps import Heaps, frames_first
@@ -40,6 +41,7 @@ from turnsignal.stream.formats.assembly import group_of, join_trace, take_turns
 from turnsignal.stream.formats.bursts import Bursts
 from turnsignal.stream.formats.errands import Errands, is_errand
 from turnsignal.stream.formats.examples import Examples
+from turnsignal.stream.formats.found_in_runs import FoundInRuns
 from turnsignal.stream.formats.half_said import HalfSaid
 from turnsignal.stream.formats.heads import Head, head_of
 from turnsignal.stream.formats.human_scores import HumanScore
@@ -47,12 +49,13 @@ from turnsignal.stream.formats.linking import link
 from turnsignal.stream.formats.mapping import FormatMapping, describe_key, take_missing, take_warnings
 from turnsignal.stream.formats.messages import leave_thoughts_out
 from turnsignal.stream.formats.prompts import Prompts
-from turnsignal.stream.formats.protocol import Call, LogFormat, TurnFields
+from turnsignal.stream.formats.protocol import Call, LogFormat, Row, TurnFields
 from turnsignal.stream.formats.remarks import learn_from
 from turnsignal.stream.formats.repeats import UsualFrames
 from turnsignal.stream.formats.request_ids import are_requests, unnamed
 from turnsignal.stream.formats.resumed import resume
 from turnsignal.stream.formats.rounds import Rounds
+from turnsignal.stream.formats.row_doubts import RowDoubts
 from turnsignal.stream.formats.silence import doubt_answers, explain_silence
 from turnsignal.stream.formats.strangers import Strangers
 from turnsignal.stream.formats.times import BACKWARDS, are_timeless, take_doubts
@@ -169,6 +172,8 @@ class _Reading:
         self.origins: list[Origin] = []
         self._files = together.files
         self._rows = FlatRows([file[1:] for file in together.files], together.format, together.report.assumed)
+        self._row_doubts = RowDoubts()
+        self._found_in_runs = FoundInRuns()
         self._format = together.format
         self._has_loose = self._format is not FORMATS[OWN] and not isinstance(self._format, FormatMapping)
         self._report = together.report
@@ -197,13 +202,16 @@ class _Reading:
     def turns(self, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
         """Give the turns of the files, each with its line."""
         with ExitStack() as heaps:
-            traces = heaps.enter_context(Heaps())
-            yield from self._deal(traces, lambda by: progress(int(by * DEALING)))
-            conversations = heaps.enter_context(Heaps())
+            traces = heaps.enter_context(Heaps(kind=Call))
+            rows = heaps.enter_context(DealtRows(self._row_doubts))
+            yield from self._deal(traces, rows, lambda by: progress(int(by * DEALING)))
+            yield from rows.turns(self._report.assumed)
+            rows.close()
+            conversations = heaps.enter_context(Heaps(kind=Call))
             answers = self._join(traces, conversations)
             size = sum(file.path.stat().st_size for file in self._files) * (1 - DEALING)
             done, frames = 0, UsualFrames()
-            groups = frames_first(conversations, heaps.enter_context(Heaps())) if self._repeats else None
+            groups = frames_first(conversations, heaps.enter_context(Heaps(kind=Call))) if self._repeats else None
             for name, calls in groups or conversations.groups():
                 self._report.conversations += 1
                 self._again.add(calls)
@@ -220,12 +228,15 @@ class _Reading:
                 done += len(calls)
         self._conclude()
 
-    def _deal(self, traces: Heaps, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
-        """Put the calls of the files into heaps by trace; what is a whole turn already is given."""
+    def _deal(self, traces: Heaps[Call], rows: DealtRows, progress: Progress) -> Iterator[tuple[TurnFields, int]]:
+        """Put the calls of the files into heaps by trace, and rows by conversation; one that no heap takes is given."""
         for part, line in self._parts(progress):
             if not isinstance(part, Call):
                 self.has_times = True
-                yield part, line
+                if not rows.take(part, line) and not isinstance(part, Row):
+                    yield part, line
+                continue
+            if self._found_in_runs.takes(part):
                 continue
             self._line_of.append(line)
             part.line = len(self._line_of)  # not the line, in which many may stand
@@ -244,7 +255,7 @@ class _Reading:
                 detail = f"expected a record of some depth, got {type(error).__name__}"
                 self._refuse(line, Refused(Reason.TOO_DEEP, detail, actual=str(error)[:300]), None)
 
-    def _join(self, traces: Heaps, conversations: Heaps) -> int:
+    def _join(self, traces: Heaps[Call], conversations: Heaps[Call]) -> int:
         """Put the answers of each trace into heaps by conversation, and return how many; the traces are gone then."""
         heads: list[Head] = []
         openings: list[bytes] = []
@@ -254,7 +265,7 @@ class _Reading:
             self._errands.conclude()
             for _, calls in islice(traces.groups(), _LEARNT_FROM):
                 learn_from(calls, answering)
-        with Heaps(1) as answers:
+        with Heaps(1, kind=Call) as answers:
             for _, calls in traces.groups():
                 calls = self._half_said.taken_out(calls, assumed)
                 calls = self._errands.taken_out(self._rounds.taken_out(calls, assumed), assumed)
@@ -310,6 +321,7 @@ class _Reading:
             self._report.warnings.clear()  # who asked for one of several formats has it
         self._report.warnings += (
             self._rows.end()
+            + self._row_doubts.doubts(assumed)
             + self._strangers.warnings(self._report.files)
             + take_warnings(assumed)
             + take_doubts(assumed, self._report.conversations, quoted=self._users is None)
@@ -317,7 +329,8 @@ class _Reading:
         report = self._report
         report.strangers = self._strangers.count
         turns = report.turns.total()
-        why = explain_silence(report.format, assumed, report.conversations, turns, report.human_scores)
+        conversations = report.conversations + self._row_doubts.conversations
+        why = explain_silence(report.format, assumed, conversations, turns, report.human_scores)
         report.warnings += [why] if why is not None else []
         report.warnings += doubt_answers(self._empty, report.turns["assistant"])
         asked = (self._left_out, self._bursts, self._rounds, self._errands, self._errands.answering)
@@ -345,7 +358,7 @@ class _Reading:
         self._empty += turn["role"] == "assistant" and not turn["text"].strip()
         return formatted
 
-    def _parts(self, progress: Progress) -> Iterator[tuple[Call | TurnFields, int]]:
+    def _parts(self, progress: Progress) -> Iterator[tuple[Call | TurnFields | Row, int]]:
         """Yield the turns that the format reads in each file, each with its line, counted through all files."""
         for file in self._files:
             before = self._lines
@@ -361,13 +374,13 @@ class _Reading:
             if loose:
                 yield from self._joined(loose, stem, before)
 
-    def _joined(self, loose: LooseMessages, stem: str, before: int) -> Iterator[tuple[Call | TurnFields, int]]:
+    def _joined(self, loose: LooseMessages, stem: str, before: int) -> Iterator[tuple[Call | TurnFields | Row, int]]:
         """Yield the conversation that messages are which stood alone, with the line of the first."""
         begun = loose.begun
         for part in self._format.read(loose.take(), self._report.assumed):
             yield self._named(part, stem, f"{begun}"), before + begun
 
-    def _parts_of(self, item: Item, line: int, loose: LooseMessages) -> Iterator[Call | TurnFields]:
+    def _parts_of(self, item: Item, line: int, loose: LooseMessages) -> Iterator[Call | TurnFields | Row]:
         """Yield the turns that the format reads in a record; a record that it cannot read is refused.
 
         line: in its file; loose: takes the messages that stand alone, one a record.
@@ -425,10 +438,12 @@ class _Reading:
         self._stems[stem] += 1
         return stem if self._stems[stem] == 1 else f"{stem}-{self._stems[stem]}"
 
-    def _named(self, part: Call | TurnFields, stem: str, standing: str) -> Call | TurnFields:
+    def _named(self, part: Call | TurnFields | Row, stem: str, standing: str) -> Call | TurnFields | Row:
         """Give what has no id of its own one of its file and line."""
         if isinstance(part, Call):
             part.origin += f"{stem}.{standing}" if part.origin.endswith(":") else ""
+        elif isinstance(part, Row):
+            self._rows.set_time(part.turn)
         else:
             self._rows.take(part, f"{stem}:{standing}")
         return part

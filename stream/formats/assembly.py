@@ -23,7 +23,7 @@ from turnsignal.stream.formats.doubles import each_once, is_failed, is_response,
 from turnsignal.stream.formats.halves import is_half, pair
 from turnsignal.stream.formats.heads import APART, digested, words_of
 from turnsignal.stream.formats.instructions import are_others, instructions_of
-from turnsignal.stream.formats.messages import spoken_in
+from turnsignal.stream.formats.messages import found_by_tools, spoken_in
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, TurnFields
 from turnsignal.stream.formats.quotations import quoted_in, template_of
 from turnsignal.stream.formats.remarks import without_remarks
@@ -185,6 +185,8 @@ def take_turns(
     message, edited or not, gives another answer there, which supersedes the one before it.
     """
     name = bounded_id(conversation)
+    for call in calls:
+        call.documents = call.documents or found_by_tools(call.inputs)
     assumed[CROWDED] += len({str(call.fields["user_id"]) for call in calls if "user_id" in call.fields}) > _USERS
     clock = _Clock(min(call.line for call in calls) * APART, assumed)
     used: Counter[str] = Counter()

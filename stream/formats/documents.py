@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
-from turnsignal.stream.formats.messages import role_of
-from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested
+from turnsignal.stream.formats.values import first, is_redacted, mapping, nested
 from turnsignal.stream.records.turns import MAX_DOC_ID
 
 #: names of what holds those of an answer; of `context`, which may hold anything, those of LangChain's chains
@@ -32,8 +31,9 @@ _LISTS = (
     "output",
     "data",
 )
-_RESULT_PARTS = ("tool_call_response", "tool_result")  #: of messages of OpenTelemetry's, and what they hold
-_RESULTS = ("response", "result", "content")
+_RESULT_PARTS = ("tool_call_response", "tool_result", "function_call_output", "dynamic-tool")  #: and what they hold
+_RESULTS = ("response", "result", "content", "output")
+_TEXT_PARTS = ("text", "input_text", "output_text")  #: in which a tool's JSON stands
 _LONGEST_ID = 120  #: characters; a longer string, or one with spaces, is a document's text and not its id
 
 
@@ -95,24 +95,25 @@ def once(documents: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(kept.values())
 
 
-def found_by_tools(messages: object) -> list[dict[str, Any]]:
-    """Read what tools found for the last question among messages: that of earlier turns is repeated, and is theirs.
+def found_in(content: object) -> list[dict[str, Any]] | None:
+    """Read what tools returned that stands in parts of a message; None where no part is a tool's result.
 
-    >>> found_by_tools([{"role": "tool", "content": '[{"id": 7, "text": "By card."}]'}])
+    >>> found_in([{"type": "tool_result", "content": '[{"id": 7, "text": "By card."}]'}])
     [{'doc_id': '7', 'text': 'By card.'}]
     """
-    documents: list[dict[str, Any]] = []
-    for message in map(mapping, items(messages)):
-        content = first(message, "content", "parts")
-        parts = [mapping(part) for part in content] if isinstance(content, list) else []
-        results = [first(part, *_RESULTS) for part in parts if part.get("type") in _RESULT_PARTS]
-        role = role_of(message.get("role"))
-        if role == "tool" and not results:
-            results = [part.get("text") for part in parts] or [content]
-        if role == "user" and not results:
-            documents = []
-        documents += [document for result in results for document in documents_in(result)]
-    return once(documents)
+    parts = [mapping(part) for part in content] if isinstance(content, list) else []
+    results = [_result_of(part) for part in parts if _is_result(part)]
+    return once(document for result in results for document in documents_in(result)) if results else None
+
+
+def _is_result(part: dict[str, Any]) -> bool:
+    kind = part.get("type")
+    return isinstance(kind, str) and (kind in _RESULT_PARTS or kind.startswith("tool-"))
+
+
+def _result_of(part: dict[str, Any]) -> object:
+    """Return what a tool gave, as its own part, or beside its call as Vercel's SDK and Mastra keep it."""
+    return first(part, *_RESULTS) or mapping(part.get("toolInvocation")).get("result")
 
 
 def documents_in(result: object) -> list[dict[str, Any]]:
@@ -122,6 +123,8 @@ def documents_in(result: object) -> list[dict[str, Any]]:
     []
     """
     result = nested(result)
+    if isinstance(result, list) and any(mapping(item).get("type") in _TEXT_PARTS for item in result):
+        return once(document for item in result for document in documents_in(mapping(item).get("text")))
     listed = nested(first(result, *_LISTS)) if isinstance(result, dict) else result
     are_documents = isinstance(listed, list) and all(
         isinstance(item, dict)

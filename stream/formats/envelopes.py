@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats import FORMATS, OWN, reader_of, recognise
 from turnsignal.stream.formats.beside import Beside, Occurrence, answer_in, asked_in, find_beside, find_response
-from turnsignal.stream.formats.documents import DOCUMENTS
+from turnsignal.stream.formats.documents import DOCUMENTS, documents_in
 from turnsignal.stream.formats.messages import is_pair, role_of
-from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record
+from turnsignal.stream.formats.protocol import Assumed, Call, LogFormat, Record, Row
+from turnsignal.stream.formats.rows import is_between
 from turnsignal.stream.formats.times import BEGAN
 from turnsignal.stream.formats.values import contexts_of, conversation_of, first, id_of, mapping, nested, seconds
 from turnsignal.stream.text.visible import one_line
@@ -33,6 +34,8 @@ _HISTORIES = ("history", "chat", "conversation", "dialog")  #: in the name of a 
 _SHORT = 200  #: characters of what is kept beside a request and its answer
 _SHOWN = 40  #: characters of a key that are shown
 _THREADS = ("thread_id", "threadId")  #: where they are numbers, a logger's own threads, and nobody's conversation
+_RUNS = ("trace_id", "traceId", "parentId", "parent_id", "parent_run_id")  #: of what belongs together
+_RETRIEVED = "retrieved by a search"  #: the key of the documents of a record that is one
 _HIDDEN = ("isSidechain", "isMeta")  #: flags of what a program says to itself
 _TIMES = {"created", "startTimeUnixNano", "start_time_unix_nano", *BEGAN}
 _RAISED = (Refused, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -56,9 +59,18 @@ class Enveloped(NamedTuple):
     def read(self, record: Record, assumed: Assumed) -> Iterator[Any]:
         """Give what the format reads in the records at the path; without any the record is left out and counted."""
         is_empty = True
-        for inner in self.unwrap(record):
+        for inner, holders in self._unwrapped(record):
             is_empty = False
-            yield from self.format.read(inner, assumed)
+            run = next((named for each in holders if (named := id_of(first(each, *_RUNS))) is not None), None)
+            if _RETRIEVED in inner:
+                conversation = conversation_of(inner, *contexts_of(inner))
+                documents = inner[_RETRIEVED]
+                yield Call("retrieval:", "retrieval", within=run, conversation=conversation, documents=documents)
+                continue
+            for part in self.format.read(inner, assumed):
+                if isinstance(part, Call):
+                    part.within = run
+                yield part
         assumed[f"records that hold no object in {self.where} left out"] += is_empty
 
     def origin(self, turn_id: str) -> dict[str, str]:
@@ -74,14 +86,19 @@ class Enveloped(NamedTuple):
 
     def unwrap(self, record: Record) -> Iterator[dict[str, Any]]:
         """Give the records at the path, with the time and the ids of what holds them where they have none."""
+        yield from (inner for inner, _ in self._unwrapped(record))
+
+    def _unwrapped(self, record: Record) -> Iterator[tuple[dict[str, Any], Sequence[Record]]]:
+        """Give the records at the path, each with what holds it."""
         for value, holders in _at(record, self.path, optional=self.beside is not None):
             if any(holder.get(flag) is True for holder in holders for flag in _HIDDEN):
                 continue
             inner = {"messages": value} if _are_messages(value) else value
+            beside = holders
             if self.beside is not None:
-                inner, holders = self._exchange(Occurrence(value, holders)), holders[1:]
+                inner, beside = self._exchange(Occurrence(value, holders)), holders[1:]
             if isinstance(inner, dict):
-                yield _completed(inner, holders)
+                yield _completed(inner, beside), holders
 
     def _exchange(self, occurrence: Occurrence) -> dict[str, Any] | None:
         """Put a request and its answer together, with what is short beside them; None without either."""
@@ -100,6 +117,8 @@ class Enveloped(NamedTuple):
             for key, value in beside.items()
             if key not in taken and (_is_short(value) or key in ("metadata", *DOCUMENTS))
         }
+        if not _are_messages(nested(occurrence.messages)) and (documents := _retrieved_in(request, given)):
+            return {**kept, _RETRIEVED: documents}
         retrieved = {key: value for key, value in mapping(given).items() if key in DOCUMENTS}
         return {**retrieved, **kept, "request": request, "response": answer_in(given)}
 
@@ -133,7 +152,7 @@ def open_envelopes(sample: Sequence[Record]) -> Opened | None:
 
 
 def _are_twins(one: Enveloped, other: Enveloped) -> bool:
-    """Say whether records have two of a kind, such as `conversation_a` and `conversation_b`."""
+    """Say whether records have two of a kind, such as conversation_a and conversation_b."""
     return one.path != other.path and [part[:-1] for part in one.path] == [part[:-1] for part in other.path]
 
 
@@ -177,7 +196,8 @@ def _try(sample: Sequence[Record], path: tuple[str, ...], beside: Beside | None 
         return None
     probe = Enveloped(FORMATS[OWN], path, beside)
     inners = list(islice((inner for record in sample for inner in probe.unwrap(record)), _TRIED))
-    if sum(map(_is_turn, inners)) * 2 > len(inners):
+    messages = [inner for inner in inners if not is_between(inner)]
+    if sum(map(_is_turn, messages)) * 2 > len(messages):
         fitting = {OWN: "messages with their conversation"}
     else:
         fitting = recognise(inners)
@@ -195,6 +215,8 @@ def _sides_of(reader: LogFormat, record: Record, speakers: set[str]) -> int:
     sides = 0
     try:
         for part in reader.read(record, Counter()):
+            if isinstance(part, Row):
+                continue
             if isinstance(part, dict):
                 speakers.add(str(part.get("role")))
                 sides = 2
@@ -279,6 +301,8 @@ def _completed(inner: dict[str, Any], holders: Sequence[Record]) -> dict[str, An
             times = (first(each, *BEGAN) for each in (holder, *contexts))
             time = next((time for time in times if seconds(time) is not None), None)
             missing |= {} if time is None else {"timestamp": missing.get("timestamp", time)}
+        if "after" in holder and holder.get("op") == "u":
+            missing["op"] = "u"
         if conversation_of(inner) is None:
             named = conversation_of(_without_threads(holder), *contexts)
             missing |= {} if named is None else {"session_id": missing.get("session_id", named)}
@@ -310,7 +334,15 @@ def _is_turn(record: Record) -> bool:
 
 
 def _speaks(record: Record) -> bool:
-    return role_of(first(record, "role", "type")) is not None and ("content" in record or "text" in record)
+    return role_of(first(record, "role", "type")) is not None and not record.keys().isdisjoint(
+        ("content", "text", "parts")
+    )
+
+
+def _retrieved_in(request: Record, given: Any) -> list[dict[str, Any]]:
+    """Return the documents that a search got beside what was looked for, none where messages stand on either side."""
+    is_call = "messages" in request and bool(request["messages"])
+    return [] if is_call or _are_messages(nested(given)) else documents_in(given)
 
 
 def _is_short(value: object) -> bool:

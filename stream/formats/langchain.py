@@ -9,9 +9,11 @@ from typing import Any
 
 from turnsignal.stream.errors import Reason, Refused
 from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
-from turnsignal.stream.formats.messages import read_message, read_messages
-from turnsignal.stream.formats.protocol import Assumed, Call, Record, TurnFields, split_origin
+from turnsignal.stream.formats.messages import read_message, read_messages, spoken_in
+from turnsignal.stream.formats.protocol import Assumed, Call, Record, Row, TurnFields, split_origin
+from turnsignal.stream.formats.rows import FOR_NOBODY
 from turnsignal.stream.formats.times import BEGAN, time_in
+from turnsignal.stream.formats.unseen import is_unseen
 from turnsignal.stream.formats.values import (
     bounded_id,
     conversation_of,
@@ -49,10 +51,10 @@ class LangChainMessages:
                     return "messages of the types human and ai"
         return ""
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | TurnFields]:
+    def read(self, record: Record, assumed: Assumed) -> Iterator[Call | TurnFields | Row]:
         """Give the conversation as the history of one call, or the turn that a row of a store is."""
         if stored := _stored(record):
-            yield from _turn(record, stored, assumed)
+            yield from () if is_unseen(record, assumed) else _turn(record, stored, assumed)
             return
         metadata = {**mapping(mapping(record.get("config")).get("configurable")), **mapping(record.get("metadata"))}
         stored_under = str(record.get("key")).partition(_STORE)[2] or None
@@ -88,13 +90,13 @@ def _stored(record: Record) -> Record:
     return message if "type" in message and isinstance(message.get("data"), dict) else {}
 
 
-def _turn(record: Record, stored: Record, assumed: Assumed) -> Iterator[TurnFields]:
+def _turn(record: Record, stored: Record, assumed: Assumed) -> Iterator[TurnFields | Row]:
     message = read_message(stored, assumed)
-    if message is None or message.role not in ("user", "assistant") or not message.text.strip():
-        assumed["messages that are for no user's eyes left out"] += 1
+    is_result = message is not None and message.role == "tool" and bool(message.documents)
+    if message is None or not (is_result or spoken_in([message])):
+        assumed[FOR_NOBODY] += 1
         return
-    conversation = conversation_of(record, {"session_id": record.get("SessionId")})
-    if conversation is None:
+    if (conversation := conversation_of(record, {"session_id": record.get("SessionId")})) is None:
         raise Refused(Reason.MISSING_FIELD, "expected the field session_id beside the message, got none")
     row = first(record, "id", "_id")
     row = mapping(row).get("$oid") if isinstance(row, dict) else row
@@ -103,7 +105,8 @@ def _turn(record: Record, stored: Record, assumed: Assumed) -> Iterator[TurnFiel
     named = message.id if row is None else short_name(row)
     turn = {"conversation_id": conversation, "turn_id": bounded_id(f"langchain:{named}") if named else ""}
     turn |= {"role": message.role, "text": message.text, "timestamp": timestamp(time)}
-    yield turn | fields_of(record) | ({"metadata": message.metadata} if message.metadata else {})
+    more = fields_of(record) | ({"metadata": message.metadata} if message.metadata else {})
+    yield Row(turn, step="result", documents=message.documents) if is_result else turn | more
 
 
 def _counted(row: str, assumed: Assumed) -> float:

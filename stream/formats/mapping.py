@@ -1,7 +1,8 @@
 """Any JSON or CSV, by a mapping in TOML: which path of a record holds which field of a turn.
 
     [turns]                                    # one record is one turn
-    conversation_id = "session.id"             # a path; a key that holds dots itself is fine
+    conversation_id = "session.id"             # a path; a key that holds dots itself is fine; or several, where ids
+                                               # count anew for each: ["tenant_id", "conversation_id"]
     role = { path = "kind", human = "user" }   # values that mean a role; those that everybody knows need no word
     text = "body.text"
     timestamp = "at"                           # ISO 8601, or a number of seconds or milliseconds since 1970
@@ -37,7 +38,7 @@ from turnsignal.stream.errors import ConfigError, Reason, Refused
 from turnsignal.stream.formats.bodies import messages_in
 from turnsignal.stream.formats.documents import read_document, read_documents
 from turnsignal.stream.formats.mapped_times import time_at, times_between
-from turnsignal.stream.formats.messages import blocks_in, role_of, text_of
+from turnsignal.stream.formats.messages import role_of, said_in, text_of
 from turnsignal.stream.formats.paths import (
     DOCUMENT_KEYS,
     OPTIONAL,
@@ -226,7 +227,7 @@ def _turn(paths: TurnPaths, where: Sequence[Record], assumed: Assumed, time: flo
 
 def _text(field: Field, value: Any, metadata: dict[str, Any], assumed: Assumed) -> str:
     """Return the text at a path; raises Refused for an object, or a list of such, that holds it somewhere else."""
-    value = blocks_in(value)
+    value = said_in(value)
     if not isinstance(value, str | list | dict):
         return "" if value is None else str(value)
     text = text_of(value, metadata, assumed)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
+from turnsignal.stream.formats.documents import documents_in, found_in, once
 from turnsignal.stream.formats.protocol import Assumed, Message, Record, TurnFields
 from turnsignal.stream.formats.times import BEGAN, oldest_first, time_in
 from turnsignal.stream.formats.values import first, is_redacted, items, mapping, nested, short_name
@@ -29,6 +30,8 @@ _REFUSAL = "refusal"  #: a block, or a key beside an empty content, by which a m
 _TEXT_BLOCKS = ("text", "input_text", "output_text", _REFUSAL, "markdown")
 _DOCUMENT_BLOCKS = ("document", "search_result")  #: read as documents where they are any
 _UNTYPED = {"text", "toolUse", "toolResult", "reasoningContent", "image", "cachePoint"}  #: blocks of Bedrock's models
+_WHOLE = {"text", "content", "parts", "format", "role", "type", "id", "metadata", "attachments", "files", "images"}
+_WHOLE |= {"annotations", "reasoning", "toolInvocations", "experimental_attachments"}  #: keys of a message alone
 _CALLS = ("tool_use", "tool_call", "function_call", "functionCall")
 _LIST_KEYS = ("messages", "input", "output", "contents", "conversation", "conversations")
 _TEXT_KEYS = ("question", "query", "prompt", "user_input", "answer", "response", "result", "text", "content")
@@ -82,6 +85,8 @@ def read_messages(value: object, assumed: Assumed, depth: int = 0) -> list[Messa
             _add_call(messages, _call_id(item))
         elif isinstance(item, dict) and (message := read_message(item, assumed)) is not None:
             messages.append(message)
+        elif isinstance(item, dict) and (documents := found_in([item])):
+            messages.append(Message("tool", "", documents=documents))
         elif not (isinstance(item, dict) and _says_nothing(item)):
             assumed["messages that are none left out"] += 1
     return oldest_first(messages, assumed)
@@ -151,8 +156,11 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
     metadata: dict[str, Any] = {}
     content = first(item, "content", "parts", "text", "value", "message")
     text = text_of(content, metadata, assumed)
-    if role == "user" and not text and isinstance(content, list) and any(_is_tool_result(part) for part in content):
+    documents = found_in(content)
+    if role == "user" and not text and documents is not None:
         role = "tool"
+    if role == "tool" and documents is None:
+        documents = documents_in(content)
     text = text or (refusal_of(item) if role == "assistant" else "")
     called = calls_of(item) if role == "assistant" else []
     assumed[REDACTED] += is_redacted(text)
@@ -161,7 +169,8 @@ def read_message(item: Record, assumed: Assumed) -> Message | None:
         if isinstance(item.get(key), list) and item[key]:
             metadata.setdefault(key, []).extend(item[key])
     when = time_in(assumed, item, "timestamp", "created_at", "create_time", "time", "date", *BEGAN)
-    return Message(role, text, short_name(item.get("id")), when, metadata=metadata or None, called=called)
+    named = short_name(item.get("id"))
+    return Message(role, text, named, when, documents or [], metadata=metadata or None, called=called)
 
 
 def refusal_of(item: Record) -> str:
@@ -173,8 +182,8 @@ def refusal_of(item: Record) -> str:
 def calls_of(item: Record) -> list[str]:
     """Return the ids, or names, of the tools' calls that a message is: then its text is a remark on the way."""
     calls = item.get("tool_calls") or mapping(item.get("additional_kwargs")).get("tool_calls")
-    calls = calls or item.get("function_call")
-    if not calls:
+    calls = nested(calls or item.get("function_call"))
+    if not isinstance(calls, list | dict) or not calls:
         content = first(item, "content", "parts")
         parts = content if isinstance(content, list) else []
         calls = [part for part in parts if isinstance(part, dict) and part.get("type") in _CALLS]
@@ -224,6 +233,19 @@ def blocks_in(value: Any) -> Any:
         isinstance(part, dict) and ("type" in part or part.keys() <= _UNTYPED) for part in read
     )
     return read if are_blocks else value
+
+
+def said_in(value: Any) -> Any:
+    """Return what a message says that a table keeps whole, as JSON in its column of texts; any other value as it is.
+
+    >>> said_in('{"format": 2, "parts": [{"type": "text", "text": "By card."}]}'), said_in('{"answer": "By card."}')
+    ([{'type': 'text', 'text': 'By card.'}], '{"answer": "By card."}')
+    """
+    read = nested(value) if isinstance(value, str) and value.startswith("{") else value
+    if isinstance(read, dict) and read.keys() <= _WHOLE:
+        held = first(read, "parts", "content", "text")
+        return held if isinstance(held, str | list) else value
+    return blocks_in(value)
 
 
 def plain_text(value: object, depth: int = 0) -> str:
@@ -289,6 +311,22 @@ def _question_among(texts: Sequence[str], assumed: Assumed) -> str:
     return chosen[0] if chosen else ""
 
 
+def found_by_tools(messages: Iterable[Message]) -> list[dict[str, Any]]:
+    """Return what tools found for the last question among messages: that of earlier turns is repeated, and is theirs.
+
+    An answer among them that has no documents is given those that were found since its question.
+    """
+    documents: list[dict[str, Any]] = []
+    for message in messages:
+        if message.role == "user" and not message.documents:
+            documents = []
+        elif message.role != "assistant":
+            documents += message.documents
+        elif message.text.strip() and documents and not message.documents:
+            message.documents = once(documents)
+    return once(documents)
+
+
 def spoken_in(messages: Iterable[Message]) -> list[Message]:
     """Return what the user and the assistant said to each other."""
     return [message for message in messages if message.role in ("user", "assistant") and message.text.strip()]
@@ -320,10 +358,6 @@ def _placed(cited: object, start: int, length: int) -> Iterator[dict[str, Any]]:
         elif "cited_text" in item or str(item.get("type")).endswith("_location"):  # Anthropic's are of their block
             moved |= {"start_index": start, "end_index": start + length}
         yield moved
-
-
-def _is_tool_result(part: object) -> bool:
-    return isinstance(part, dict) and part.get("type") in ("tool_result", "function_call_output", "tool_call_response")
 
 
 def _says_nothing(item: Record) -> bool:

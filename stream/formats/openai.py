@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from turnsignal.stream.formats.answers import answer_of, has_choices, is_foreign, message_of, response_of, sent_in
-from turnsignal.stream.formats.documents import DOCUMENTS, found_by_tools, read_documents
+from turnsignal.stream.formats.documents import DOCUMENTS, read_documents
 from turnsignal.stream.formats.halves import half_of
 from turnsignal.stream.formats.human_scores import vote_of
 from turnsignal.stream.formats.messages import NO_MESSAGES, calls_of, read_messages, refusal_of, role_of
@@ -80,7 +80,7 @@ class OpenAIChat:
             end=made if made is not None and (start is None or made >= start) else start,
             inputs=inputs,
             outputs=outputs,
-            documents=read_documents(first(record, *DOCUMENTS) or first(metadata, *DOCUMENTS)) or found_by_tools(sent),
+            documents=read_documents(first(record, *DOCUMENTS) or first(metadata, *DOCUMENTS)),
             fields=fields,
         )
 

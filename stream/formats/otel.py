@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from turnsignal.stream.formats.documents import documents_in, found_by_tools, read_documents
+from turnsignal.stream.formats.documents import documents_in, read_documents
 from turnsignal.stream.formats.messages import blocks_in, instructed, read_messages, spoken
 from turnsignal.stream.formats.otlp import Span, spans_of
 from turnsignal.stream.formats.protocol import Assumed, Call, Message, Record, split_origin
@@ -74,7 +74,6 @@ def _call(span: Span, assumed: Assumed) -> Call | None:
         call.typed = str(given.get("gen_ai.retrieval.query.text") or "") or None
     elif operation in _ANSWERS or (operation is None and (inputs or outputs)):
         call.kind, call.inputs, call.outputs = "answer", inputs, outputs
-        call.documents = call.documents or found_by_tools(given.get("gen_ai.input.messages"))
     elif operation in ("invoke_agent", "invoke_workflow") and (inputs or outputs):
         call.kind, call.inputs, call.outputs = "inner" if span.parent else "whole", inputs, outputs
     return call if span.trace or call.inputs or call.outputs else None

@@ -33,7 +33,7 @@ DOCUMENT_KEYS = {
 class MappedPaths(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The fields that a mapping can name, of turns and of exchanges."""
 
-    conversation_id: Field | None = None
+    conversation_id: Field | tuple[str, ...] | None = None
     turn_id: Field | None = None
     timestamp: Field | None = None
     order: Field | None = None
@@ -56,7 +56,7 @@ class TurnPaths(MappedPaths, kw_only=True, frozen=True):
 
     role: Field
     text: Field
-    conversation_id: Field
+    conversation_id: Field | tuple[str, ...]
 
 
 class ExchangePaths(MappedPaths, kw_only=True, frozen=True):
@@ -98,10 +98,17 @@ def lists_of(record: Record, given: str | Sequence[str]) -> Iterator[list[tuple[
         yield group
 
 
-def value_of(field: Field | None, where: Sequence[Record]) -> Any:
-    """Return what a field's path leads to, in the words of the mapping where it has some."""
+def value_of(field: Field | tuple[str, ...] | None, where: Sequence[Record]) -> Any:
+    """Return what a field's path leads to, in the words of the mapping where it has some; of several paths, all."""
     if field is None:
         return None
+    if isinstance(field, tuple):
+        values = [value_of(path, where) for path in field]
+        return (
+            None
+            if any(value is None or isinstance(value, list | dict) for value in values)
+            else "/".join(map(str, values))
+        )
     words: Mapping[str, Any] = {} if isinstance(field, str) else field
     if "value" in words:
         return words["value"]
@@ -121,10 +128,12 @@ def _outside(path: str, where: Sequence[Record]) -> tuple[str, Sequence[Record]]
     return path, where
 
 
-def path_of(field: Field | None) -> str:
+def path_of(field: Field | tuple[str, ...] | None) -> str:
     """Return a field's path for a person."""
     if field is None:
         return "a path; the mapping names none for it"
+    if isinstance(field, tuple):
+        return " and ".join(field)
     return field if isinstance(field, str) else str(field.get("path"))
 
 

@@ -46,6 +46,7 @@ class Call(msgspec.Struct, omit_defaults=True):
     request and a reply that stand in records of their own. session: the conversation, where no call of the trace names
     one; named: the conversation by an id that others may have as well, so that their words must go on from each other,
     too; trace: what belongs to one request; response, previous: its own id and that of the response that it follows;
+    within: the run that it is a step of, where that is not read as a trace;
     partial: one of several pieces of the same response; start, end: seconds since 1970; inputs: the history as it was
     sent; typed: what its user typed, where a program put the question, or what a retrieval looked for; fields:
     assistant, version, model and so on of its turns; line: its number in the log, in the order in which calls stand.
@@ -54,6 +55,7 @@ class Call(msgspec.Struct, omit_defaults=True):
     origin: str
     kind: Literal["answer", "whole", "inner", "retrieval", "reranking", "context", "request", "reply"] = "answer"
     trace: str | None = None
+    within: str | None = None
     conversation: str | None = None
     session: str | None = None
     named: str | None = None
@@ -70,6 +72,19 @@ class Call(msgspec.Struct, omit_defaults=True):
     line: int = 0
 
 
+class Row(msgspec.Struct, omit_defaults=True):
+    """A message that stands alone in a record, with its conversation.
+
+    turn: its fields; line: its number in the log; step: what it is where it is no turn: a tool's call, or what a tool
+    returned, with the documents in that.
+    """
+
+    turn: Any
+    line: int = 0
+    step: Literal["", "call", "result"] = ""
+    documents: list[dict[str, Any]] = []
+
+
 class LogFormat(Protocol):
     """A kind of log. Frozen values without state; `FORMATS` lists one of each."""
 
@@ -81,7 +96,7 @@ class LogFormat(Protocol):
         ...
 
     def read(self, record: Record, assumed: Assumed) -> Iterator[Any]:
-        """Give what one record holds: `Call`, `TurnFields`, or a `HumanScore` (of `scores`) of an answer.
+        """Give what one record holds: `Call`, `TurnFields`, a `Row`, or a `HumanScore` (of `scores`) of an answer.
 
         A record that is not for the user's eyes gives nothing and is counted.
 

@@ -10,12 +10,15 @@ import orjson
 
 from turnsignal.stream.errors import Refused
 from turnsignal.stream.formats.mending import mend_documents, mend_text, mend_time
-from turnsignal.stream.formats.messages import blocks_in, read_message, role_of
-from turnsignal.stream.formats.protocol import Assumed, Record, TurnFields
-from turnsignal.stream.formats.values import conversation_of, first, id_of, items, nested
+from turnsignal.stream.formats.messages import REDACTED, read_message, role_of
+from turnsignal.stream.formats.protocol import Assumed, Message, Record, Row, TurnFields
+from turnsignal.stream.formats.rows import FOR_NOBODY, is_between, is_plain, step_in, with_said
+from turnsignal.stream.formats.unseen import is_unseen
+from turnsignal.stream.formats.values import conversation_of, first, id_of, is_redacted, items, nested
 from turnsignal.stream.records.turns import decode_turn
 
 _NESTED = ("retrieved", "routed_to", "truth", "metadata")
+_SAID = {"text", "content", "parts"}
 _OWN_ROLES = ("user", "assistant", "system", "tool")
 
 
@@ -24,19 +27,32 @@ class Turns:
 
     def looks_like(self, sample: Sequence[Record]) -> str:
         """Recognise records that have the id of a conversation, a role and a text."""
-        is_turn = any("role" in one and {"text", "content"} & one.keys() and conversation_of(one) for one in sample)
+        is_turn = any("role" in one and _SAID & one.keys() and conversation_of(one) for one in sample)
         return "the id of a conversation, a role and a text in a record" if is_turn else ""
 
-    def read(self, record: Record, assumed: Assumed) -> Iterator[TurnFields]:
-        """Give the turn, in the spelling that a topic takes; a tool's call or result in blocks is none."""
-        spoken = {key: blocks_in(record[key]) for key in ("text", "content") if has_blocks(record.get(key))}
-        record = {**record, **spoken} if spoken else record
-        if _is_for_nobody(record):
-            assumed["messages that are for no user's eyes left out"] += 1
+    def read(self, record: Record, assumed: Assumed) -> Iterator[TurnFields | Row]:
+        """Give the turn, in the spelling that a topic takes, or the call of a tool, or its result, that a row is."""
+        if is_unseen(record, assumed):
+            return
+        message = None
+        if not is_plain(record) or role_of(record.get("role")) == "tool":
+            record = with_said(record)
+            message = read_message(record, Assumed())
+        if (step := step_in(record, message)) is not None:
+            step.turn = read_leniently(step.turn, Assumed())
+            yield step
+            return
+        if _is_for_nobody(record, message):
+            assumed[FOR_NOBODY] += 1
+            return
+        if record.get("turn_id") in (None, "") and is_redacted(str(first(record, "text", "content"))):
+            assumed[REDACTED] += 1
             return
         turn = {key: nested(value) if key in _NESTED else value for key, value in record.items()}
         if isinstance(turn.get("vote"), str):  # CSV knows texts alone
             turn["vote"] = {"1": 1, "-1": -1}.get(turn["vote"], turn["vote"])
+        if message is not None and message.documents and not items(turn.get("retrieved")):
+            turn["retrieved"] = message.documents
         yield read_leniently(turn, assumed)
 
     def origin(self, turn_id: str) -> dict[str, str]:
@@ -44,21 +60,11 @@ class Turns:
         return {"turn_id": turn_id}
 
 
-def has_blocks(text: object) -> bool:
-    """Say whether a text is the JSON of a message's blocks, as databases keep it."""
-    return isinstance(text, str) and text.startswith(("[{", "{")) and isinstance(blocks_in(text), list)
-
-
-def _is_for_nobody(record: Record) -> bool:
-    """Say whether a record calls a tool and says nothing, or holds blocks of which none is a text for the user."""
-    text = first(record, "text", "content")
-    if text in (None, "") and items(record.get("tool_calls")):
+def _is_for_nobody(record: Record, message: Message | None) -> bool:
+    """Say whether a row is an item between messages, such as a thought, or none of its blocks is for the user."""
+    if is_between(record):
         return True
-    if not isinstance(text, list):
-        return False
-    message = read_message(record, Assumed())
-    is_remark = record.get("stop_reason") == "tool_use"
-    return message is not None and (is_remark or not message.text.strip())
+    return message is not None and isinstance(first(record, "text", "content"), list) and not message.text.strip()
 
 
 def mend_line(line: bytes, default_id: str | None, assumed: Assumed) -> bytes | None:

@@ -6,9 +6,11 @@ from typing import Any
 import orjson
 import pytest
 
-from turnsignal.stream.formats.documents import found_by_tools
+from turnsignal.stream.formats.assembly import take_turns
+from turnsignal.stream.formats.messages import found_by_tools, read_messages
 from turnsignal.stream.formats.openai import OpenAIChat
 from turnsignal.stream.formats.otel import OpenTelemetry
+from turnsignal.stream.formats.protocol import Call
 
 ROSES = [{"id": "p-1", "text": "Roses want sun.", "score": 0.8}, {"id": "p-2", "text": "Ferns want shade."}]
 TULIPS = [{"id": "p-3", "text": "Tulips come in April.", "score": 0.7}]
@@ -20,6 +22,12 @@ def tool(result: Any) -> dict[str, Any]:
 
 def ids(documents: list[dict[str, Any]]) -> list[str]:
     return [document["doc_id"] for document in documents]
+
+
+def given(call: Call) -> list[str]:
+    """Return the ids of the documents that the last turn of a call has."""
+    *_, (turn, _) = take_turns("c", [call], Counter())
+    return ids(turn.get("retrieved", []))
 
 
 EARLIER = [
@@ -35,11 +43,11 @@ def test_an_openai_call_has_what_its_tools_found_since_the_question() -> None:
     message = {"role": "assistant", "content": "Tulips."}
     record = {"messages": [*EARLIER, tool(TULIPS)], "response": {"id": "r1", "choices": [{"message": message}]}}
     (call,) = OpenAIChat().read(record, Counter())
-    assert call.documents == [{"doc_id": "p-3", "text": "Tulips come in April.", "score": 0.7}]
+    assert given(call) == ["p-3"]
     (thanked,) = OpenAIChat().read(record | {"messages": EARLIER}, Counter())
-    assert thanked.documents == []
+    assert given(thanked) == []
     (named,) = OpenAIChat().read(record | {"documents": ["p-9"]}, Counter())
-    assert ids(named.documents) == ["p-9"]
+    assert given(named) == ["p-9"]
 
 
 @pytest.mark.parametrize(
@@ -56,11 +64,15 @@ def test_an_openai_call_has_what_its_tools_found_since_the_question() -> None:
     ],
 )
 def test_only_lists_of_objects_with_an_id_and_a_text_or_a_score_are_documents(result: Any, found: list[str]) -> None:
-    assert ids(found_by_tools([EARLIER[0], tool(result)])) == found
+    assert ids(found_by_tools(read_messages([EARLIER[0], tool(result)], Counter()))) == found
 
 
 def test_results_of_several_tools_are_in_their_order_each_once() -> None:
-    assert ids(found_by_tools([EARLIER[0], tool(TULIPS), tool(ROSES), tool(TULIPS)])) == ["p-3", "p-1", "p-2"]
+    assert ids(found_by_tools(read_messages([EARLIER[0], tool(TULIPS), tool(ROSES), tool(TULIPS)], Counter()))) == [
+        "p-3",
+        "p-1",
+        "p-2",
+    ]
 
 
 def span(name: str, **attributes: Any) -> dict[str, Any]:
@@ -93,4 +105,35 @@ def test_tool_parts_of_messages_are_documents_of_the_question_before_them() -> N
     output = [said("assistant", type="text", content="Tulips.")]
     attributes = {"gen_ai.input.messages": messages, "gen_ai.output.messages": output}
     (call,) = OpenTelemetry().read(span("chat", **attributes), Counter())
-    assert ids(call.documents) == ["p-3"]
+    assert given(call) == ["p-3"]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [*EARLIER, tool(TULIPS), {"role": "assistant", "content": "Tulips."}],
+        [
+            {"role": "user", "content": "What comes in April?"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "k1", "name": "find", "input": {}}]},
+            {"role": "user", "content": [{"type": "tool_result", "content": orjson.dumps(TULIPS).decode()}]},
+            {"role": "assistant", "content": [{"type": "text", "text": "Tulips."}]},
+        ],
+        [
+            {"type": "human", "content": "What comes in April?"},
+            {"type": "ai", "content": "", "tool_calls": [{"id": "k1", "name": "find"}]},
+            {"type": "tool", "tool_call_id": "k1", "content": orjson.dumps(TULIPS).decode()},
+            {"type": "ai", "content": "Tulips."},
+        ],
+        [
+            {"role": "user", "content": "What comes in April?"},
+            {"role": "assistant", "content": [{"type": "text", "text": "I look."}]},
+            {"type": "function_call", "call_id": "k1", "name": "find", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "k1", "output": orjson.dumps(TULIPS).decode()},
+            {"role": "assistant", "content": [{"type": "output_text", "text": "Tulips."}]},
+        ],
+    ],
+)
+def test_an_answer_within_a_whole_conversation_has_what_tools_found_since_its_question(messages: list[Any]) -> None:
+    calls = [Call("c:1", conversation="c", start=1.0, inputs=read_messages(messages, Counter()))]
+    assert [turn["text"] for turn, _ in take_turns("c", calls, Counter())][-2:] == ["What comes in April?", "Tulips."]
+    assert given(calls[0]) == ["p-3"]
